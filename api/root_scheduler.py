@@ -49,7 +49,8 @@ def run_scheduler(settings: Settings) -> None:
             snapshots,
         )
         counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
-        with CounterWriter(Counters(log, partial(counters.scheduling, *counts))):
+        totals = partial(counters.scheduling, *counts)
+        with CounterWriter(Counters(log, totals, held_back=lambda: scheduler.held_back)):
             scheduler.run(stop.is_requested)
     log.close()
 

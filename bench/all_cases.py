@@ -33,6 +33,7 @@ RUNS = (
     CaseGroup(("query",), grows=True),
     CaseGroup(("explanation",)),
     CaseGroup(("change",)),
+    CaseGroup(("locks",)),
     CaseGroup(("lifecycle",)),
     CaseGroup(("start", "rebuild")),
     CaseGroup(("recovery",)),

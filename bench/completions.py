@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
 
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
+from bench.outcome import ProgressCallback
 from postgres.errors import DatabaseAway
 
 RECIPES_PER_MESSAGE = 500
+CLIENTS = 8
 POLL_SECONDS = 0.005
 REPORT = {"state": "aborted", "reason": "ended by the benchmark"}
 
@@ -37,6 +41,31 @@ def end_all(cluster: BenchCluster, recipe_ids: Sequence[int]) -> None:
             refused = [answer for answer in answers if answer["status"] != 200]
             if refused:
                 raise ValueError(f"{len(refused)} recipes were not ended: {refused[0]}")
+
+
+def end_in_time(
+    cluster: BenchCluster, recipe_ids: Sequence[int], rate: float, on_progress: ProgressCallback
+) -> list[float]:
+    """End each recipe at its time, without waiting for other responses. Return the delays in seconds."""
+    began = time.monotonic()
+    per_thread, done = threading.local(), itertools.count(1)
+
+    def end(number: int) -> float:
+        if not hasattr(per_thread, "client"):
+            per_thread.client = cluster.http_client(timeout_seconds=60)
+        late = time.monotonic() - began - number / rate
+        per_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=REPORT).raise_for_status()
+        on_progress("endings", next(done), len(recipe_ids))
+        return late
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        return list(pool.map(end, _paced(len(recipe_ids), began, rate)))
+
+
+def _paced(count: int, began: float, rate: float) -> Iterator[int]:
+    for number in range(count):
+        time.sleep(max(0.0, began + number / rate - time.monotonic()))
+        yield number
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import islice
 
-from bench.cases.full_lab import generated_lab
+from bench.cases.full_lab import configure, contended, generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import ACTOR, LogFiller
 from bench.outcome import ProgressCallback, Sizes
@@ -48,7 +48,9 @@ def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> 
     lab = generated_lab(sizes)
     filler = LogFiller(cluster)
     filler.lab(lab)
+    configure(cluster, sizes)
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
+    sets = contended(sets, lab, sizes)
     with ExitStack() as stack:
         url = cluster.database_url
         lease = lease_for(url, "bench", seconds=3600)
@@ -76,7 +78,9 @@ def _decide(scheduler: Scheduler) -> None:
 
 
 def _report(cluster: BenchCluster, scheduler: Scheduler, reports: Reports) -> None:
-    placed = list(scheduler.partition.sets.placed)
+    """Report on the started recipes; those that wait for their locks have nothing to report."""
+    sets = scheduler.partition.sets
+    placed = [recipe_id for recipe_id in sets.placed if sets.recipes[recipe_id].started]
     for first in range(0, len(placed), SETS_PER_COMMIT):
         _append(cluster, scheduler.partition, placed[first : first + SETS_PER_COMMIT], reports)
 

@@ -22,10 +22,45 @@ SELECT count(*), count(DISTINCT e.originator_id),
 FROM log.events AS e
 WHERE e.topic = %(topic)s AND e.notification_id > %(after)s;
 
--- name: waiting
--- Recipes that started after a position, in order.
+-- name: started
+-- Recipes that started after a position, with their locks, in order.
 SELECT split_part(originator_id, '/', 2)::integer FROM log.events
-WHERE topic = 'recipe.waiting' AND notification_id > %s ORDER BY notification_id LIMIT %s;
+WHERE topic IN ('recipe.waiting', 'recipe.locked') AND notification_id > %s
+    AND convert_from(state, 'UTF8')::jsonb -> 'data' -> 'locks' IS DISTINCT FROM 'null'
+ORDER BY notification_id LIMIT %s;
+
+-- name: locking
+-- Number of recipes that have their systems and wait for their locks.
+SELECT count(*) FROM log.events AS e
+WHERE e.topic = 'recipe.waiting' AND convert_from(e.state, 'UTF8')::jsonb -> 'data' -> 'locks' = 'null'
+    AND NOT EXISTS (
+        SELECT FROM log.events AS later
+        WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version);
+
+-- name: network_holders
+-- Running recipes that hold a network of the case `locks`, in order.
+SELECT split_part(e.originator_id, '/', 2)::integer FROM log.events AS e
+WHERE e.topic IN ('recipe.waiting', 'recipe.locked')
+    AND starts_with(convert_from(e.state, 'UTF8')::jsonb #>> '{data,locks,network,Exclusive,0}', 'bench-')
+    AND NOT EXISTS (
+        SELECT FROM log.events AS later
+        WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version)
+ORDER BY e.notification_id LIMIT %s;
+
+-- name: seconds_to_locks
+-- Seconds from each end of a recipe to the next grant of locks with the network that it declared.
+WITH ended AS (
+    SELECT e.recorded_at, e.notification_id, convert_from(n.state, 'UTF8')::jsonb -> 'data' -> 'locks' -> 'network' AS network
+    FROM log.events AS e
+    JOIN log.events AS n ON n.originator_id = e.originator_id AND n.originator_version = 1
+    WHERE e.topic = 'recipe.aborted' AND e.notification_id > %(after)s
+), locked AS MATERIALIZED (
+    SELECT recorded_at, notification_id, convert_from(state, 'UTF8')::jsonb -> 'data' -> 'locks' -> 'network' AS network
+    FROM log.events WHERE topic = 'recipe.locked' AND notification_id > %(after)s
+)
+SELECT extract(epoch FROM min(locked.recorded_at) - ended.recorded_at)::float8
+FROM ended JOIN locked ON locked.network = ended.network AND locked.notification_id > ended.notification_id
+GROUP BY ended.notification_id, ended.recorded_at;
 
 -- name: others_after
 -- Number of events of other subjects.
@@ -40,11 +75,18 @@ WHERE ended.topic = 'recipe.completed' AND ended.notification_id > %s;
 
 -- name: running
 -- Recipes that have started and not ended, with their systems.
-SELECT split_part(e.originator_id, '/', 2)::integer, convert_from(e.state, 'UTF8')::jsonb -> 'data' ->> 'system'
+SELECT split_part(w.originator_id, '/', 2)::integer, convert_from(w.state, 'UTF8')::jsonb -> 'data' ->> 'system'
 FROM log.events AS e
-WHERE e.topic = 'recipe.waiting' AND NOT EXISTS (
-    SELECT FROM log.events AS later
-    WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version)
+JOIN LATERAL (
+    SELECT originator_id, state FROM log.events
+    WHERE originator_id = e.originator_id AND topic = 'recipe.waiting'
+    ORDER BY originator_version DESC LIMIT 1
+) AS w ON true
+WHERE e.topic IN ('recipe.waiting', 'recipe.locked')
+    AND convert_from(e.state, 'UTF8')::jsonb -> 'data' -> 'locks' IS DISTINCT FROM 'null'
+    AND NOT EXISTS (
+        SELECT FROM log.events AS later
+        WHERE later.originator_id = e.originator_id AND later.originator_version > e.originator_version)
 ORDER BY e.notification_id;
 
 -- name: last_running
@@ -62,9 +104,13 @@ WITH recipes AS (
     SELECT originator_id, (convert_from(state, 'UTF8')::jsonb -> 'data' ->> 'recipe_set_id')::integer AS recipe_set
     FROM log.events WHERE topic = 'recipe.new' AND notification_id > %s
 )
-SELECT r.recipe_set, e.originator_id, e.topic, extract(epoch FROM e.recorded_at)::float8
+SELECT r.recipe_set, e.originator_id,
+    CASE WHEN e.topic = 'recipe.waiting' AND convert_from(e.state, 'UTF8')::jsonb -> 'data' -> 'locks' = 'null'
+        THEN 'recipe.waiting without locks' ELSE e.topic END,
+    extract(epoch FROM e.recorded_at)::float8
 FROM log.events AS e JOIN recipes AS r USING (originator_id)
-WHERE e.topic IN ('recipe.scheduled', 'recipe.waiting', 'recipe.assigned', 'recipe.queued', 'recipe.aborted')
+WHERE e.topic IN (
+        'recipe.scheduled', 'recipe.waiting', 'recipe.locked', 'recipe.assigned', 'recipe.queued', 'recipe.aborted')
     AND e.notification_id > %s
 ORDER BY e.notification_id;
 

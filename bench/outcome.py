@@ -18,6 +18,9 @@ class Sizes:
     recipes that end per second, `events` the length of a log that is read from its beginning. `policies` is
     the share (0 to 1) of systems with an access policy, in `pools` pools of `groups` groups; with 0 all
     systems are open to everybody, in the few pools of a generated lab.
+
+    Each recipe set declares resource locks at `locks` levels, those of one of `profiles` profiles; with
+    `aged` they have waited K ticks. `job_filters` match nobody; each set is in one of `buckets` buckets.
     """
 
     systems: int
@@ -31,6 +34,11 @@ class Sizes:
     pools: int = 0
     groups: int = 0
     policies: float = 0.0
+    locks: int = 0
+    profiles: int = 0
+    aged: bool = False
+    job_filters: int = 0
+    buckets: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from bench.cases import (
     explanation,
     full_lab,
     lifecycle,
+    locks,
     multihost,
     pending,
     query,
@@ -72,6 +73,7 @@ CASES: Mapping[str, BenchCase] = {
     "query": BenchCase(full_lab.fill, query.measure),
     "explanation": BenchCase(full_lab.fill_with_backlog, explanation.measure, sized=full_lab.with_policies),
     "change": BenchCase(change.prepare, change.measure, sized=full_lab.with_policies),
+    "locks": BenchCase(locks.prepare, locks.measure, require=locks.require_enough, sized=locks.with_locks),
     "recovery": BenchCase(full_lab.fill_with_backlog, recovery.measure, cluster=deployment),
 }
 

@@ -12,11 +12,17 @@ SECTIONS = {
         "sample": ("cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
         "workflow": ("cli.workflow.command:workflow", "Print the XML of a job described by options."),
         "matches": ("cli.jobs.matches:matches", "Show which systems could run a job before you submit it."),
+        "weigh": ("cli.jobs.weigh:weigh", "Compute the weight of a recipe set from its resource locks."),
         "watch": ("cli.jobs.watch:watch", "Follow a job until it is finished."),
         "job": ("cli.jobs.job:job", "Show a job and the states of its recipes."),
         "jobs": ("cli.lists.filtered:jobs", "List jobs, newest first."),
         "recipe": ("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
+        "recipe-set": (
+            "cli.jobs.recipe_set:recipe_set",
+            "Show a recipe set with its resource locks, weight and admission.",
+        ),
         "queue": ("cli.lists.filtered:queue", "List the recipes that wait for a system, in rank order."),
+        "locks": ("cli.lists.locks:locks", "List the resource locks that recipes hold or await."),
         "explain": ("cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."),
         "cancel": ("cli.jobs.changes:cancel", "Cancel a job."),
         "cancel-set": ("cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
@@ -44,6 +50,21 @@ SECTIONS = {
         ),
         "policy": ("cli.systems.policy:policy", "Show and change the access policies of systems and pools."),
         "lab": ("cli.lab.command:lab", "Generate a lab, load it, and simulate its machines."),
+    },
+    "Admission": {
+        "filters": (
+            "cli.lists.directory:filters",
+            "List the job filters, in the order in which they are taken.",
+        ),
+        "filter": ("cli.directory.filters:job_filter", "Show, put, test and delete a job filter."),
+        "partition": (
+            "cli.directory.partitions:partition",
+            "Show and change the configuration of the partition.",
+        ),
+        "operations": (
+            "cli.directory.partitions:operations",
+            "List the locks that tasks declare by operation.",
+        ),
     },
     "Log": {
         "events": ("cli.log.events:events", "Show the events of the log, or follow new ones."),

@@ -27,6 +27,7 @@ LISTS = {
     "group": "groups",
     "user": "users",
     "token": "token list",
+    "job filter": "filters",
 }
 
 

@@ -89,6 +89,8 @@ WORDS: Final = {
     "key": "key",
     "power-type": "power type",
     "token": "token",
+    "partition": "partition",
+    "job-filter": "job filter",
     "job": "job",
     "recipe-set": "recipe set",
     "recipe": "recipe",

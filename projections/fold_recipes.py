@@ -21,6 +21,7 @@ from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
 from projections.durations import bucket_of
 from projections.fold_commands import put_command
 from projections.fold_jobs import roll_up
+from projections.fold_locks import put_locks
 from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 from projections.recipe_cache import RecipeIdentity
@@ -56,6 +57,7 @@ def recipe_details(
         guestname=event.guestname,
         guestargs=event.guestargs,
         reservesys=event.reservesys,
+        locks=event.locks,
     )
     models.recipe_details.add(row, now)
 
@@ -67,6 +69,7 @@ def _identity(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdent
         submission=recorded.position,
         distro_tree_id=event.distro_tree_id,
         host_recipe_id=event.host_recipe_id,
+        locks=event.locks,
     )
 
 
@@ -74,19 +77,44 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
     recipe_id = number_of(recorded)
     before = models.recipes.get((recipe_id,))
     place = place_after((before.system, before.lab_controller) if before else NOWHERE, event)
-    after = RecipeRow(str(event.STATE), *place, getattr(event, "reason", None))
+    is_waiting = event.STATE == "waiting"
+    awaits_locks = is_waiting and event.locks is None
+    after = RecipeRow(str(event.STATE), *place, getattr(event, "reason", None), awaits_locks)
     models.recipes.put((recipe_id,), after, now)
     models.recipe_cache.move(recipe_id, after.state, now[1])
+    if is_waiting and not awaits_locks:
+        models.recipe_cache.began[recipe_id]["locked"] = now[1]
+    if is_waiting or recipe_id in models.recipe_cache.locks:
+        put_locks(models, recipe_id, event, after, now)
     _update_queue(models, recipe_id, after, now)
     ended = recipe_events.state_of_open_tasks(event)
     if ended is not None:
         _end_tasks(models, recipe_id, ended, now)
     if before is not None:
         count_durations(models, recipe_id, before.state, after.state, now)
-    placed = before and _placed(models, recipe_id, before)
-    if placed is not None:
-        put_command(models, recorded, of_recipe(placed, event), now)
+    _put_command(models, recorded, before, now)
     roll_up(models, recipe_id, now, "New" if ended is None else GIVEN_UP_RESULT)
+
+
+def recipe_locked(
+    models: ReadModels, recorded: Recorded, event: recipe_events.RecipeLocked, now: Instant
+) -> None:
+    """Start a recipe that waited for its resource locks."""
+    recipe_id = number_of(recorded)
+    before = models.recipes.of((recipe_id,))
+    after = before._replace(awaits_locks=False)
+    models.recipes.put((recipe_id,), after, now)
+    put_locks(models, recipe_id, event, after, now)
+    models.recipe_cache.began[recipe_id]["locked"] = now[1]
+    if models.recipe_cache.recipes[recipe_id].host_recipe_id is None:
+        _add_duration(models, "locking", models.recipe_cache.began[recipe_id]["waiting"], now[1], now)
+    _put_command(models, recorded, before, now)
+
+
+def _put_command(models: ReadModels, recorded: Recorded, before: RecipeRow | None, now: Instant) -> None:
+    placed = before and _placed(models, number_of(recorded), before)
+    if placed is not None:
+        put_command(models, recorded, of_recipe(placed, recorded.event), now)
 
 
 def _update_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Instant) -> None:
@@ -109,9 +137,9 @@ def _placed(models: ReadModels, recipe_id: int, before: RecipeRow) -> PlacedReci
         return None
     ids = models.recipe_cache.recipes[recipe_id]
     host_state = None if ids.host_recipe_id is None else models.recipe_cache.state[ids.host_recipe_id]
-    return _placed_recipe(
-        recipe_id, before.state, before.system, before.lab_controller, ids.distro_tree_id, host_state
-    )
+    place = before.system, before.lab_controller
+    tree = ids.distro_tree_id
+    return _placed_recipe(recipe_id, before.state, *place, tree, host_state, before.awaits_locks)
 
 
 def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Instant) -> None:
@@ -176,7 +204,7 @@ def count_durations(models: ReadModels, recipe_id: int, before: str, after: str,
         # The wait counts only now, because the system of a waiting recipe may still be withdrawn.
         _add_duration(models, "wait", began["new"], began["waiting"], now)
     if after == "running":
-        _add_duration(models, "provisioning", began["waiting"], now[1], now)
+        _add_duration(models, "provisioning", began["locked"], now[1], now)
     if before == "running" and after not in UNPLACED:
         _add_duration(models, "execution", began["running"], now[1], now)
 

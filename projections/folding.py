@@ -12,7 +12,7 @@ from domain.lab_commands import events as command_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
-from projections import fold_jobs, fold_recipes, fold_systems
+from projections import fold_jobs, fold_locks, fold_recipes, fold_systems
 from projections.fold_commands import put_command_state
 from projections.intervals import Instant
 from projections.read_models import ReadModels
@@ -29,6 +29,8 @@ FOLDED: dict[type[Event], Fold] = {
     recipe_events.RecipeAssigned: fold_recipes.recipe_state,
     recipe_events.RecipeScheduled: fold_recipes.recipe_state,
     recipe_events.RecipeWaiting: fold_recipes.recipe_state,
+    recipe_events.RecipeLocked: fold_recipes.recipe_locked,
+    recipe_events.LocksNarrowed: fold_locks.locks_narrowed,
     recipe_events.RecipeInstalling: fold_recipes.recipe_state,
     recipe_events.RecipeRunning: fold_recipes.recipe_state,
     recipe_events.RecipeReserved: fold_recipes.recipe_state,
@@ -83,6 +85,9 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.PoolRemoved: fold_systems.remove_document,
     directory_events.TokenCreated: fold_systems.put_document,
     directory_events.TokenRevoked: fold_systems.put_document,
+    directory_events.PartitionConfigured: fold_systems.put_document,
+    directory_events.PartitionJobFilterPut: fold_systems.put_document,
+    directory_events.PartitionJobFilterRemoved: fold_systems.put_document,
     command_events.CommandRunning: put_command_state,
     command_events.CommandCompleted: put_command_state,
     command_events.CommandFailed: put_command_state,

@@ -21,15 +21,19 @@ SELECT pg_notify(%s, %s)
 SELECT live.analyze_read_models()
 
 -- name: members
--- The recipes of a page, their hosts, and all recipes of its sets, with the times when each was new, and last began
--- waiting and running. OFFSET 0 makes the planner look up each by its number: before the tables of a young service are
--- analyzed, it expects hardly any open rows, and reads all of them instead.
+-- The recipes of a page, their hosts, and all recipes of its sets, with the levels and names of their locks, and the
+-- times when each was new, last began waiting, got its locks, and began running. A recipe that gets its locks later is
+-- waiting in two rows, one after the other. OFFSET 0 makes the planner look up each by its number: before the tables of
+-- a young service are analyzed, it expects hardly any open rows, and reads all of them instead.
 SELECT d.recipe_id, lived.state,
        ARRAY (SELECT t.task_id FROM (
                   SELECT task_id, until_position FROM tasks WHERE recipe_id = d.recipe_id OFFSET 0) AS t
               WHERE t.until_position = 9223372036854775807 ORDER BY t.task_id),
-       d.since, lived.waiting, lived.running,
-       d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
+       (SELECT array_agg(ARRAY[l.level, l.name]) FROM (
+            SELECT level, name, until_position FROM locks WHERE recipe_id = d.recipe_id OFFSET 0) AS l
+        WHERE l.until_position = 9223372036854775807),
+       d.since, lived.waiting, lived.locked, lived.running,
+       d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id, d.locks
 FROM (
     -- Three queries, each with its index; one condition would scan all recipes.
     SELECT unnest(%(recipes)s::integer[]) AS recipe_id
@@ -39,9 +43,11 @@ FROM (
 CROSS JOIN LATERAL (SELECT * FROM recipe_details WHERE recipe_id = wanted.recipe_id OFFSET 0) AS d
 CROSS JOIN LATERAL (
     SELECT max(h.state) FILTER (WHERE h.until_position = 9223372036854775807) AS state,
-           max(h.since) FILTER (WHERE h.state = 'waiting') AS waiting,
+           max(h.since) FILTER (WHERE h.state = 'waiting' AND h.before <> 'waiting') AS waiting,
+           max(h.since) FILTER (WHERE h.state = 'waiting' AND NOT h.awaits_locks) AS locked,
            max(h.since) FILTER (WHERE h.state = 'running') AS running
-    FROM recipes h WHERE h.recipe_id = d.recipe_id) AS lived
+    FROM (SELECT *, lag(state, 1, '') OVER (ORDER BY since_position) AS before
+          FROM recipes WHERE recipe_id = d.recipe_id) AS h) AS lived
 ORDER BY d.recipe_id
 
 -- name: states_of_jobs

@@ -98,7 +98,7 @@ class Intervals(Generic[R]):
                 return
             self._close(key, before, now)
         if self._counts is not None:
-            self._counts.replace(before and before[0], row)
+            self._counts.replace(key, before and before[0], row)
         self._open[key] = row, now
         if not self._tables_are_empty:
             self._cached.add(key)
@@ -110,7 +110,7 @@ class Intervals(Generic[R]):
         if before is not None:
             self._close(key, before, now)
             if self._counts is not None:
-                self._counts.replace(before[0], None)
+                self._counts.replace(key, before[0], None)
 
     def _close(self, key: Key, before: tuple[R, Instant | None], now: Instant) -> None:
         row, since = before

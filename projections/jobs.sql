@@ -76,7 +76,7 @@ FROM (
     FROM read.recipe_sets s
     JOIN (
         SELECT d.recipe_id, d.recipe_set_id, json_build_object(
-            'recipe_id', d.recipe_id, 'host_recipe_id', d.host_recipe_id, 'state', r.state, 'system', r.system,
+            'recipe_id', d.recipe_id, 'host_recipe_id', d.host_recipe_id, 'state', r.state, 'awaits_locks', r.awaits_locks, 'system', r.system,
             'lab_controller', r.lab_controller, 'whiteboard', d.whiteboard, 'role', d.role, 'reason', r.reason,
             'since', to_char(r.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
             'result', (%(result_order)s::text[])[greatest(
@@ -98,3 +98,8 @@ FROM (
     WHERE s.since_position <= %(at)s AND s.until_position > %(at)s
     GROUP BY s.recipe_set_id, s.priority, s.state, s.result
 ) AS shown
+
+-- name: declared_locks_of_set
+-- The declared locks of each recipe of a set but guests, whose locks are those of their hosts.
+SELECT recipe_id, locks, since AS submitted_at FROM read.recipe_details
+WHERE recipe_set_id = %(recipe_set_id)s AND host_recipe_id IS NULL ORDER BY recipe_id

@@ -15,6 +15,10 @@ FROM read.documents WHERE kind = 'lab-controller' AND until_position = 922337203
 SELECT state, open_count AS recipes FROM read.recipe_counts
 WHERE state NOT IN ('completed', 'cancelled', 'aborted') ORDER BY state
 
+-- name: locks_by_level
+-- The number of resource locks that recipes hold and await. The projector maintains the counts.
+SELECT level, state, open_count AS locks FROM read.lock_counts ORDER BY level, state
+
 -- name: oldest_unplaced
 -- The oldest recipe is the first of some priority, assigned or not, in the order of the queue.
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
@@ -43,6 +47,13 @@ FROM read.progress ORDER BY name
 -- because a row for each would double the cost of reading.
 SELECT name, labels - 'le' AS labels, jsonb_object_agg(coalesce(labels ->> 'le', ''), value) AS by_limit
 FROM live.counters GROUP BY name, labels - 'le'
+
+-- name: held_back_recipes
+-- The recipes that admission holds back, as the scheduler with the lease reports them every 2 seconds while there are any.
+SELECT reason, recipes::bigint AS recipes
+FROM (SELECT held_back FROM live.counter_writers
+      WHERE told_at > now() - interval '10 seconds' AND held_back <> '{}' ORDER BY told_at DESC LIMIT 1) AS last
+CROSS JOIN LATERAL jsonb_each_text(last.held_back) AS found (reason, recipes) ORDER BY reason
 
 -- name: watchers
 -- The watchers of live processes, which report every 2 seconds.

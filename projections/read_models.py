@@ -15,7 +15,7 @@ from domain.system.events import SystemLabControllerChanged, SystemRegistered
 from domain.system.state import System
 from postgres.binary_copy import CopyData
 from projections import rows
-from projections.counts import RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
+from projections.counts import LOCK_COUNTS, RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
 from projections.durations import BOUNDS
 from projections.intervals import FactTable, Intervals
 from projections.recipe_cache import RecipeCache
@@ -96,12 +96,15 @@ class ReadModels:
         self.job_documents = FactTable("job_documents", rows.JobDocumentRow)
         self.recipe_details = FactTable("recipe_details", rows.RecipeDetailsRow)
         self.task_results = FactTable("task_results", rows.TaskResultRow)
-        self.recipe_counts = OpenRowCounts(RECIPE_COUNTS, rows.RecipeRow)
-        self.system_counts = OpenRowCounts(SYSTEM_COUNTS, rows.UsageRow)
         number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
+        of_lock = {"recipe_id": number, "level": text, "name": text}
+        self.recipe_counts = OpenRowCounts(RECIPE_COUNTS, {"recipe_id": number}, rows.RecipeRow)
+        self.system_counts = OpenRowCounts(SYSTEM_COUNTS, {"fqdn": text}, rows.UsageRow)
+        self.lock_counts = OpenRowCounts(LOCK_COUNTS, of_lock, rows.LockRow)
         self.jobs = table("jobs", {"job_id": number}, rows.JobRow)
         self.recipe_sets = table("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
         self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow, counts=self.recipe_counts)
+        self.locks = table("locks", of_lock, rows.LockRow, counts=self.lock_counts)
         self.tasks = table("tasks", {"task_id": number}, rows.TaskRow)
         self.queue = table("queue", {"recipe_id": number}, rows.QueueRow)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
@@ -134,6 +137,7 @@ class ReadModels:
         )
         self.recipe_sets.load(cursor, _keys((*(recipe.recipe_set_id for recipe in recipes), *sets)))
         self.recipes.load(cursor, _keys(recipe_ids))
+        self.locks.load(cursor, (key for recipe_id in existing for key in cache.locks.get(recipe_id, ())))
         self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))
         # A change of a set's priority changes the rows of all its recipes.
         self.queue.load(cursor, _keys((*recipe_ids, *cache.of_sets(sets))))
@@ -167,12 +171,13 @@ class ReadModels:
     @property
     def _tables(self) -> tuple[FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
         facts = self.job_documents, self.recipe_details, self.task_results
-        return *facts, self.recipe_counts, self.system_counts, *self._intervals
+        return *facts, self.recipe_counts, self.system_counts, self.lock_counts, *self._intervals
 
     @property
     def _intervals(self) -> tuple[Intervals[Any], ...]:
         return (
-            *(self.jobs, self.recipe_sets, self.recipes, self.tasks, self.queue, self.durations),
+            *(self.jobs, self.recipe_sets, self.recipes, self.locks),
+            *(self.tasks, self.queue, self.durations),
             *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -12,15 +12,19 @@ from psycopg import Cursor
 from domain.roll_up import state_of
 from projections.sql import SQL
 
+LockKey = tuple[int, str, str]
+"""Recipe, level and name of a resource lock; an empty name stands for everything at the level."""
+
 
 class RecipeIdentity(NamedTuple):
-    """The constant references of a recipe. `submission` is the position of its first event."""
+    """The constant properties of a recipe that folds use. `submission` is the position of its first event."""
 
     job_id: int
     recipe_set_id: int
     submission: int
     distro_tree_id: int | None
     host_recipe_id: int | None
+    locks: Mapping[str, Any]
 
 
 class StateCounts:
@@ -53,7 +57,8 @@ class RecipeCache:
     """Recipes by id, and the states of their sets and jobs, cached over pages.
 
     With `tables_are_empty`, all recipes come from this process, so none is ever fetched. `began` has the
-    times when a recipe last entered each state; for fetched recipes only those that durations need.
+    times when a recipe last entered each state, and `locked`, when its set last had its resource locks; for
+    fetched recipes only those that durations need. `locks` has the keys of the open rows of `locks`.
     """
 
     def __init__(self, *, tables_are_empty: bool = False) -> None:
@@ -62,6 +67,7 @@ class RecipeCache:
         self.state: dict[int, str] = {}
         self.began: dict[int, dict[str, datetime]] = {}
         self.tasks: dict[int, list[int]] = {}
+        self.locks: dict[int, list[LockKey]] = {}
         self.of_set: dict[int, list[int]] = defaultdict(list)
         self.sets: dict[int, StateCounts] = defaultdict(StateCounts)
         self.jobs: dict[int, StateCounts] = defaultdict(StateCounts)
@@ -79,7 +85,7 @@ class RecipeCache:
             return
         jobs: dict[int, None] = {}
         rows = cursor.execute(SQL["members"], {"recipes": recipes, "sets": sets}).fetchall()
-        for recipe_id, state, task_ids, new, waiting, running, *fields in rows:
+        for recipe_id, state, task_ids, locks, new, waiting, locked, running, *fields in rows:
             if recipe_id in self.recipes:
                 continue
             identity = RecipeIdentity._make(fields)
@@ -87,7 +93,9 @@ class RecipeCache:
                 jobs[identity.job_id] = None
             self.add(recipe_id, identity, task_ids)
             self.state[recipe_id] = state
-            self.began[recipe_id] = {"new": new, "waiting": waiting, "running": running}
+            if locks:
+                self.locks[recipe_id] = [(recipe_id, level, name) for level, name in locks]
+            self.began[recipe_id] = {"new": new, "waiting": waiting, "locked": locked, "running": running}
         if jobs:
             self._count(cursor, list(jobs))
 

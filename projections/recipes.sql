@@ -5,7 +5,7 @@
 -- Open and closed intervals have an index each, in the order of the queue, so that the query reads no more rows than
 -- it returns.
 SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
-       r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard
+       r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard, d.since AS submitted_at
 FROM (
     SELECT * FROM (
         (SELECT * FROM read.queue
@@ -34,13 +34,26 @@ SELECT r.recipe_id, d.recipe_set_id, d.job_id, r.state, r.lab_controller, r.sinc
 FROM read.recipes r JOIN read.recipe_details d USING (recipe_id)
 WHERE r.recipe_id = ANY (%(recipe_ids)s) AND r.since_position <= %(at)s AND r.until_position > %(at)s
 
+-- name: declaring_sets
+-- The recipe sets, of those given, that declare resource locks.
+SELECT DISTINCT recipe_set_id FROM read.recipe_details
+WHERE recipe_set_id = ANY (%(recipe_set_ids)s) AND locks <> '{}'
+
+-- name: conditional_sets
+-- The recipe sets, of those given, whose jobs state dependencies or reasons anywhere.
+SELECT DISTINCT d.recipe_set_id FROM read.recipe_details d JOIN read.job_documents j USING (job_id)
+WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s)
+  AND j.document @? '$ ? (exists (@.depends_on) || exists (@.reasons)
+                          || exists (@.recipe_sets[*] ? (exists (@.depends_on) || exists (@.reasons))))'
+
 -- name: recipe
 -- `guests` are the ids of a host's guests.
 SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.whiteboard, d.role,
        d.distro_tree_id, d.distro, d.host_recipe_id, d.guestname, d.guestargs, d.reservesys,
+       d.locks AS declared_locks,
        ARRAY (SELECT g.recipe_id FROM read.recipe_details g
               WHERE g.host_recipe_id = d.recipe_id ORDER BY g.recipe_id) AS guests,
-       r.state, r.system, r.lab_controller, r.reason, r.since, r.since_position, s.priority
+       r.state, r.system, r.lab_controller, r.reason, r.awaits_locks, r.since, r.since_position, s.priority
 FROM read.recipe_details d JOIN read.recipe_sets s
   ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 JOIN read.recipes r
@@ -68,14 +81,15 @@ FROM read.task_results WHERE recipe_id = %(recipe_id)s AND since_position <= %(a
 
 -- name: history_of_recipe
 -- Intervals that ended after `at` are open.
-SELECT state, system, lab_controller, reason, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
+SELECT state, system, lab_controller, reason, awaits_locks, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
        since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
 FROM read.recipes WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
 -- name: seconds_in_states
--- The seconds in each state, summed over the recipes of a job, of a set, or for one recipe; the other parameters are
--- null. Open intervals count until `moment`, which is null for the present. Finished states do not count.
-SELECT r.state, sum(extract(epoch FROM greatest(ended.at - r.since, '0')))::double precision AS seconds
+-- The seconds in each state, and in waiting with and without locks, summed over the recipes of a job, of a set, or for
+-- one recipe; the other parameters are null. Open intervals count until `moment`, which is null for the present.
+-- Finished states do not count.
+SELECT r.state, r.awaits_locks, sum(extract(epoch FROM greatest(ended.at - r.since, '0')))::double precision AS seconds
 FROM read.recipe_details d JOIN read.recipes r USING (recipe_id)
 CROSS JOIN LATERAL (
     SELECT CASE WHEN r.until_position <= %(at)s THEN r.until
@@ -83,4 +97,4 @@ CROSS JOIN LATERAL (
 WHERE (d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
        OR d.recipe_id = %(recipe_id)s::integer)
   AND r.since_position <= %(at)s AND r.state NOT IN ('completed', 'cancelled', 'aborted')
-GROUP BY r.state
+GROUP BY r.state, r.awaits_locks

@@ -21,7 +21,10 @@ class JobDocumentRow(NamedTuple):
 
 
 class RecipeDetailsRow(NamedTuple):
-    """The constant properties of a recipe. A guest has a host recipe and a name for its virtual machine."""
+    """The constant properties of a recipe. A guest has a host recipe and a name for its virtual machine.
+
+    `locks` are the declared resource locks, for a host with those of its guests.
+    """
 
     recipe_id: int
     recipe_set_id: int
@@ -37,6 +40,7 @@ class RecipeDetailsRow(NamedTuple):
     guestname: str | None
     guestargs: str | None
     reservesys: Mapping[str, Any] | None
+    locks: Mapping[str, Any]
 
 
 class TaskResultRow(NamedTuple):
@@ -66,12 +70,24 @@ class RecipeSetRow(NamedTuple):
 
 
 class RecipeRow(NamedTuple):
-    """`reason` comes from the event of the state, if that gives one."""
+    """`reason` comes from the event of the state, if that gives one.
+
+    `awaits_locks`: the recipe is waiting, but its set does not have its resource locks and has not started.
+    """
 
     state: str
     system: str | None
     lab_controller: str | None
     reason: str | None
+    awaits_locks: bool = False
+
+
+class LockRow(NamedTuple):
+    """A resource lock at a level, in the mode Shared or Exclusive; `state` is held or awaited."""
+
+    state: str
+    mode: str
+    recipe_set_id: int
 
 
 class TaskRow(NamedTuple):

@@ -14,7 +14,7 @@ SQL: Final = named_queries(Path(__file__).with_name("folding.sql"))
 
 QUERIES: Final = {
     name: query
-    for subject in ("positions", "systems", "jobs", "recipes", "directory", "metrics")
+    for subject in ("positions", "systems", "jobs", "recipes", "locks", "directory", "metrics")
     for name, query in named_queries(Path(__file__).with_name(f"{subject}.sql")).items()
 }
 """The queries of `Reader`. A row has the columns that the query selects.
@@ -32,6 +32,7 @@ SYSTEM_FILTERS = ("condition", "usage", "lab_controller", "pool", "owner")
 JOB_FILTERS = ("owner", "group", "state")
 # Parameters without any filter.
 ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, "fqdn", "hidden"))
+ANY_LOCK: Mapping[str, Any] = dict.fromkeys(("level", "name", "state", "hidden"))
 ANY_JOB: Mapping[str, Any] = dict.fromkeys(JOB_FILTERS)
 
 

@@ -41,14 +41,23 @@ class _Batch:
 
 
 class Counters:
-    """Writer of a process's `totals` when they change, and always of its `watchers`. Not thread-safe."""
+    """Writer of a process's `totals` when they change, and always of its `watchers`. Not thread-safe.
+
+    The scheduler with the lease reports the recipes that are `held_back`, by reason, while there are any.
+    """
 
     def __init__(
-        self, log: EventLog, totals: Callable[[], Totals], watchers: Callable[[], int] | None = None
+        self,
+        log: EventLog,
+        totals: Callable[[], Totals],
+        watchers: Callable[[], int] | None = None,
+        held_back: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         self._log = log
         self._totals = totals
         self._watchers = watchers
+        self._held_back = held_back
+        self._reported: Mapping[str, int] = {}
         self._writer = uuid.uuid4().hex
         self._batch = _Batch(0, {}, {})
         self._is_written = True
@@ -73,7 +82,8 @@ class Counters:
     def _add(self) -> None:
         """Add the batch. The table ignores a batch that was already added."""
         increments = self._batch.increments
-        if increments or self._watchers is not None:
+        held_back = self._held_back()
+        if increments or self._watchers is not None or held_back or self._reported:
             names = [name for name, _ in increments]
             labels = [orjson.dumps(dict(labels)).decode() for _, labels in increments]
             watchers = 0 if self._watchers is None else self._watchers()
@@ -81,9 +91,11 @@ class Counters:
                 "writer": self._writer,
                 "batch": self._batch.number,
                 "watchers": watchers,
+                "held_back": orjson.dumps(held_back).decode(),
                 "names": names,
                 "labels": labels,
                 "values": list(increments.values()),
             }
             self._log.rows(SQL["add_to_counters"], params)
+            self._reported = held_back
         self._is_written = True

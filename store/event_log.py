@@ -97,6 +97,10 @@ class EventLog(EventStore[str]):
             events[recorded.subject].append(recorded)
         return events
 
+    def existing(self, subjects: Iterable[str]) -> frozenset[str]:
+        """Return those of the subjects that have events. One query."""
+        return frozenset(subject for (subject,) in self.rows(SQL["existing"], (list(subjects),)))
+
     def at(self, positions: Sequence[int]) -> dict[int, Recorded]:
         events = self._recorded(SQL["at_positions"], (list(positions),))
         return {recorded.position: recorded for recorded in events}
@@ -157,6 +161,11 @@ class EventLog(EventStore[str]):
             Ids(next(job_ids), *(tuple(islice(*part)) for part in zip(parts, job, strict=True)))
             for job in jobs
         ]
+
+    def last_job_id(self) -> int:
+        """Return the last job id that `take_ids` has returned to any process; 0 before the first."""
+        ((job_id,),) = self.rows(SQL["last_job_id"], ())
+        return 0 if job_id is None else int(job_id)
 
     def follow(self, after: int = 0, **options: Any) -> Tailer:
         """Return a tailer that begins after a position, with a connection of its own."""

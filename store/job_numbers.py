@@ -44,6 +44,12 @@ class JobNumberSource:
             self._answering = asyncio.create_task(self._answer())
         return await future
 
+    async def last(self) -> int:
+        """Return the last job id given out to any process; later ids are higher. Raises DatabaseAway."""
+        # A later job must not get a spare id, which is lower.
+        self._spare.clear()
+        return await asyncio.to_thread(self._log.last_job_id)
+
     async def _answer(self) -> None:
         while self._waiting:
             waiting, self._waiting = self._waiting, []

@@ -97,6 +97,9 @@ CROSS JOIN LATERAL (
 ) AS e
 ORDER BY e.originator_id, e.originator_version
 
+-- name: existing
+SELECT originator_id FROM log.events WHERE originator_id = ANY (%s::text[]) AND originator_version = 1
+
 -- name: page
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %(after)s ORDER BY notification_id LIMIT %(limit)s
@@ -176,6 +179,10 @@ SELECT ARRAY(SELECT nextval('log.job_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.recipe_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.task_ids') FROM generate_series(1, %s))
 
+-- name: last_job_id
+-- The last job id given out, also if no job has it; null before the first.
+SELECT last_value FROM pg_catalog.pg_sequences WHERE schemaname = 'log' AND sequencename = 'job_ids'
+
 -- name: commits_of
 SELECT command_id, first_position, last_position, recorded_at, digest, answer
 FROM log.commits WHERE command_id = ANY (%s::text[])
@@ -211,9 +218,10 @@ WITH gone AS (
         SELECT writer FROM live.counter_writers WHERE told_at < now() - interval '1 day' AND writer <> %(writer)s
         FOR UPDATE SKIP LOCKED)
 ), told AS (
-    INSERT INTO live.counter_writers AS w (writer, batch, watchers)
-    VALUES (%(writer)s, %(batch)s, %(watchers)s)
-    ON CONFLICT (writer) DO UPDATE SET batch = excluded.batch, watchers = excluded.watchers, told_at = now()
+    INSERT INTO live.counter_writers AS w (writer, batch, watchers, held_back)
+    VALUES (%(writer)s, %(batch)s, %(watchers)s, %(held_back)s::jsonb)
+    ON CONFLICT (writer) DO UPDATE SET batch = excluded.batch, watchers = excluded.watchers,
+            held_back = excluded.held_back, told_at = now()
         WHERE w.batch < excluded.batch
     RETURNING writer
 )

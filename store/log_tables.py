@@ -152,12 +152,18 @@ class LogTables:
         wanted = frozenset(topics)
         return [row for row in self.events[:upto] if row.topic in wanted]
 
+    def existing(self, subjects: Sequence[str]) -> Rows:
+        return [(subject,) for subject in dict.fromkeys(subjects) if self._rows_of.get(subject)]
+
     def commits_of(self, command_ids: Sequence[str]) -> Rows:
         return [(each, *self.commits[each]) for each in dict.fromkeys(command_ids) if each in self.commits]
 
     def take_ids(self, *counts: int) -> Rows:
         """Return the next ids of jobs, recipe sets, recipes and tasks."""
         return [tuple(self._take(kind, count) for kind, count in zip(self._ids, counts, strict=True))]
+
+    def last_job_id(self) -> Rows:
+        return [(self._ids["job"] or None,)]
 
     def _take(self, kind: str, count: int) -> list[int]:
         first = self._ids[kind] + 1
@@ -196,11 +202,13 @@ def _append(tables: LogTables, params: Any) -> Rows:
 STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     **dict.fromkeys(APPENDS.values(), _append),
     SQL["load"]: lambda tables, params: tables.load(*params),
+    SQL["existing"]: lambda tables, params: tables.existing(*params),
     SQL["at_positions"]: lambda tables, params: tables.at_positions(*params),
     SQL["directory"]: lambda tables, params: tables.directory(*params),
     SQL["end"]: lambda tables, _: [(tables.end,)],
     SQL["commits_of"]: lambda tables, params: tables.commits_of(*params),
     SQL["take_ids"]: lambda tables, params: tables.take_ids(*params),
+    SQL["last_job_id"]: lambda tables, _: tables.last_job_id(),
     SQL["rest_of_commit"]: lambda tables, params: tables.events[slice(*params)],
     BOUNDED["page"]: lambda tables, params: tables.page(params),
     BOUNDED["all_between"]: lambda tables, params: tables.all_between(params),

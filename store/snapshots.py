@@ -30,6 +30,9 @@ SPAN_EVENTS: Final = 200_000
 # Older snapshots are deleted. An earlier state must be folded from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
+# Bytecode and files of editors do not change decisions.
+SOURCE_SUFFIXES: Final = (".py", ".json")
+
 
 class Snapshots:
     """The snapshots of one partition. Each method blocks and raises DatabaseAway."""
@@ -72,9 +75,14 @@ def _with_last(snapshot: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
 
 @cache
 def code_version() -> str:
-    """Return a digest of the names and contents of all files of the domain."""
+    """Return a digest of the names and contents of all files of the domain, code and tables of data."""
+    return digest_of(resources.files("domain"))
+
+
+def digest_of(folder: Traversable) -> str:
+    """Return a digest of the names and contents of the sources in a folder."""
     digest = sha256()
-    for name, content in sorted(_sources(resources.files("domain"), "domain")):
+    for name, content in sorted(_sources(folder, folder.name)):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
@@ -85,6 +93,6 @@ def _sources(folder: Traversable, path: str) -> list[tuple[str, bytes]]:
         name = f"{path}/{item.name}"
         if item.is_dir():
             sources += _sources(item, name)
-        elif item.name.endswith(".py"):
+        elif item.name.endswith(SOURCE_SUFFIXES):
             sources.append((name, item.read_bytes()))
     return sources

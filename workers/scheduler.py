@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from domain.events import Basis, Change, Stamp
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.explaining.held_back import held_back_counts
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from postgres.errors import DatabaseAway
@@ -32,6 +33,7 @@ from workers.snapshotting import SnapshotWriter
 ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2
+HELD_BACK_SECONDS = 2.0
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +57,9 @@ class Scheduler:
 
     The tailer and the partition must have the same position. Without `consistency` there is no consistency
     loop; without `snapshots` the next scheduler reads the whole log.
+
+    `held_back` has the numbers of recipes that admission holds back, by row, while this scheduler has the
+    lease. Another thread may read it.
     """
 
     def __init__(
@@ -80,6 +85,8 @@ class Scheduler:
         self._halvings = 0
         self._stopping: Callable[[], bool] = lambda: False
         self._progress = Progress()
+        self.held_back: Mapping[str, int] = {}
+        self._counted_at = 0.0
 
     def run(self, stopping: Callable[[], bool]) -> None:
         self._stopping = stopping
@@ -118,6 +125,13 @@ class Scheduler:
             page = self._next_page(0.0) if self._tailer.has_unread else ()
         if self._holds_lease():
             self._decide()
+        self._count_held_back()
+
+    def _count_held_back(self) -> None:
+        now = time.monotonic()
+        if now >= self._counted_at + HELD_BACK_SECONDS:
+            self._counted_at = now
+            self.held_back = {} if self._fence is None else held_back_counts(self.partition)
 
     def _wait_for_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
         began = time.monotonic()

@@ -77,6 +77,7 @@ class Client:
         self,
         path: str,
         name: str,
+        /,
         *,
         limit: int | None = None,
         on_page: Callable[[int], None] = lambda row_count: None,
@@ -112,8 +113,8 @@ class Client:
         headers = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": content_type}
         return self._call("POST", path, content=content, headers=headers, params=without_none(parameters))
 
-    def put(self, path: str, body: Any) -> Any:
-        return self._send("PUT", path, body)
+    def put(self, path: str, body: Any, **parameters: Any) -> Any:
+        return self._send("PUT", path, body, params=without_none(parameters))
 
     def edit(self, path: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
         """Replace a resource by the result of `change`; repeat both if the resource has changed meanwhile."""
@@ -145,8 +146,10 @@ class Client:
         """Yield events of the live log; after an interruption, continue after the last event."""
         return self._transport.follow("/events", {**parameters, "after": after})
 
-    def _send(self, method: str, path: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
-        return self._call(method, path, headers=headers, json={} if body is None else body)
+    def _send(
+        self, method: str, path: str, body: Any, headers: Mapping[str, str] | None = None, **more: Any
+    ) -> Any:
+        return self._call(method, path, headers=headers, json={} if body is None else body, **more)
 
     def _call(self, method: str, path: str, **request: Any) -> Any:
         return _body(self._request(method, path, **request))

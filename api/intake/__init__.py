@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from api.intake.read import PARSERS, ReadJob, read_job
+from api.intake.read import PARSERS, ReadJob, ReadJobs, may_depend, mentioned_in, read_job, read_jobs
 
-__all__ = ["PARSERS", "ReadJob", "read_job"]
+__all__ = ["PARSERS", "ReadJob", "ReadJobs", "may_depend", "mentioned_in", "read_job", "read_jobs"]

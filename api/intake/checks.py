@@ -28,6 +28,9 @@ from domain.requirements.nodes import Forced
 # Longer texts are not cached: they are rare and hardly occur twice.
 MAX_CACHED_LENGTH: Final = 4_096
 
+# The length of the path of a host recipe: `recipe_sets[0].recipes[0]`.
+_HOST_DEPTH: Final = 4
+
 # Type of error -> message in a job; `error_message` has those of all other types.
 _MESSAGES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "extra_forbidden": lambda error: _unknown_field(error["loc"]),
@@ -99,6 +102,17 @@ def _sizes(recipes: Sequence[RecipeRequirements]) -> Iterator[Finding]:
     if len(recipes) > MAX_RECIPES_IN_JOB:
         allowed = f"{MAX_RECIPES_IN_JOB} are allowed"
         yield Finding((), f"has {len(recipes)} recipes, guests included; {allowed}")
+
+
+def too_large_sets(recipes: Iterable[RecipeRequirements], max_placed: int | None) -> Iterator[Finding]:
+    """Yield faults of sets with more hosts than may be placed at once: such a set would never start."""
+    if max_placed is None:
+        return
+    # The path of a guest is longer.
+    hosts = Counter(recipe.path[:2] for recipe in recipes if len(recipe.path) == _HOST_DEPTH)
+    for path, count in hosts.items():
+        if count > max_placed:
+            yield Finding(path, f"needs {count} systems; the maximum of placed recipes is {max_placed}")
 
 
 def _alternatives(recipes: Iterable[RecipeRequirements], locations: Locations) -> Iterator[Finding]:

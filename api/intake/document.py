@@ -97,6 +97,34 @@ class Distro(_Part):
     image_url: Url | None = None
 
 
+Locks = Annotated[
+    dict[str, Any],
+    Field(
+        description="Resource locks by level: pool, guest, system, system_resource and network. A lock is"
+        ' None, UnknownShared, AllShared, UnknownExclusive, AllExclusive, {"Shared": [names]} or'
+        ' {"Exclusive": [names]}, or a list of two. whole_lab (true or false) is the lock on everything.'
+    ),
+]
+"""Resource locks; `declarations` validates them."""
+
+DependsOn = Annotated[
+    list[dict[str, Any]],
+    Field(
+        max_length=limits.MAX_DEPENDENCIES,
+        description="Jobs and recipe sets that must end first: job or recipe_set is an id, or a number below"
+        " 0 that counts back; states are some of completed, cancelled and aborted.",
+    ),
+]
+"""Dependencies; `declarations` validates them."""
+
+Reasons = Annotated[
+    list[Name],
+    Field(
+        max_length=limits.MAX_REASONS,
+        description="Notes. At most n recipe sets with the reason rate-limit:n:label are placed at once.",
+    ),
+]
+
 Seconds = Annotated[int, Field(ge=1, le=limits.MAX_RESERVESYS_SECONDS), REFUSE_TEXT_AND_BOOLEANS]
 
 
@@ -125,6 +153,7 @@ class AnyRecipe(_Part):
     host_requires: dict[str, Any]
     tasks: Annotated[list[Task], Field(min_length=1, max_length=limits.MAX_TASKS)]
     reservesys: Reservesys | None = None
+    locks: Locks | None = None
 
 
 class Guest(AnyRecipe):
@@ -140,6 +169,8 @@ class Recipe(AnyRecipe):
 
 class RecipeSet(_Part):
     priority: Literal["Low", "Medium", "Normal", "High", "Urgent"] = "Normal"
+    depends_on: DependsOn | None = None
+    reasons: Reasons | None = None
     recipes: Annotated[list[Recipe], Field(min_length=1, max_length=limits.MAX_ITEMS)]
 
 
@@ -150,5 +181,7 @@ class Job(_Part):
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
     product: OptionalName = None
     notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
+    depends_on: DependsOn | None = None
+    reasons: Reasons | None = None
     recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.MAX_RECIPE_SETS)]
     foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)

@@ -19,13 +19,23 @@ MAX_NAME_LENGTH: Final = 255
 MAX_LINE_LENGTH: Final = 4096
 MAX_TEXT_LENGTH: Final = 65_536
 
+# Jobs of one submission.
+MAX_JOBS: Final = 100
 MAX_RECIPE_SETS: Final = 500
 # Guests count as recipes.
 MAX_RECIPES_IN_SET: Final = 200
+# All jobs of a submission have at most as many, because they are one commit.
 MAX_RECIPES_IN_JOB: Final = 2000
 MAX_TASKS: Final = 2000
 MAX_ITEMS: Final = 1000
 MAX_ATTRIBUTES: Final = 64
+# Names in the locks of a recipe.
+MAX_LOCK_NAMES: Final = 1000
+# Each set of a job stores those of the job, too.
+MAX_DEPENDENCIES: Final = 100
+# Different jobs and recipe sets on which a job and its sets depend: each is looked up in the log.
+MAX_MENTIONED: Final = 1000
+MAX_REASONS: Final = 20
 # 99 hours.
 MAX_RESERVESYS_SECONDS: Final = 356_400
 

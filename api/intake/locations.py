@@ -117,6 +117,8 @@ XML_NAMES: Final[Mapping[str | int, str]] = {
     "guests": "<guestrecipe>",
     "tasks": "<task>",
     "pools": "<pool>",
+    "depends_on": "<depends-on>",
+    "reasons": "<reason>",
 }
 
 
@@ -174,6 +176,23 @@ class JsonLocations:
         if finding.unknown is None:
             return finding.message.replace("unknown attribute", "unknown field", 1)
         return f'unknown element "{finding.unknown}"{suggestion(finding.unknown, finding.spellings)}'
+
+
+class LocationsBelow:
+    """The locations of a part of a JSON document, by paths that begin at that part."""
+
+    def __init__(self, outer: JsonLocations, path: Path) -> None:
+        self._outer = outer
+        self._path = path
+
+    def find(self, path: Path) -> Location:
+        return self._outer.find((*self._path, *path))
+
+    def word(self, field: str) -> str:
+        return self._outer.word(field)
+
+    def message(self, finding: Finding) -> str:
+        return self._outer.message(finding)
 
 
 class EmbeddedLocations:

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from api.intake.checks import check_document
+from api.intake.checks import check_document, too_large_sets
+from api.intake.declarations import Exists, LockContext, mentioned, read_declarations
 from api.intake.embedded_xml import EmbeddedRequirements
 from api.intake.json_text import parse_json
-from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH, raise_unreadable
-from api.intake.locations import EmbeddedLocations, JsonLocations, Locations, XmlLocations
+from api.intake.limits import (
+    MAX_FAULTS,
+    MAX_JOBS,
+    MAX_MENTIONED,
+    MAX_MESSAGE_LENGTH,
+    MAX_RECIPES_IN_JOB,
+    raise_unreadable,
+)
+from api.intake.locations import (
+    EmbeddedLocations,
+    JsonLocations,
+    Locations,
+    LocationsBelow,
+    XmlLocations,
+)
 from api.intake.near_names import unknown_name_message
 from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import ElementFault
+from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory.name_index import NameIndex
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
 from domain.job.retention import RetentionTags
 from domain.job.spec import JobSpec
+from domain.job.submission import counts
 from domain.requirements.findings import Finding
 
 DEFAULT_TAGS: Final = RetentionTags()
@@ -45,12 +62,13 @@ def _open_xml(body: bytes) -> ParsedBody:
 
 
 def _open_json(body: bytes) -> ParsedBody:
-    document = parse_json(body)
+    return _opened(parse_json(body), JsonLocations(body))
+
+
+def _opened(document: dict[str, Any], locations: Locations) -> ParsedBody:
     embedded = EmbeddedRequirements()
     embedded.read_all(document)
-    return ParsedBody(
-        document, EmbeddedLocations(JsonLocations(body), embedded.locations), [], embedded.findings
-    )
+    return ParsedBody(document, EmbeddedLocations(locations, embedded.locations), [], embedded.findings)
 
 
 PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
@@ -67,41 +85,170 @@ class ReadJob(NamedTuple):
     warnings: tuple[Fault, ...]
 
 
+class ReadJobs(NamedTuple):
+    """Valid jobs; `is_list` if the document has a list of jobs, which are submitted in one commit."""
+
+    jobs: tuple[ReadJob, ...]
+    is_list: bool
+
+
+@dataclass(frozen=True)
+class SubmissionContext:
+    """The submitter and all that decides whether a job is valid.
+
+    With `strict`, warnings are faults. Messages suggest names from `visible` (default: `names`). `exists`
+    answers for the jobs and recipe sets of `mentioned_in`. `max_placed` is the maximum of placed hosts.
+    """
+
+    names: NameIndex
+    submitter: str
+    is_admin: bool
+    strict: bool = False
+    visible: NameIndex | None = None
+    tags: RetentionTags = DEFAULT_TAGS
+    operations: OperationTable = SHIPPED
+    exists: Exists = lambda kind, number: False
+    max_placed: int | None = None
+
+
 def read_job(
-    body: bytes,
-    media_type: str,
-    names: NameIndex,
-    submitter: str,
-    is_admin: bool,
-    *,
-    strict: bool = False,
-    visible: NameIndex | None = None,
-    tags: RetentionTags = DEFAULT_TAGS,
+    body: bytes, media_type: str, names: NameIndex, submitter: str, is_admin: bool, **more: Any
 ) -> ReadJob:
     """Return the job. Raises Unreadable for malformed or hostile input, FaultyInput with all other faults.
 
-    With `strict`, warnings are faults. Warnings suggest names from `visible` (default: `names`).
+    `more` are further fields of `SubmissionContext`.
     """
-    parse = PARSERS.get(media_type.partition(";")[0].strip().lower())
-    if parse is None:
-        raise_unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
-    parsed = parse(body)
+    return _read(_parse(body, media_type), SubmissionContext(names, submitter, is_admin, **more), 0)
+
+
+def read_jobs(
+    body: bytes, media_type: str, names: NameIndex, submitter: str, is_admin: bool, **more: Any
+) -> ReadJobs:
+    """Return the job, or the jobs of `{"jobs": [...]}`. Raises like `read_job`."""
+    context, submission = SubmissionContext(names, submitter, is_admin, **more), _parse_jobs(body, media_type)
+    jobs, faults = list[ReadJob](), list[Fault]()
+    if submission.is_list and (count := len(_mentioned(submission))) > MAX_MENTIONED:
+        named = f"{count} different jobs and recipe sets"
+        faults.append(Fault("jobs", f"depend on {named}; {MAX_MENTIONED} are allowed"))
+    for number, parsed in enumerate(submission.bodies):
+        try:
+            jobs.append(_read(parsed, context, number))
+        except FaultyInput as error:
+            faults += error.faults
+        if len(faults) > MAX_FAULTS:
+            raise FaultyInput([*faults[:MAX_FAULTS], Fault("document", "and more errors")])
+    recipe_count = sum(counts(job.spec)[1] for job in jobs)
+    if recipe_count > MAX_RECIPES_IN_JOB:
+        allowed = f"{MAX_RECIPES_IN_JOB} are allowed"
+        faults.append(Fault("jobs", f"have {recipe_count} recipes, guests included; {allowed}"))
+    if faults:
+        raise FaultyInput(faults)
+    return ReadJobs(tuple(jobs), submission.is_list)
+
+
+def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -> ReadJob:
+    """Return the job of a parsed body; `preceding_jobs` of the same submission stand before it."""
+    names, visible = context.names, context.visible or context.names
     if parsed.document.get("retention_tag", "") == "":
-        parsed.document["retention_tag"] = tags.default
+        parsed.document["retention_tag"] = context.tags.default
     required = read_requirements(parsed.document, names)
     recipes = required.of_recipes
     job, findings = check_document(
-        parsed.document, recipes, parsed.locations, names, submitter, tags, is_admin=is_admin
+        parsed.document,
+        recipes,
+        parsed.locations,
+        names,
+        context.submitter,
+        context.tags,
+        is_admin=context.is_admin,
     )
-    warnings = [*islice(_warnings(required, names, visible or names, strict=strict), MAX_FAULTS + 1)]
-    if strict:
+    declared = read_declarations(
+        parsed.document,
+        ((recipe.path, recipe.recipe) for recipe in recipes),
+        LockContext(names, visible, context.operations),
+        context.exists,
+        preceding_jobs,
+    )
+    findings += declared.findings
+    findings += too_large_sets(recipes, context.max_placed)
+    warnings = [*islice(_warnings(required, names, visible, strict=context.strict), MAX_FAULTS + 1)]
+    if context.strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or parsed.findings or parsed.faults:
         raise FaultyInput(
             _located_faults(parsed.locations, parsed.faults, [*parsed.findings, *findings], "errors")
         )
     notes = _located_faults(parsed.locations, [], warnings, "warnings")
-    return ReadJob(spec_of(job, [recipe.parsed for recipe in recipes]), tuple(notes))
+    return ReadJob(spec_of(job, [recipe.parsed for recipe in recipes], declared), tuple(notes))
+
+
+def may_depend(body: bytes) -> bool:
+    """Return whether `mentioned_in` may find anything; most jobs depend on nothing."""
+    # A JSON text may spell the field with escapes.
+    return b"depends" in body or b"\\u" in body
+
+
+def mentioned_in(body: bytes, media_type: str) -> frozenset[tuple[str, int]]:
+    """Return the kinds and ids of the jobs and recipe sets on which a job says that it depends.
+
+    Raises Unreadable and FaultyInput for a body that `read_job` refuses to parse.
+    """
+    return _mentioned(_parse_jobs(body, media_type))
+
+
+def _mentioned(submission: ParsedSubmission) -> frozenset[tuple[str, int]]:
+    return frozenset().union(*(mentioned(parsed.document) for parsed in submission.bodies))
+
+
+def _parse(body: bytes, media_type: str) -> ParsedBody:
+    parse = PARSERS.get(_kind(media_type))
+    if parse is None:
+        raise_unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
+    return parse(body)
+
+
+def _kind(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
+
+
+class ParsedSubmission(NamedTuple):
+    """The parsed bodies of a submission; `is_list` if its document has a list of jobs."""
+
+    bodies: list[ParsedBody]
+    is_list: bool
+
+
+def _parse_jobs(body: bytes, media_type: str) -> ParsedSubmission:
+    """Return the parsed jobs of a body. Raises FaultyInput for a list that is none, is empty or too long."""
+    if PARSERS.get(_kind(media_type)) is not _open_json:
+        return ParsedSubmission([_parse(body, media_type)], False)
+    document, locations = parse_json(body), JsonLocations(body)
+    if "jobs" not in document or "recipe_sets" in document:
+        return ParsedSubmission([_opened(document, locations)], False)
+    findings = list(_list_faults(document))
+    if findings:
+        raise FaultyInput(_located_faults(locations, [], findings, "errors"))
+    bodies = [
+        _opened(job, LocationsBelow(locations, ("jobs", number)))
+        for number, job in enumerate(document["jobs"])
+    ]
+    return ParsedSubmission(bodies, True)
+
+
+def _list_faults(document: Mapping[str, Any]) -> Iterator[Finding]:
+    for field in document.keys() - {"jobs"}:
+        yield Finding((field,), f'unknown field "{field[:100]}" beside "jobs"')
+    jobs = document["jobs"]
+    if not isinstance(jobs, list):
+        yield Finding(("jobs",), "must be a list")
+    elif not jobs:
+        yield Finding(("jobs",), "must not be empty")
+    elif len(jobs) > MAX_JOBS:
+        yield Finding(("jobs",), f"must not have more than {MAX_JOBS} members")
+    else:
+        for number, job in enumerate(jobs):
+            if not isinstance(job, dict):
+                yield Finding(("jobs", number), "must be an object")
 
 
 def _warnings(

@@ -7,6 +7,7 @@ from typing import Any, Final
 from lxml import etree
 
 from api.intake.locations import local_name
+from api.intake.xml_own import DependsOnElement, LocksElement, own
 from api.intake.xml_record import ChildElement, Record, Spread
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
 from api.intake.xml_shapes import Attribute, ListOf, Pairs, Shape, Text
@@ -66,19 +67,29 @@ _CHILDREN: Final = {
     "kickstart": ChildElement("kickstart", Text(verbatim=True)),
     "task": ChildElement("tasks", _TASK, many=True),
     "reservesys": ChildElement("reservesys", _RESERVESYS),
+    own("locks"): ChildElement("locks", LocksElement(_YES_OR_NO)),
 }
 
 _GUEST: Final = Record({"guestname": "guestname", "guestargs": "guestargs", **_ATTRIBUTES}, _CHILDREN)
 
 _RECIPE: Final = Record(_ATTRIBUTES, {"guestrecipe": ChildElement("guests", _GUEST, many=True), **_CHILDREN})
 
-_RECIPE_SET: Final = Record({"priority": "priority"}, {"recipe": ChildElement("recipes", _RECIPE, many=True)})
+# The common elements of jobs and recipe sets.
+_ADMISSION: Final = {
+    own("depends-on"): ChildElement("depends_on", DependsOnElement(), many=True),
+    own("reason"): ChildElement("reasons", Text(verbatim=True), many=True),
+}
+
+_RECIPE_SET: Final = Record(
+    {"priority": "priority"}, {**_ADMISSION, "recipe": ChildElement("recipes", _RECIPE, many=True)}
+)
 
 JOB: Final = Record(
     {name: name for name in ("user", "group", "retention_tag", "product")},
     {
         "whiteboard": ChildElement("whiteboard", Text()),
         "notify": ChildElement("notify", ListOf("cc", Text())),
+        **_ADMISSION,
         "recipeSet": ChildElement("recipe_sets", _RECIPE_SET, many=True),
     },
     foreign="foreign",

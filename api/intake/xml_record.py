@@ -38,7 +38,7 @@ class ChildElement:
     def write_from(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
         if self.field in part:
             for value in part[self.field] if self.many else (part[self.field],):
-                self.shape.write(value, etree.SubElement(element, tag))
+                self.shape.write(value, sub_element(element, tag))
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,12 @@ class Record:
     def _text(self, field_name: str, value: Any) -> str:
         texts = (text for text, meaning in self.values.get(field_name, {}).items() if meaning == value)
         return next(texts, str(value))
+
+
+def sub_element(parent: etree._Element, tag: str) -> etree._Element:
+    """Append an empty element, whose namespace is written without a prefix."""
+    namespace = etree.QName(tag).namespace
+    return etree.SubElement(parent, tag, nsmap={None: namespace} if namespace else None)  # type: ignore[dict-item]
 
 
 def foreign_text(element: etree._Element) -> str:

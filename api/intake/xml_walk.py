@@ -12,9 +12,6 @@ from api.intake.near_names import suggestion
 
 # Element in Labledger's namespace -> field of the JSON form. Both are refused.
 NOT_YET: Final = {
-    "locks": "locks",
-    "depends-on": "depends_on",
-    "reason": "reason",
     "preemptible": "preemptible",
     "queue": "queue",
 }
@@ -33,7 +30,7 @@ class ElementFault(NamedTuple):
         if self.allowed is None:
             return self.message
         if not self.message:
-            return unknown_element(self.element, self.allowed)
+            return unknown_element(self.element, [tag.rpartition("}")[2] for tag in self.allowed])
         return f'unknown attribute "{self.message}"{suggestion(self.message, self.allowed)}'
 
 
@@ -84,6 +81,8 @@ def refuse_child(
         walk.fault(child, "foreign elements belong directly in <job>")
     elif child.tag == f"{{{OWN_NAMESPACE}}}{name}" and name in NOT_YET:
         walk.fault(child, f"<{name}> is not supported yet")
+    elif child.tag == name and f"{{{OWN_NAMESPACE}}}{name}" in allowed:
+        walk.fault(child, f'<{name}> needs the namespace: write <{name} xmlns="{OWN_NAMESPACE}">')
     else:
         walk.unknown_element(child, allowed)
 

@@ -11,11 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Final
 
+from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.recipe.lifecycle import UNFINISHED
+from domain.scheduling.admitting.admission import DEPENDENCY, JOB_FILTER
+from domain.scheduling.admitting.rooms import PLACED_RECIPES, RATE_LIMITED_ROW
 from domain.scheduling.decisions.timers import Findings
-from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, TIMER, WAKE_UP
+from domain.scheduling.world.triggers import ORDER, TIMER
 from domain.system.lifecycle import CONDITIONS, USAGE
 from projections.durations import BOUNDS
+from projections.fold_locks import LOCK_STATES
 from workers.clocks import DOUBTS
 
 PREFIX: Final = "labledger_"
@@ -45,7 +49,7 @@ class MetricSpec:
 SERVE, SCHEDULER, PROJECTOR = "serve", "scheduler", "projector"
 PROCESSES: Final = {"process": (SERVE, SCHEDULER, PROJECTOR)}
 REQUEST: Final[Labels] = {"method": None, "route": None}
-TRIGGERS: Final = (NEW_JOB, PENDING_SYSTEM, LET_GO, WAKE_UP, TIMER)
+TRIGGERS: Final = (*ORDER, TIMER)
 FINDINGS: Final = tuple(finding.name for finding in fields(Findings))
 # The last bounds are for long polls.
 REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -53,6 +57,16 @@ REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 GAUGES: Final = (
     MetricSpec("systems", "Systems by condition and usage", {"condition": CONDITIONS, "usage": USAGE.states}),
     MetricSpec("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
+    MetricSpec(
+        "locks",
+        "Resource locks of recipes by level: held, and awaited by sets that have all their systems",
+        {"level": (*LEVELS, WHOLE_LAB), "state": LOCK_STATES},
+    ),
+    MetricSpec(
+        "recipes_held_back",
+        "Waiting recipes, without guests, of sets that a row of admission keeps from their first system",
+        {"reason": (DEPENDENCY, JOB_FILTER, RATE_LIMITED_ROW, PLACED_RECIPES)},
+    ),
     MetricSpec("oldest_unplaced_seconds", "Seconds since the oldest unplaced recipe was submitted; 0: none"),
     MetricSpec(
         "lab_controller_silent",
@@ -72,15 +86,20 @@ GAUGES: Final = (
     MetricSpec("scheduler_active", "1 while a scheduler holds the lease and makes progress, else 0"),
 )
 
-DURATIONS: Final = (
+_DURATIONS: Final = (
     MetricSpec(
         "recipe_wait_seconds",
         "Time of recipes from submission until their final placement, observed when they are provisioned",
         bounds=BOUNDS["wait"],
     ),
     MetricSpec(
+        "lock_wait_seconds",
+        "Time of recipes from their final placement until their resource locks, unless they got both at once",
+        bounds=BOUNDS["locking"],
+    ),
+    MetricSpec(
         "recipe_provisioning_seconds",
-        "Time of recipes from their final placement until the start of the first task",
+        "Time of recipes from their final placement, with their locks, until the start of the first task",
         bounds=BOUNDS["provisioning"],
     ),
     MetricSpec(
@@ -89,7 +108,8 @@ DURATIONS: Final = (
         bounds=BOUNDS["execution"],
     ),
 )
-"""Histograms of the table `read.durations`; its column `measure` is the second word of the name."""
+DURATIONS: Final = dict(zip(BOUNDS, _DURATIONS, strict=True))
+"""Histograms of the table `read.durations`, by its column `measure`."""
 
 COUNTERS: Final = (
     MetricSpec("scheduler_decisions", "Decisions of the scheduler, by trigger", {"trigger": TRIGGERS}),
@@ -98,7 +118,7 @@ COUNTERS: Final = (
     MetricSpec("scheduler_conflicts", "Commits of the scheduler refused because of a concurrent change"),
     MetricSpec(
         "consistency_findings",
-        "Findings of the consistency loop; out_of_step and idle_but_wanted indicate a bug",
+        "Findings of the consistency loop; out_of_step, idle_but_wanted and *_overlooked indicate a bug",
         {"finding": FINDINGS},
     ),
     MetricSpec(

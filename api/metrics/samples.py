@@ -21,6 +21,8 @@ DECLARED: Final = {metric.name: metric for metric in GAUGES}
 GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
     "systems": ("systems_by_usage", "systems"),
     "recipes": ("recipes_by_state", "recipes"),
+    "locks": ("locks_by_level", "locks"),
+    "recipes_held_back": ("held_back_recipes", "recipes"),
     "oldest_unplaced_seconds": ("oldest_unplaced", "seconds"),
     "lab_controller_silent": ("silent_labs", "silent"),
     "watchers": ("watchers", "watchers"),
@@ -31,7 +33,7 @@ GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
 
 # Omitted, like durations, while the read models are built: partial counts would look like resets.
 READ_MODEL_GAUGES: Final = frozenset(
-    {"systems", "recipes", "oldest_unplaced_seconds", "lab_controller_silent"}
+    {"systems", "recipes", "locks", "oldest_unplaced_seconds", "lab_controller_silent"}
 )
 
 
@@ -66,13 +68,9 @@ def _samples(metric: MetricSpec, rows: Iterable[Row]) -> Samples:
 
 def _duration_metrics(rows: Sequence[Row]) -> list[Metric]:
     return [
-        _duration_histogram(metric, [row for row in rows if metric.name == _metric_name(row)])
-        for metric in DURATIONS
+        _duration_histogram(metric, [row for row in rows if row["measure"] == measure])
+        for measure, metric in DURATIONS.items()
     ]
-
-
-def _metric_name(row: Row) -> str:
-    return f"recipe_{row['measure']}_seconds"
 
 
 def _duration_histogram(metric: MetricSpec, rows: Sequence[Row]) -> Metric:

@@ -26,10 +26,13 @@ from api.rest.resources.events import Events
 from api.rest.resources.explanations import Explanations
 from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
+from api.rest.resources.job_filters import JobFilters
 from api.rest.resources.jobs import Jobs
+from api.rest.resources.locks import Locks
 from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
+from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.readiness import Health
 from api.rest.resources.reads import Reads
@@ -41,6 +44,7 @@ from api.rest.resources.systems import Systems
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
+from api.rest.resources.weights import Weights
 from api.rest.routes import ROUTES, responder_of
 from domain.errors import LabledgerError
 from runtime.setting_values import Network
@@ -67,6 +71,8 @@ def resources(parts: Parts) -> dict[str, Any]:
         "recipes": Recipes(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
+        "weights": Weights(parts),
+        "locks": Locks(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
         "history": History(parts),
@@ -77,6 +83,8 @@ def resources(parts: Parts) -> dict[str, Any]:
         "lab_controllers": LabControllers(parts),
         "distro_trees": DistroTrees(parts),
         "pools": Pools(parts),
+        "job_filters": JobFilters(parts),
+        "partitions": Partitions(parts),
         "users": Users(parts),
         "groups": Groups(parts),
         "commands": Commands(parts),

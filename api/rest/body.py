@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,11 +15,13 @@ from api.concurrency_limits import share_of
 from api.intake.json_text import refuse_duplicate_keys
 from api.intake.limits import MAX_FAULTS
 from api.rest.context import client_address, operation_of_request
-from api.rest.contract.faults import faults_of
+from api.rest.contract.faults import faults_of, faults_of_findings
 from api.rest.contract.operation import JSON
 from domain.errors import Fault, FaultyInput, Unreadable
+from domain.requirements.findings import Finding, Report
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
 
 
 async def read_body(req: Request) -> bytes:
@@ -53,6 +56,16 @@ async def read_model(req: Request) -> Any:
     return await parse_model(req, await read_json_bytes(req))
 
 
+async def read_document(req: Request, read: Callable[[Any, Report], T | None]) -> T:
+    """Return the JSON body as the value that `read` returns, which reports every fault.
+
+    Raises 413, 415, Unreadable or FaultyInput.
+    """
+    body = await read_json_bytes(req)
+    parse = partial(_parse_document, body, read)
+    return await share_of(req).parse(client_address(req), len(body), parse)
+
+
 def media_type(req: Request) -> str:
     return (req.content_type or "").partition(";")[0].strip().lower()
 
@@ -66,6 +79,14 @@ async def parse_model(req: Request, body: bytes) -> Any:
 
 def _parse(body: bytes, model: type[M]) -> M:
     return check_model(parse_json(body), model)
+
+
+def _parse_document(body: bytes, read: Callable[[Any, Report], T | None]) -> T:
+    findings: list[Finding] = []
+    found = read(parse_json(body), lambda path, message: findings.append(Finding(path, message)))
+    if found is None or findings:
+        raise FaultyInput(faults_of_findings(findings))
+    return found
 
 
 def parse_json(body: bytes) -> Any:

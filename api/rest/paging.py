@@ -7,6 +7,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -51,6 +52,11 @@ async def read_at(req: Request, parts: ReadParts) -> At:
     at = await reader.as_of(query.as_of)
     await reader.reach(at.position, max_wait_seconds)
     return at
+
+
+def moment_of(at: At, parts: ReadParts) -> datetime:
+    """Return the time of a read about the past, else the present. Recipes are weighed at this moment."""
+    return at.moment or parts.clock()
 
 
 async def read_page(req: Request, parts: ReadParts, first: Any) -> PageAt:
@@ -120,8 +126,12 @@ def _decode(cursor: str, first: Any) -> Any:
     except (binascii.Error, ValueError):
         key = None
     if not _has_types_of(first, key):
-        raise FaultyInput([Fault("cursor", "must be the `next` of a page of this list")])
+        raise no_cursor()
     return key
+
+
+def no_cursor() -> FaultyInput:
+    return FaultyInput([Fault("cursor", "must be the `next` of a page of this list")])
 
 
 def _has_types_of(first: Any, key: Any) -> bool:

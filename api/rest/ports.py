@@ -48,6 +48,9 @@ class ExplainParts(ReadParts, Protocol):
 
 class JobBodyParts(NameParts, Protocol):
     @property
+    def log(self) -> EventLog: ...
+
+    @property
     def retention_tags(self) -> RetentionTags: ...
 
     @property
@@ -60,6 +63,10 @@ class JobResourceParts(ReadParts, JobBodyParts, JobParts, Protocol):
 
 class MatchParts(ExplainParts, JobBodyParts, Protocol):
     """Parts to match jobs with systems."""
+
+
+class JobFilterParts(ExplainParts, JobParts, Protocol):
+    """Parts of job filters, whose watermarks are job ids."""
 
 
 class RecipeParts(ExplainParts, WriteParts, Protocol):

@@ -56,7 +56,9 @@ ROUTES: dict[str, Route] = {
     RECIPE + "/return": Route("recipes", {"POST": SUBMITTERS}, "return"),
     RECIPE + "/explanation": Route("explanations", READ),
     "/matches": Route("matches", {"POST": SUBMITTERS}),
+    "/weights": Route("weights", {"POST": SUBMITTERS}),
     "/queue": Route("recipes", READ, "queue"),
+    "/locks": Route("locks", READ),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
@@ -82,6 +84,10 @@ ROUTES: dict[str, Route] = {
     "/pools/{name}/access-policy": Route(
         "access_policies", {"GET": READERS, "PUT": SUBMITTERS, "DELETE": SUBMITTERS}, "pool"
     ),
+    "/filters": Route("job_filters", READ, "list"),
+    "/filters/{name}": Route("job_filters", PUT_BY_ADMINS),
+    "/partitions/{name}/configuration": Route("partitions", {"GET": READERS, "PUT": ADMIN}, "configuration"),
+    "/partitions/{name}/operations": Route("partitions", READ, "operations"),
     "/users": Route("users", READ, "list"),
     "/users/{name}": Route("users", PUT_BY_ADMINS),
     "/groups": Route("groups", READ, "list"),

@@ -67,6 +67,8 @@ class DirectoryView(Protocol):
 class JobNumbers(Protocol):
     async def take(self, wanted: Counts) -> Ids: ...
 
+    async def last(self) -> int: ...
+
 
 class ReadModels(Protocol):
     """Rows of the read models, by the name of a query."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import orjson
 
-from api.use_cases.choose_trees import distro_trees
+from api.use_cases.choose_trees import distro_trees, require_bounded
 from api.use_cases.commit import append, append_for
 from api.use_cases.ports import JobParts, RequestContext
+from domain.directory.partitions import operation_table
 from domain.errors import Unknown
+from domain.events import Decided
 from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
@@ -19,6 +23,13 @@ from store.event_log import EventLog
 from store.quota_counts import unfinished_count
 from store.requests import Committed, require_committed
 from store.sql import SQL
+
+
+class AcceptedJob(NamedTuple):
+    """A valid job, with warnings about it."""
+
+    spec: JobSpec
+    warnings: Sequence[Mapping[str, str]] = ()
 
 
 async def submit_job(
@@ -32,26 +43,63 @@ async def submit_job(
 
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
     """
+    decided, (answer,) = await _decided(parts, request, [AcceptedJob(spec, warnings)], original)
+    return await _appended(parts, request, decided, answer, original)
+
+
+async def submit_jobs(
+    parts: JobParts, request: RequestContext, jobs: Sequence[AcceptedJob], original: Original | None = None
+) -> Committed:
+    """Append several accepted jobs in one commit. Each has the submitted bytes of all.
+
+    The commit's answer is {"jobs": [...]}, with an answer like that of `submit_job` for each job. Raises
+    FaultyInput if the choice of all distro trees takes too much work.
+    """
+    sets = tuple(recipe_set for job in jobs for recipe_set in job.spec.recipe_sets)
+    await require_bounded(parts, replace(jobs[0].spec, recipe_sets=sets), request.actor)
+    decided, answers = await _decided(parts, request, jobs, original)
+    return await _appended(parts, request, decided, {"jobs": answers}, original)
+
+
+async def _decided(
+    parts: JobParts, request: RequestContext, jobs: Sequence[AcceptedJob], original: Original | None
+) -> tuple[Decided, list[dict[str, Any]]]:
+    """Return the events of a submission, and the answer for each job."""
     if request.has_quota:
-        await _require_recipe_quota(parts, spec.owner or request.actor, counts(spec)[1])
-    ids = await parts.numbers.take(counts(spec))
-    decided = submit(spec, ids, request.actor, await distro_trees(parts, spec, request.actor), original)
-    answer: dict[str, Any] = {
-        "job_id": ids.job,
-        "recipe_set_ids": ids.recipe_sets,
-        "recipe_ids": ids.recipes,
-        "warnings": warnings,
-    }
-    return require_committed(
-        await append(parts, append_for(parts, request, decided, {}, orjson.dumps(answer), original))
-    )
+        await _require_recipe_quotas(parts, request.actor, jobs)
+    numbers = await asyncio.gather(*(parts.numbers.take(counts(job.spec)) for job in jobs))
+    operations = operation_table(parts.feed.directory)
+    decided: Decided = []
+    answers: list[dict[str, Any]] = []
+    for index, (job, ids) in enumerate(zip(jobs, numbers, strict=True)):
+        trees = await distro_trees(parts, job.spec, request.actor)
+        preceding = [before.job for before in numbers[:index]]
+        decided += submit(job.spec, ids, request.actor, trees, original, operations, preceding)
+        answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}
+        answers.append({**answer, "warnings": job.warnings})
+    return decided, answers
 
 
-async def _require_recipe_quota(parts: JobParts, owner: str, more: int) -> None:
-    """Raise Refused if the owner would have more unfinished recipes than the quota allows."""
-    if parts.quotas.may_exceed_recipes(owner, more):
-        present = await asyncio.to_thread(unfinished_count, parts.log, owner)
-        parts.quotas.require_recipes(owner, present, more)
+async def _appended(
+    parts: JobParts,
+    request: RequestContext,
+    decided: Decided,
+    answer: Mapping[str, Any],
+    original: Original | None,
+) -> Committed:
+    appended = append_for(parts, request, decided, {}, orjson.dumps(answer), original)
+    return require_committed(await append(parts, appended))
+
+
+async def _require_recipe_quotas(parts: JobParts, actor: str, jobs: Iterable[AcceptedJob]) -> None:
+    """Raise Refused if an owner would have more unfinished recipes than the quota allows."""
+    more: Counter[str] = Counter()
+    for job in jobs:
+        more[job.spec.owner or actor] += counts(job.spec)[1]
+    for owner, count in more.items():
+        if parts.quotas.may_exceed_recipes(owner, count):
+            present = await asyncio.to_thread(unfinished_count, parts.log, owner)
+            parts.quotas.require_recipes(owner, present, count)
 
 
 def original_of(log: EventLog, job_id: int) -> Original:

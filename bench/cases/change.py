@@ -2,8 +2,9 @@
 
 Both groups of systems are idle beside a queue: access policies exclude all recipes from the first group, and
 the second group has more memory than any filter allows. All other systems are busy. A new policy of a pool
-opens the first group; an import corrects the memory of the second. The measurement ends when all consequences
-are decided.
+opens the first group; an import corrects the memory of the second. Before these, a limit of placed recipes
+that kept further systems idle is raised, and a job filter that holds many sets back is put and removed. Each
+measurement ends when all consequences are decided.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import partial
 from typing import Final
 
 from api.client import Client
-from bench.cases.full_lab import Document, enable, fill_with, generated_lab
+from bench.cases.full_lab import CONFIGURATION, Document, configuration, enable, fill_with, generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL, span_of
 from bench.outcome import Figures, ProgressCallback, Sizes
@@ -27,6 +28,13 @@ NOBODYS: Final = {"permission": "submit", "user": NOBODY, "maximum_effective_pri
 EVERYBODYS: Final = {"permission": "submit", "everybody": True, "maximum_effective_priority": "Urgent"}
 # Filters allow at most a fifth of a terabyte more than some system has.
 FAR_TOO_MUCH_MB: Final = 2_000_000_000
+FILTER: Final = "/filters/bench-pause"
+LOW_PAUSED: Final = {
+    "priority": 0,
+    "predicate": {"field": "priority", "op": "=", "value": "Low"},
+    "action": "PAUSE",
+    "reason": "of the benchmark",
+}
 
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
@@ -59,16 +67,26 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
     A job that is submitted after the change is decided after all consequences of the change.
     """
+    # A third group as large as each of the others stays idle for want of room.
+    with cluster.client() as client:
+        _put_limit(client, sizes, sizes.systems - 3 * changed(sizes))
     enable(cluster)
     unaltered = generated_lab(sizes)["systems"][changed(sizes) : 2 * changed(sizes)]
     memory = [{"fqdn": system["fqdn"], "memory_mb": system["memory_mb"]} for system in unaltered]
     return {
         "systems_changed": changed(sizes),
-        **_change_figures(cluster, "policy", _open_pool),
-        **_change_figures(
+        **_change_figures(cluster, "limit_raised", lambda client: _put_limit(client, sizes, sizes.systems)),
+        **_change_figures(cluster, "filter_put", lambda client: client.put(FILTER, LOW_PAUSED)),
+        **_change_figures(cluster, "filter_removed", lambda client: client.delete(FILTER)),
+        **_granting_figures(cluster, "policy", _open_pool),
+        **_granting_figures(
             cluster, "inventory", lambda client: client.post("/inventory", {"systems": memory})
         ),
     }
+
+
+def _put_limit(client: Client, sizes: Sizes, placed_recipes: int) -> None:
+    client.put(CONFIGURATION, {**configuration(sizes), "limits": {"placed_recipes": placed_recipes}})
 
 
 def _open_pool(client: Client) -> None:
@@ -84,10 +102,16 @@ def _change_figures(cluster: BenchCluster, name: str, change: Callable[[Client],
     params = {"after": before, "subject": recipe}
     ((seconds,),) = cluster.log.rows(SQL["worked_off"], params)
     given_away = span_of(cluster.log, "system.scheduled", before)
-    if not given_away.events:
-        raise ValueError(f"{name}: no waiting recipe took any of the systems that changed")
     return {
         f"{name}_systems_given_away": given_away.subjects,
         f"{name}_last_given_away_seconds": round(given_away.seconds, 3),
         f"{name}_seconds": round(seconds, 3),
     }
+
+
+def _granting_figures(cluster: BenchCluster, name: str, change: Callable[[Client], object]) -> Figures:
+    """Return the figures of a change after which waiting recipes take the systems that changed."""
+    figures = _change_figures(cluster, name, change)
+    if not figures[f"{name}_systems_given_away"]:
+        raise ValueError(f"{name}: no waiting recipe took any of the systems that changed")
+    return figures

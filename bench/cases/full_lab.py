@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import LogFiller
@@ -12,11 +12,16 @@ from bench.outcome import ProgressCallback, Sizes
 from bench.settling import settle, wait_for_projectors
 from replay.workload.generated_access import with_access, without_policies
 from replay.workload.generated_lab import generate_lab
+from replay.workload.generated_locks import generate_profiles, with_buckets, with_locks
 from replay.workload.generated_queue import all_at_work, generate_filters, generate_sets
 
 LABS, POOLS, GROUPS = 4, 50, 20
 # Share of the systems with an access policy.
 POLICIES = 0.5
+# With `aged`, everybody has waited K ticks at once; otherwise nobody does while a case runs.
+YOUNG: Final = {"coefficient": 1_000}
+AGED: Final = {"coefficient": 1, "tick_seconds": 1}
+CONFIGURATION: Final = "/partitions/default/configuration"
 
 Document = dict[str, Any]
 
@@ -52,10 +57,11 @@ def fill_with(
     set_sizes: Sequence[int] = (),
     priority: str | None = None,
     altered: Callable[[Document], Document] = lambda lab: lab,
+    ahead: Sequence[Document] = (),
 ) -> None:
     """Start all processes, load a generated lab as `altered` returns it, and queue recipes for the original.
 
-    By default, each recipe set has between 1 and `sizes.sets` recipes.
+    By default, each recipe set has between 1 and `sizes.sets` recipes. The sets `ahead` are submitted before.
     """
     lab = generated_lab(sizes)
     controllers = [{**controller, "enabled": False} for controller in lab["lab_controllers"]]
@@ -63,9 +69,36 @@ def fill_with(
     cluster.start("serve", "scheduler", "projector")
     filler = LogFiller(cluster, on_progress)
     filler.lab({**altered(lab), "lab_controllers": controllers})
+    configure(cluster, sizes)
+    filler.queue(iter(ahead), len(ahead))
     queue(filler, lab, sizes, set_sizes or range(1, (sizes.sets or 1) + 1), recipe_count, priority)
     settle(cluster)
     wait_for_projectors(cluster)
+
+
+def configure(cluster: BenchCluster, sizes: Sizes) -> None:
+    """Put the configuration and the job filters, if the sizes ask for them."""
+    with cluster.client() as client:
+        if sections := configuration(sizes):
+            client.put(CONFIGURATION, sections)
+        for number in range(sizes.job_filters):
+            client.put(f"/filters/bench-{number:04}", unmatched_filter(number))
+
+
+def configuration(sizes: Sizes) -> Document:
+    """Return the sections of the configuration that differ from their defaults."""
+    return {"weights": AGED if sizes.aged else YOUNG} if sizes.locks else {}
+
+
+def unmatched_filter(number: int) -> Document:
+    """Return a job filter that matches no set, by one field or another."""
+    field = ("user", "group", "task", "reason")[number % 4]
+    return {
+        "priority": number,
+        "predicate": {"field": field, "op": "=", "value": f"bench-{number}"},
+        "action": "PAUSE",
+        "reason": "of the benchmark",
+    }
 
 
 def queue(
@@ -77,7 +110,17 @@ def queue(
     priority: str | None = None,
 ) -> None:
     filters = generate_filters(lab, sizes.seed, sizes.filters)
-    filler.queue(generate_sets(filters, sizes.seed, set_sizes, priority), recipe_count)
+    sets = generate_sets(filters, sizes.seed, set_sizes, priority)
+    filler.queue(contended(sets, lab, sizes), recipe_count)
+
+
+def contended(sets: Iterator[Document], lab: Document, sizes: Sizes) -> Iterator[Document]:
+    """Return the sets with the locks and buckets that the sizes ask for."""
+    if sizes.locks:
+        sets = with_locks(sets, generate_profiles(lab, sizes.seed, sizes.locks, sizes.profiles), sizes.seed)
+    if sizes.buckets:
+        sets = with_buckets(sets, sizes.buckets, max(1, sizes.systems // sizes.buckets), sizes.seed)
+    return sets
 
 
 def enable(cluster: BenchCluster) -> int:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import threading
-import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-
 from bench.cases.full_lab import enable
 from bench.cluster_fixture import BenchCluster
-from bench.completions import REPORT
+from bench.completions import end_in_time
 from bench.measurements import SQL, in_milliseconds, seconds_to_next
 from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 from domain.errors import LabledgerError
-
-CLIENTS = 8
 
 
 class TooSmall(LabledgerError):
@@ -41,9 +33,9 @@ def require_enough(sizes: Sizes) -> None:
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     before = enable(cluster)
     wanted = int(sizes.rate * sizes.seconds)
-    recipe_ids = [recipe_id for (recipe_id,) in cluster.log.rows(SQL["waiting"], (before, wanted))]
+    recipe_ids = [recipe_id for (recipe_id,) in cluster.log.rows(SQL["started"], (before, wanted))]
     position = cluster.log.end()
-    late = _end_in_time(cluster, recipe_ids, sizes.rate, on_progress)
+    late = end_in_time(cluster, recipe_ids, sizes.rate, on_progress)
     settle(cluster)
     seconds = seconds_to_next(cluster.log, position)
     if not seconds:
@@ -57,28 +49,3 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "allocated_again": len(seconds),
         "sent_late_p99_ms": in_milliseconds(late)["p99_ms"],
     }
-
-
-def _end_in_time(
-    cluster: BenchCluster, recipe_ids: list[int], rate: float, on_progress: ProgressCallback
-) -> list[float]:
-    """End each recipe at its time, without waiting for other responses. Return the delays in seconds."""
-    began = time.monotonic()
-    per_thread, done = threading.local(), itertools.count(1)
-
-    def end(number: int) -> float:
-        if not hasattr(per_thread, "client"):
-            per_thread.client = cluster.http_client(timeout_seconds=60)
-        late = time.monotonic() - began - number / rate
-        per_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=REPORT).raise_for_status()
-        on_progress("endings", next(done), len(recipe_ids))
-        return late
-
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        return list(pool.map(end, _paced(len(recipe_ids), began, rate)))
-
-
-def _paced(count: int, began: float, rate: float) -> Iterator[int]:
-    for number in range(count):
-        time.sleep(max(0.0, began + number / rate - time.monotonic()))
-        yield number

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from api.intake.xml_writer import write_job
-from bench.cases.full_lab import enable, generated_lab
+from bench.cases.full_lab import contended, enable, generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import LogFiller
 from bench.measurements import in_milliseconds
@@ -43,4 +43,5 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
 def bodies(filler: LogFiller, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
+    sets = contended(sets, lab, sizes)
     return [write_job(filler.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import IO, TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,6 +17,8 @@ from domain.errors import Fault, Unreadable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+T = TypeVar("T")
 
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
@@ -44,19 +48,36 @@ class WholeNumber(click.ParamType[int]):
         return self.fail(f"{text!r} must be a whole number {limits}", param, ctx)
 
 
+class Decimal(click.ParamType[float]):
+    """A finite number of at least 0."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if math.isfinite(number) and number >= 0:
+            return number
+        return self.fail(f"{str(value)!r} must be a number of at least 0", param, ctx)
+
+
 class WordChoice(click.ParamType[str]):
-    """One of several words, in upper or lower case."""
+    """One of several words or of their aliases, in upper or lower case."""
 
     name = "word"
 
-    def __init__(self, words: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[str], aliases: Mapping[str, str] = MappingProxyType({})) -> None:
         self._words = tuple(words)
+        self._of_lower = {alias.lower(): word for alias, word in aliases.items()}
+        self._of_lower |= {word.lower(): word for word in words}
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         return f"[{'|'.join(self._words)}]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        word = next((word for word in self._words if word.lower() == str(value).lower()), None)
+        word = self._of_lower.get(str(value).lower())
         if word is None:
             self.fail(f"{value!r} must be one of {', '.join(self._words)}", param, ctx)
         return word
@@ -76,6 +97,20 @@ class Words(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return str(value) if str(value).strip() else self.fail("must not be empty", param, ctx)
+
+
+class ParsedText(click.ParamType[T]):
+    """A text, converted by `read`, which raises ValueError with the reason for a refusal."""
+
+    def __init__(self, name: str, read: Callable[[str], T]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(f"{value!r}: {error}", param, ctx)
 
 
 class TimeParam(click.ParamType[str]):

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
+from cli.arguments.locks import locks_text
 from cli.arguments.params import ID, limit_option
+from cli.jobs.recipe_set import HELD_BACK
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import clock, reason_of, zone
+from cli.terminal.wording import clock, reason_of, weight, zone
 from domain.priority import Priority
 from domain.scheduling.supply.reasons import shown_reason
 
@@ -88,7 +90,14 @@ RIVALS = (
     Column("recipe", "recipe_id", "number", 0),
     Column("effective priority", "effective_priority", "name", 1),
     Column("priority", "priority", "name", 2),
+    Column("weight", weight, "number", 2),
     Column("why", _reason, "text", 0),
+)
+BLOCKERS = (
+    Column("set", "recipe_set_id", "number", 0),
+    Column("job", "job_id", "number", 1),
+    Column("why", "why", "text", 0),
+    Column(f"since ({zone()})", lambda row: clock(row["since"]), rank=2),
 )
 CHOICES = (
     Column("system", "fqdn", "name", 0),
@@ -115,14 +124,20 @@ def explain(
 ) -> None:
     """Explain why RECIPE waits: the rules, each system that could run it, and the recipes ahead of it there.
 
+    If a dependency, a job filter or a limit holds the recipe set back, that is shown first. It gets no
+    system meanwhile.
+
     A rule shows the number of systems that pass it alone, and that remain after it and the rules above it.
 
     \b
     The verdict on a system is one of:
-      not now      it could run the recipe, but is in use, not usable or on loan
+      not now      it could run the recipe, but is in use, not usable or on loan,
+                   or the recipe set is held back
       passed over  it is free, but with this grant recipe sets could deadlock
       not allowed  the owner and the group of the job may not submit there
       never        it does not match (only with --system)
+
+    If all recipes of its set have systems, and the set waits for resource locks, show the sets in its way.
 
     If RECIPE has a system, explain why it got that one. `eligible recipes` is then the number of recipes
     without a system that could use the system.
@@ -132,7 +147,17 @@ def explain(
     if output.as_json:
         output.document(explanation)
         return
-    if explanation["granted"]:
+    _show_state(recipe_id, explanation)
+    if explanation.get("locking"):
+        _show_locking(output, explanation["locking"])
+    if explanation["waiting"]:
+        _show_waiting(output, explanation["waiting"])
+    elif explanation["granted"]:
+        _show_granted(output, explanation["granted"])
+
+
+def _show_state(recipe_id: int, explanation: dict[str, Any]) -> None:
+    if explanation["granted"] and not explanation.get("locking"):
         click.echo(f"recipe {recipe_id} is {explanation['state']}")
     else:
         click.echo(f"recipe {recipe_id} is {explanation['state']}: {shown_reason(explanation['summary'])}")
@@ -141,13 +166,20 @@ def explain(
         click.echo(f"recipe {recipe_id} is a guest, and gets the system of recipe {host}")
     if changed := _priority_change(explanation):
         click.echo(f"the priority was {changed}")
-    if explanation["waiting"]:
-        _show_waiting(output, explanation["waiting"])
-    elif explanation["granted"]:
-        _show_granted(output, explanation["granted"])
+    weighed = explanation["waiting"] or explanation["granted"] or {}
+    if shown := weight(weighed):
+        click.echo(f"its weight {'is' if explanation['waiting'] else 'was'} {shown}")
 
 
 def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
+    overtaken = waiting.get("overtaken") or {}
+    if overtaken.get("count"):
+        bound = "" if overtaken["bound"] is None else f", at most {overtaken['bound']}"
+        click.echo(f"times that its set was overtaken: {overtaken['count']}{bound}")
+    # Earlier versions of the service have no such field.
+    if held_back := waiting.get("held_back"):
+        click.echo()
+        output.table(HELD_BACK, held_back)
     click.echo()
     output.table(RULES, waiting["rules"])
     if waiting["systems"]:
@@ -156,6 +188,19 @@ def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
         count, total = len(waiting["systems"]), waiting["systems_count"]
         if count < total:
             click.echo(f"Showing the first {count} of {total}; use --limit N for more.")
+
+
+def _show_locking(output: Output, locking: dict[str, Any]) -> None:
+    click.echo(f"its set wants {locks_text(locking['locks'])} since {clock(locking['since'])}")
+    overtaken = f"it was overtaken {locking['overtaken']} of at most {locking['max_overtaken']} times"
+    click.echo(f"{overtaken}, and is owed its locks" if locking["owed"] else overtaken)
+    if locking["waits_for"]:
+        click.echo()
+        output.table(BLOCKERS, locking["waits_for"], title="recipe sets in its way")
+        count, total = len(locking["waits_for"]), locking["waits_for_count"]
+        if count < total:
+            click.echo(f"Showing the first {count} of {total}.")
+        click.echo()
 
 
 def _show_granted(output: Output, granted: dict[str, Any]) -> None:

@@ -14,6 +14,8 @@ from domain.roll_up import BAD_RESULTS
 if TYPE_CHECKING:
     from api.client import Client
 
+# The fields of a recipe in its job; with a new value, the recipe is read again.
+COMPARED = ("state", "awaits_locks", "system")
 # The result until a task has reported.
 NOT_REPORTED = "New"
 
@@ -56,7 +58,7 @@ class JobView:
         for row in self._rows():
             number = row["recipe_id"]
             cached = self._recipes.get(number)
-            if cached is None or any(cached[name] != row[name] for name in ("state", "system")):
+            if cached is None or any(cached.get(name) != row.get(name) for name in COMPARED):
                 self._recipes[number] = self.client.get(f"/recipes/{number}", as_of=self.as_of)
         return _without_position(before) != _without_position(self.job)
 

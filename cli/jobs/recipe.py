@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
+from cli.arguments.locks import locks_text
 from cli.arguments.params import ID
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import clock, elapsed, plain, reason_of, zone
+from cli.terminal.wording import WAITS_FOR_LOCKS, clock, elapsed, plain, reason_of, zone
 from domain.recipe.lifecycle import FINISHED
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 FACTS = (
     *("job_id", "recipe_set_id", "priority", "owner", "group", "whiteboard", "distro_tree", "distro"),
-    *("host_recipe_id", "guests", "state", "result", "system", "lab_controller", "deadline"),
+    *("host_recipe_id", "guests", "state", "note", "result", "system", "lab_controller", "deadline"),
+    *("declared_locks", "held_locks"),
 )
 
 
@@ -68,11 +70,20 @@ def _fact_text(fact: str, value: Any) -> str:
     return f"{clock(value)} {zone()}" if fact == "deadline" else plain(value)
 
 
+def _lock_facts(recipe: Row) -> dict[str, str]:
+    """Return the locks of a recipe as text, and a note while its set waits for them."""
+    locks = recipe.get("locks") or {}
+    texts = {name: locks_text(locks[name]) for name in ("declared", "held") if locks.get(name)}
+    note = {"note": WAITS_FOR_LOCKS} if recipe.get("awaits_locks") else {}
+    return {**note, **{f"{name}_locks": text for name, text in texts.items()}}
+
+
 def _show(output: Output, recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
+    facts = {**recipe, **_lock_facts(recipe)}
     for fact in FACTS:
-        if recipe.get(fact) not in (None, [], ""):
-            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_fact_text(fact, recipe[fact])}")
+        if facts.get(fact) not in (None, [], ""):
+            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_fact_text(fact, facts[fact])}")
     for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
         if recipe.get(name):
             click.echo()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments.declarations import DeclarationOptions, declaration_options
 from cli.remote import remote
 from cli.terminal.output import Output
 
@@ -26,20 +27,31 @@ BY_SUFFIX = {".xml": XML, ".json": JSON}
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.File("rb", lazy=False))
 @click.option("--wait", is_flag=True, help="Follow every submitted job until it is finished.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@declaration_options
 @remote
-def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: bool, strict: bool) -> None:
+def submit(
+    client: Client,
+    output: Output,
+    files: tuple[IO[bytes], ...],
+    wait: bool,
+    strict: bool,
+    **declared: Any,
+) -> None:
     """Submit the jobs in FILEs, XML or JSON; - is standard input. With --json, print a line for each job.
 
     Warnings name parts of a job that have no effect, and names that are unknown in the lab.
     A refused file does not stop the submission of the others.
 
+    --lock, --depends-on and --reason add to what the files say: locks to every recipe, dependencies and
+    reasons to every job.
+
     Exit status 0 if all files are accepted and, with --wait, every recipe completed with a result other than
     Warn, Fail and Panic; 1 otherwise. Ctrl-C ends --wait with status 130; the jobs continue.
     """
-    accepted = [
-        job for job in (_submit(client, output, file, strict=strict) for file in files) if job is not None
-    ]
-    succeeded = len(accepted) == len(files)
+    added = DeclarationOptions(**declared)
+    submitted = [_submit(client, output, file, added, strict=strict) for file in files]
+    accepted = [job for jobs in submitted for job in jobs]
+    succeeded = all(submitted)
     if wait:
         from cli.jobs.watch import follow
 
@@ -49,16 +61,25 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
         raise click.exceptions.Exit(1)
 
 
-def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
-    """Submit a file and return the answer; print the failure and return None if the file is refused."""
+def _submit(
+    client: Client, output: Output, file: IO[bytes], added: DeclarationOptions, *, strict: bool
+) -> list[dict[str, Any]]:
+    """Submit a file and return the answer for each job; print the failure if the file is refused."""
     name, content = getattr(file, "name", STDIN), file.read()
-    job = post(client, output, "/jobs", name, content, content_type(name, content), strict=strict)
-    if job is None:
-        return None
-    parts = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
-    number = job["job_id"]
-    output.line({"file": name, **job}, f"job {number} submitted: {parts} (labledger watch {number})")
-    return job
+    kind = content_type(name, content)
+    if any(added):
+        from cli.jobs.additions import with_declarations
+
+        content = with_declarations(content, kind == JSON, added)
+    answer = post(client, output, "/jobs", name, content, kind, strict=strict)
+    if answer is None:
+        return []
+    jobs: list[dict[str, Any]] = answer.get("jobs", [answer])
+    for job in jobs:
+        parts = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
+        number = job["job_id"]
+        output.line({"file": name, **job}, f"job {number} submitted: {parts} (labledger watch {number})")
+    return jobs
 
 
 def post(
@@ -73,7 +94,7 @@ def post(
     except ServerProblem as problem:
         print_failure(problem, name, as_json=output.as_json)
         return None
-    warnings = answer.get("warnings")
+    warnings = [warning for job in answer.get("jobs", [answer]) for warning in job.get("warnings") or ()]
     # As JSON, the printed answer has the warnings.
     if warnings and not output.as_json:
         lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)

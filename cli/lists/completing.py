@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.lists.directory import DISTRO_TREES, GROUPS, POOLS, TOKENS, USERS
+from cli.lists.directory import DISTRO_TREES, FILTERS, GROUPS, POOLS, TOKENS, USERS
 from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import Listing
 from cli.lists.systems import LAB_CONTROLLERS, SYSTEMS
@@ -69,5 +69,6 @@ lab_controllers = names(LAB_CONTROLLERS, "fqdn")
 distro_trees = names(DISTRO_TREES, "id", "name")
 pools = names(POOLS, "name")
 groups = names(GROUPS, "name")
+job_filters = names(FILTERS, "name", "action")
 users = names(USERS, "name")
 tokens = names(TOKENS, "token_id", "user")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from cli.arguments.predicates import action_of, predicate_text
 from cli.lists.listing import Listing, list_command
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, zone
@@ -78,10 +79,30 @@ TOKENS = Listing(
     "No tokens yet: `labledger token create USER` creates one.",
 )
 
+FILTERS = Listing(
+    "/filters",
+    "filters",
+    (
+        Column("filter", "name", rank=0),
+        Column("priority", "priority", "number", 1),
+        Column("watermark", "watermark", "number", 3),
+        Column("action", action_of, rank=0),
+        Column("recipe sets", lambda row: predicate_text(row["predicate"]), "text", 0),
+        Column("reason", "reason", "text", 2),
+    ),
+    "No job filters: every recipe set may start. `labledger filter put NAME ACTION` adds one.",
+)
+
 users = list_command("users", USERS, "List the users and their roles.")
 groups = list_command("groups", GROUPS, "List the groups and their members.")
 pools = list_command(
     "pools", POOLS, "List the pools; run `labledger systems --pool NAME` for the systems of a pool."
+)
+filters = list_command(
+    "filters",
+    FILTERS,
+    "List the job filters in their order: the first one that matches a recipe set, and is not CONTINUE,"
+    " applies to it.",
 )
 distro_trees = list_command(
     "distro-trees", DISTRO_TREES, "List the distro trees and the labs that provide them."

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from cli.lists.listing import Listing, since
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import clock, zone
-
-
-def _weight(row: Row) -> str:
-    return "" if row.get("weight") is None else f"{row['weight']:g}"
+from cli.terminal.wording import clock, weight, zone
 
 
 def _priority(row: Row) -> str:
     """Return the nominal priority, and the effective priority on the system of the filter if it is lower."""
     nominal, effective = row.get("priority"), row.get("effective_priority")
     return f"{nominal} as {effective}" if effective not in (None, nominal) else str(nominal)
+
+
+def _held_back(row: Row) -> str:
+    """Return why the set gets no first system. Earlier versions of the service do not say."""
+    return "; ".join(each["reason"] for each in row.get("held_back") or ())
 
 
 JOBS = Listing(
@@ -41,11 +42,12 @@ QUEUE = Listing(
         Column("job", "job_id", "number"),
         Column("state", "state", "state", 0),
         Column("priority", _priority, "state"),
-        Column("weight", _weight, "number", 5),
+        Column("weight", weight, "number", 5),
         Column("waits", since, "number", 0),
         Column("owner", "owner", rank=2),
         Column("group", "group", rank=3),
         Column("lab controller", "lab_controller", rank=4),
+        Column("held back", _held_back, "text", 1),
         Column("whiteboard", "whiteboard", "text", 3),
     ),
     "No recipe is waiting.",

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from api.client import Client
 
 # The fields of event data that a line shows, in this order.
-SHOWN_FIELDS = (
+SHOWN_FIELDS: tuple[str, ...] = (
     "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
-    "until", "seconds", "group", "whiteboard",
+    "until", "seconds", "group", "whiteboard", "locks",
 )  # fmt: skip
+# The fields that a line shows of an event about a job filter: of the event and of its document.
+SHOWN_OF_JOB_FILTER = ("name", "action", "limit", "reason")
 # Minimum width for one line, which leaves room for some data.
 ONE_LINE_COLUMNS = 120
 
@@ -54,8 +56,10 @@ def line(event: Row, width: int = UNBOUNDED) -> str:
 
 
 def _shown_data(event: Row) -> dict[str, Any]:
-    data = event.get("data") or {}
-    return {name: data[name] for name in SHOWN_FIELDS if data.get(name) not in (None, "")}
+    data, fields = event.get("data") or {}, SHOWN_FIELDS
+    if event["topic"].startswith("partition.job-filter-"):
+        data, fields = {**data, **data.get("document", {})}, SHOWN_OF_JOB_FILTER
+    return {name: data[name] for name in fields if data.get(name) not in (None, "", {})}
 
 
 def _topic(event: Row) -> str:

@@ -32,8 +32,9 @@ def verify(until: int | None, data: str | None, as_json: bool) -> None:
     """Recompute every decision on the log, and check every commit against the rules.
 
     Two processes recompute the decisions with the code of the scheduler, each with another hash seed, to find
-    results that depend on it. A third process checks the rules with independent code. The services may run
-    meanwhile.
+    results that depend on it. A third process checks the rules with independent code: the states of recipes
+    and systems, who may have which system, and the order in which recipes get systems and sets get locks. The
+    services may run meanwhile.
 
     Exit status 1 if a decision differs, was granted late or could not be checked, or if a rule is violated.
     Decisions of earlier policy versions are counted, but not recomputed. The database is that of

@@ -28,11 +28,13 @@ CASES = {
     "verify": "`labledger replay verify` on the log of `saturated`",
     "query": "all kinds of reads during `saturated`",
     "explanation": "explanations of waiting and of placed recipes",
-    "change": "from a change of a policy or of the inventory to the last decision that follows",
+    "change": "from a change of a policy, limit, job filter or the inventory to the last decision after it",
+    "locks": "from the end of a recipe to the grant of its locks to a set that waits for them",
     "recovery": "from kill -9 of a process to the next write and the next grant",
 }
 ALL = "all"
 REPORT = "bench-report"
+PROFILES = 200
 # Maximum of rates and of durations in seconds (a day).
 MAX_NUMBER = 86_400.0
 
@@ -82,7 +84,33 @@ def _number(name: str, kind: click.ParamType[Any], default: float, help: str) ->
     type=click.IntRange(1),
     help="Maximum number of recipes in a recipe set  [default: 1; multihost: 8].",
 )
-@_number("--rate", POSITIVE, 50, "pending, explanation, recovery: number of recipes that end per second.")
+@click.option(
+    "--locks",
+    type=click.IntRange(0, 5),
+    default=0,
+    help="Number of levels at which each recipe declares resource locks  [default: 0; locks: 5].",
+)
+@click.option(
+    "--profiles",
+    type=click.IntRange(0),
+    default=0,
+    help="With --locks: number of different lock declarations  [default: 200].",
+)
+@click.option(
+    "--aged", is_flag=True, help="With --locks: all waiting recipes have waited K ticks, and weigh 0."
+)
+@click.option(
+    "--job-filters", type=click.IntRange(0), default=0, help="Number of job filters, which match no job."
+)
+@click.option(
+    "--buckets",
+    type=click.IntRange(0),
+    default=0,
+    help="Number of rate-limit buckets; each recipe set takes a place in one of them.",
+)
+@_number(
+    "--rate", POSITIVE, 50, "pending, locks, explanation, recovery: number of recipes that end per second."
+)
 @_number("--seconds", POSITIVE, 20, "Duration in seconds of the cases that measure for a fixed time.")
 @_number("--events", COUNT, 1_000_000, "start, rebuild: number of events on the log.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the generated lab and queue.")
@@ -104,6 +132,10 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
         raise click.BadOptionUsage("--report", "--report is only for `bench all`.")
     if not sizes["pools"] and (sizes["groups"] or sizes["policies"]):
         raise click.BadOptionUsage("--pools", "--groups and --policies need --pools.")
+    if not sizes["locks"] and (sizes["profiles"] or sizes["aged"]):
+        raise click.BadOptionUsage("--locks", "--profiles and --aged need --locks.")
+    if sizes["locks"]:
+        sizes["profiles"] = sizes["profiles"] or PROFILES
     report = folder or Path(REPORT)
     with _bars() as on_progress:
         outcomes = _measure(case, Sizes(**sizes), report, on_progress)

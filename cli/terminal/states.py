@@ -15,11 +15,15 @@ STYLES: dict[str, str] = {
     "waiting": "cyan",
     "installing": "cyan",
     "running": "bold cyan",
+    "locked": "cyan",
     "reserved": "magenta",
     "completed": "green",
     "cancelled": "dim",
     "aborted": "red",
     "idle": "green",
+    # resource locks
+    "held": "cyan",
+    "awaited": "yellow",
     # commands
     "failed": "red",
     # conditions

@@ -26,8 +26,17 @@ def plain(value: Any) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in str(value))
 
 
+def weight(row: Mapping[str, Any]) -> str:
+    """Return the weight of a recipe; empty if weights are off."""
+    return "" if row.get("weight") is None else f"{row['weight']:.2f}"
+
+
+WAITS_FOR_LOCKS = "waits for its resource locks"
+
+
 def reason_of(row: Mapping[str, Any]) -> str:
-    return shown_reason(row.get("reason") or "")
+    """Return the reason of a row; for a recipe that waits for its locks, that it does."""
+    return shown_reason(row.get("reason") or (WAITS_FOR_LOCKS if row.get("awaits_locks") else ""))
 
 
 def duration(seconds: float) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments.declarations import declaration_options
 from cli.arguments.params import WholeNumber, WordChoice
 from cli.remote import OPTIONS as REMOTE_OPTIONS
 from cli.remote import connect
@@ -116,7 +117,7 @@ OPTIONS = (
 def with_options(command: Any) -> Any:
     for option in reversed((*OPTIONS, *REMOTE_OPTIONS)):
         command = option(command)
-    return command
+    return declaration_options(command)
 
 
 @click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})

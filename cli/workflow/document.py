@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from cli.arguments.declarations import DeclarationOptions
 from cli.workflow.installing import installing
 from cli.workflow.options import Document, InvalidOptions, Options, refused, warn
 from cli.workflow.requires import distro_requires, host_requires, is_forced, of_arch
@@ -30,6 +31,7 @@ def job_document(options: Options, arches_of: ArchesOf) -> Document:
     Raise `InvalidOptions` with every fault of the options.
     """
     parts = _read(options)
+    declared = _declarations(options)
     document = {
         "whiteboard": options["whiteboard"],
         "user": options["job_owner"],
@@ -37,6 +39,7 @@ def job_document(options: Options, arches_of: ArchesOf) -> Document:
         "retention_tag": options["retention_tag"],
         "product": options["product"],
         "notify": list(options["cc"]),
+        **declared.of_job(),
         "recipe_sets": [
             {
                 "priority": options["priority"],
@@ -70,6 +73,10 @@ def _read(options: Options) -> _Parts:
     return _Parts(distro, tasks_by_role, shared)
 
 
+def _declarations(options: Options) -> DeclarationOptions:
+    return DeclarationOptions(options["locks"], options["depends_on"], options["reasons"])
+
+
 def _roles(options: Options) -> list[str]:
     return ["SERVERS"] * options["servers"] + ["CLIENTS"] * options["clients"] or [STANDALONE]
 
@@ -78,6 +85,7 @@ def _recipe(options: Options, parts: _Parts, arch: str, role: str) -> Document:
     choice = {"random": options["random"], "pools": list(options["autopick"])}
     recipe = {
         **parts.shared,
+        **_declarations(options).of_recipe(),
         "distro_requires": of_arch(parts.distro, arch),
         "whiteboard": options["whiteboard"],
         "tasks": parts.tasks_by_role[role],

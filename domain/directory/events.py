@@ -191,5 +191,25 @@ class TokenRevoked(DirectoryEvent):
     pass
 
 
+@event("partition.configured")
+class PartitionConfigured(DirectoryEvent):
+    """`configuration` is the whole new configuration, in the canonical form of `domain.admission`."""
+
+    configuration: Mapping[str, Any]
+
+
+@event("partition.job-filter-put")
+class PartitionJobFilterPut(DirectoryEvent):
+    """`document` is the whole new job filter of this name, in canonical form, with its watermark."""
+
+    name: str
+    document: Mapping[str, Any]
+
+
+@event("partition.job-filter-removed")
+class PartitionJobFilterRemoved(DirectoryEvent):
+    name: str
+
+
 REMOVED = (UserRemoved, GroupRemoved, PoolRemoved, LabControllerRemoved, DistroTreeRemoved)
 """Events after which the name is free until it is registered again."""

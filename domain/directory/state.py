@@ -1,6 +1,7 @@
-"""The directory: users, groups, pools, lab controllers, distro trees, tokens and systems, from the log.
+"""The directory: users, groups, pools, lab controllers, distro trees, tokens, systems and partitions.
 
-The HTTP API and the scheduler read it. It has no recipes, so its size depends only on the size of the lab.
+The HTTP API and the scheduler fold it from the log. It has no recipes, so its size depends only on the size
+of the lab.
 """
 
 from __future__ import annotations
@@ -64,6 +65,12 @@ def document_after(document: Document, event: Event) -> Document:
         return shown_of(event)
     if isinstance(event, directory_events.TokenRevoked):
         return {**document, "revoked": True}
+    if isinstance(event, directory_events.PartitionJobFilterPut):
+        return {**document, "job_filters": {**document.get("job_filters", {}), event.name: event.document}}
+    if isinstance(event, directory_events.PartitionJobFilterRemoved):
+        filters = document.get("job_filters", {})
+        others = {name: form for name, form in filters.items() if name != event.name}
+        return {**document, "job_filters": others}
     return {**document, **shown_of(event)}
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from domain.admission.dependencies import Dependency
+from domain.contention.locks import NO_LOCKS, Locks
 from domain.priority import Priority
 
 # The tag of jobs whose stored document has no `retention_tag`.
@@ -28,6 +30,7 @@ class RecipeSpec:
 
     `distro` is a custom distro, as in `RecipeNew`; `distro_requires` is then empty.
     Only guests have `guestname` and `guestargs`, and only hosts have `guests`.
+    `locks` are those that the recipe itself declares, without those of its tasks and guests.
     """
 
     whiteboard: str
@@ -45,17 +48,25 @@ class RecipeSpec:
     guestname: str | None = None
     guestargs: str | None = None
     guests: tuple[RecipeSpec, ...] = ()
+    locks: Locks = NO_LOCKS
 
 
 @dataclass(frozen=True)
 class RecipeSetSpec:
+    """A recipe set of a job, with its own dependencies and reasons; those of its job apply to it, too."""
+
     priority: Priority
     recipes: tuple[RecipeSpec, ...]
+    depends_on: tuple[Dependency, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A job with its normalised `document`; `owner` is None if the submitter owns the job."""
+    """A job with its normalised `document`; `owner` is None if the submitter owns the job.
+
+    Numbers of dependencies below 0 count back from the recipe set that has the dependency.
+    """
 
     whiteboard: str
     owner: str | None
@@ -64,3 +75,5 @@ class JobSpec:
     product: str | None
     recipe_sets: tuple[RecipeSetSpec, ...]
     document: dict[str, Any]
+    depends_on: tuple[Dependency, ...] = ()
+    reasons: tuple[str, ...] = ()

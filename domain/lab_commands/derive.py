@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from domain.events import Event
+from domain.recipe.events import RecipeLocked, RecipeWaiting
 from domain.recipe.lifecycle import FINISHED, GIVEN_UP, STARTED
 from domain.system.events import SystemReservationEnded, SystemWaiting
 from domain.system.state import System
@@ -28,7 +29,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class PlacedRecipe:
-    """The state of a placed recipe before an event. `host_state` is that of its host, None without a host."""
+    """The state of a placed recipe before an event. `host_state` is that of its host, None without a host.
+
+    `awaits_locks`: the recipe is waiting, but its set does not have its resource locks and has not started.
+    """
 
     recipe_id: int
     state: str
@@ -36,34 +40,47 @@ class PlacedRecipe:
     lab_controller: str
     distro_tree_id: int | None
     host_state: str | None
+    awaits_locks: bool = False
+
+    @property
+    def started(self) -> bool:
+        return self.state in STARTED and not self.awaits_locks
 
 
 def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
-    state = str(getattr(event, "STATE", before.state))
     rules = _HOST if before.host_state is None else _GUEST
-    kind = next((kind for kind, applies in rules if applies(before, state)), None)
+    kind = next((kind for kind, applies in rules if applies(before, event)), None)
     if kind is None:
         return None
     tree = before.distro_tree_id if kind == "provision" else None
     return Command(kind, before.lab_controller, before.system, before.recipe_id, tree)
 
 
-_Rule = tuple[str, Callable[[PlacedRecipe, str], bool]]
+def _starts(event: Event) -> bool:
+    """Return whether a waiting recipe has its resource locks from this event on."""
+    return isinstance(event, RecipeLocked) or (isinstance(event, RecipeWaiting) and event.locks is not None)
+
+
+def _state_after(before: PlacedRecipe, event: Event) -> str:
+    return str(getattr(event, "STATE", before.state))
+
+
+_Rule = tuple[str, Callable[[PlacedRecipe, Event], bool]]
 
 _HOST: Final[tuple[_Rule, ...]] = (
-    # The recipe starts, with its guests.
-    ("provision", lambda before, state: state == "waiting"),
-    # The recipe ended, or its system was withdrawn.
-    ("release", lambda before, state: before.state in STARTED and state not in STARTED),
+    # The recipe starts, with its guests: it has its system and its resource locks.
+    ("provision", lambda _, event: _starts(event)),
+    # The recipe ended, or its system was withdrawn. Before the start the system was never provisioned.
+    ("release", lambda before, event: before.started and _state_after(before, event) not in STARTED),
 )
 _GUEST: Final[tuple[_Rule, ...]] = (
     # A guest is cancelled or aborted while its host continues. A guest that completes needs no command.
-    ("stop", lambda before, state: _runs_on_host(before) and state in GIVEN_UP),
+    ("stop", lambda before, event: _runs_on_host(before) and _state_after(before, event) in GIVEN_UP),
 )
 
 
 def _runs_on_host(guest: PlacedRecipe) -> bool:
-    return guest.state in STARTED and guest.host_state not in FINISHED
+    return guest.started and guest.host_state not in FINISHED
 
 
 def of_system(before: System, event: Event) -> Command | None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar
 
 from domain.events import Event, event
 
 
-@event("recipe.new", version=2)
+@event("recipe.new", version=3)
 class RecipeNew(Event):
     """A recipe was submitted; each of the `tasks` is {"task_id", "name", "role", "params"[, "fetch"]}.
 
     `distro_tree_id` is null if no tree matches, and for a custom distro: `distro` is then {"arch", "osmajor",
     "osminor", ...}. `host_recipe_id` is set for a guest. `reservesys` is {"duration_seconds", "when"}.
+
+    `locks` is the document (`domain.contention.documents`) of the resource locks that the recipe, its tasks
+    and its guests declare. It has the names of guests in place of `$guests`, and keeps the other own names.
     """
 
     STATE: ClassVar[str] = "new"
@@ -38,11 +42,12 @@ class RecipeNew(Event):
     guestargs: str | None = None
     distro: Mapping[str, Any] | None = None
     reservesys: Mapping[str, Any] | None = None
+    locks: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 had no guests, custom distros, or `reservesys`.
-        return data if version == 1 else super().upcast(data, version)
+        # Version 1 had no guests, custom distros, or `reservesys`; version 2 had no locks.
+        return data if version in (1, 2) else super().upcast(data, version)
 
 
 @event("recipe.queued")
@@ -60,17 +65,50 @@ class RecipeAssigned(Event):
     reason: str | None
 
 
-@event("recipe.scheduled")
+@event("recipe.scheduled", version=2)
 class RecipeScheduled(Event):
+    """The recipe got a system. `overtook` is the id of a queued recipe of an earlier set that it overtook."""
+
     STATE: ClassVar[str] = "scheduled"
     system: str
     lab_controller: str
+    overtook: int | None = None
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Version 1 counted nobody that was overtaken.
+        return data if version == 1 else super().upcast(data, version)
 
 
-@event("recipe.waiting")
+@event("recipe.waiting", version=2)
 class RecipeWaiting(Event):
+    """All recipes of the set have systems. `locks` is the document of the locks that the recipe holds.
+
+    `locks` is null while the set waits for its locks: `recipe.locked` says later what the recipe got.
+    """
+
     STATE: ClassVar[str] = "waiting"
     system: str
+    locks: Mapping[str, Any] | None = field(default_factory=dict)
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Version 1 had no locks: each set started as soon as all its recipes had systems.
+        return data if version == 1 else super().upcast(data, version)
+
+
+@event("recipe.locked")
+class RecipeLocked(Event):
+    """The set of a waiting recipe got its locks, and has started; `locks` are those of this recipe."""
+
+    locks: Mapping[str, Any]
+
+
+@event("recipe.locks-narrowed")
+class LocksNarrowed(Event):
+    """The lab controller has given up locks of a started recipe; `locks` are those that it still holds."""
+
+    locks: Mapping[str, Any]
 
 
 @event("recipe.installing")

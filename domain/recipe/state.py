@@ -9,8 +9,10 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
+from domain.contention.documents import stored_locks
+from domain.contention.locks import NO_LOCKS, Locks
 from domain.events import Event, Moment
-from domain.fast_dataclasses import changed, changer
+from domain.fast_dataclasses import changed, changer, maker
 from domain.recipe import events as recipe_events
 from domain.recipe import watchdog
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
@@ -48,6 +50,9 @@ class Recipe:
     event that set the watchdog. It is None until that event is in the log, or without a watchdog. Decisions
     before policy version 5 used `deadline`, which counts from the time of the decision.
 
+    `locks` are the declared resource locks, for a host with those of its guests. `held` are the locks that a
+    recipe has while it is started, for a guest none; None before, so also while its set waits for locks.
+
     `abort_reason` is set while a recipe that was given up keeps its system (`RecipeReserved.reason`).
 
     A guest has the id of its host in `host_recipe_id`, and the system of its host in `system`. Its events
@@ -78,6 +83,8 @@ class Recipe:
     recorded_deadline: datetime | None = None
     abort_reason: str | None = None
     results: Results = NO_RESULTS
+    locks: Locks = NO_LOCKS
+    held: Locks | None = None
 
     @property
     def subject(self) -> str:
@@ -96,8 +103,18 @@ class Recipe:
         return self.state in FINISHED
 
     @property
+    def awaits_locks(self) -> bool:
+        """Return whether all recipes of the set have systems, but the set does not have its locks."""
+        return self.state == "waiting" and self.held is None
+
+    @property
+    def holds_early(self) -> bool:
+        """Return whether the recipe has a system, but its set has not started."""
+        return self.state == "scheduled" or (self.state == "waiting" and self.held is None)
+
+    @property
     def started(self) -> bool:
-        return self.state in STARTED
+        return self.state in STARTED and (self.held is not None or self.state != "waiting")
 
     def task(self, task_id: int) -> Task | None:
         index = _index(self.tasks, task_id)
@@ -112,6 +129,10 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     if isinstance(event, recipe_events.TaskResult):
         return changed(recipe, version=moment.version, results=recipe.results.after(event))
     if state is None:
+        if isinstance(event, recipe_events.LocksNarrowed):
+            return changed(recipe, version=moment.version, held=stored_locks(event.locks))
+        if isinstance(event, recipe_events.RecipeLocked):
+            recipe = changed(recipe, held=stored_locks(event.locks))
         recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
         deadlines = watchdog.after_report(recipe, event, moment)
         if deadlines == recipe.deadlines:
@@ -125,16 +146,27 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
         tasks = tuple(_with_open_task_ended(task, task_state) for task in tasks)
     if isinstance(event, recipe_events.RecipeReserved):
         recipe = changed(recipe, abort_reason=event.reason)
-    return _with_state(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
+    held = _held_after(recipe, event) if state in STARTED else None
+    return _with_state(recipe, moment.version, state, system, lab_controller, tasks, *deadlines, held)
 
 
 _with_state = changer(
-    Recipe, "version", "state", "system", "lab_controller", "tasks", "deadline", "recorded_deadline"
+    Recipe, "version", "state", "system", "lab_controller", "tasks", "deadline", "recorded_deadline", "held"
 )
 
 
+def _held_after(recipe: Recipe, event: Event) -> Locks | None:
+    """Return the locks that the recipe holds after an event of a placed recipe."""
+    if isinstance(event, recipe_events.RecipeWaiting):
+        return None if event.locks is None else stored_locks(event.locks)
+    return recipe.held
+
+
+_new_recipe, _new_task = maker(Recipe), maker(Task)
+
+
 def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Recipe:
-    return Recipe(
+    return _new_recipe(
         recipe_id=recipe_id,
         version=moment.version,
         job_id=event.job_id,
@@ -144,9 +176,12 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
         submission=moment.position,
         host_requires=event.host_requires,
         distro_tree_id=event.distro_tree_id,
+        state="new",
         tasks=tuple(
-            Task(task["task_id"], task["name"], watchdog_seconds=watchdog.of_task(task["params"]))
-            for task in event.tasks
+            [
+                _new_task(task["task_id"], task["name"], "new", watchdog.of_task(task["params"]))
+                for task in event.tasks
+            ]
         ),
         host_recipe_id=event.host_recipe_id,
         distro=event.distro,
@@ -154,6 +189,14 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
         autopick_random=event.autopick_random,
         autopick_pools=tuple(event.autopick_pools),
         distro_requires=event.distro_requires if event.distro_tree_id is None else "",
+        system=None,
+        lab_controller=None,
+        deadline=None,
+        recorded_deadline=None,
+        abort_reason=None,
+        results=NO_RESULTS,
+        locks=stored_locks(event.locks),
+        held=None,
     )
 
 

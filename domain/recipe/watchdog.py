@@ -43,7 +43,9 @@ def after_state(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
     # A task of the host installs a guest at any time, so a guest has no deadline until it is installing.
     begins = recipe_events.RecipeInstalling if recipe.is_guest else recipe_events.RecipeWaiting
     if isinstance(event, begins):
-        return _counted(moment, FIRST_TASK_SECONDS)
+        # A recipe that waits for its locks has no deadline until it has them.
+        is_started = not isinstance(event, recipe_events.RecipeWaiting) or event.locks is not None
+        return _counted(moment, FIRST_TASK_SECONDS) if is_started else NEVER
     return recipe.deadlines if getattr(event, "STATE", None) in STARTED else NEVER
 
 
@@ -53,6 +55,8 @@ def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
         return recipe.deadlines
     if isinstance(event, recipe_events.WatchdogSet):
         return _counted(moment, event.seconds)
+    if isinstance(event, recipe_events.RecipeLocked) and not recipe.is_guest:
+        return _counted(moment, FIRST_TASK_SECONDS)
     if isinstance(event, recipe_events.TaskStarted) and (task := recipe.task(event.task_id)) is not None:
         return _counted(moment, task.watchdog_seconds)
     return recipe.deadlines

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any
 
 from domain.events import Event, event
 
 
-@event("recipe-set.submitted")
+@event("recipe-set.submitted", version=2)
 class RecipeSetSubmitted(Event):
-    """`recipe_ids` are in document order, each host before its guests."""
+    """A recipe set was submitted, with all facts on which its admission depends.
+
+    `recipe_ids` are in document order, each host before its guests. `tasks` and `operations` are the names of
+    all recipes, each once. `reasons` and `depends_on` are those of the job and then of the set, each once.
+    Each of the `depends_on` is {"job" or "recipe_set": id, "states": [...]}. `profile` is the document of the
+    merged resource locks of all recipes, with unknown names for their systems, labs and pools.
+    """
 
     job_id: int
     priority: str
     recipe_ids: Sequence[int]
+    owner: str = ""
+    submitter: str = ""
+    group: str | None = None
+    tasks: Sequence[str] = ()
+    operations: Sequence[str] = ()
+    reasons: Sequence[str] = ()
+    depends_on: Sequence[Mapping[str, Any]] = ()
+    profile: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Version 1 had no facts for admission: such a set depends on nothing and matches no name.
+        return data if version == 1 else super().upcast(data, version)
 
 
 @event("recipe-set.priority-changed")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from domain.events import Decided, Event
-from domain.recipe.events import RecipeAssigned, RecipeQueued
+from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
 from domain.recipe.lifecycle import BEFORE_START
 from domain.recipe.state import Recipe
+from domain.system.events import SystemScheduled
 from domain.system.state import System
 from domain.system.usage import freed
 
@@ -32,13 +33,13 @@ class Members:
 
     @cached_property
     def holding(self) -> tuple[Recipe, ...]:
-        """Return the hosts that are scheduled."""
-        return tuple(host for host in self.hosts if host.state == "scheduled")
+        """Return the hosts that have systems, in a set that has not started."""
+        return tuple(host for host in self.hosts if host.holds_early)
 
     @cached_property
     def started(self) -> bool:
-        """Return whether the set has started, that is no recipe is in a state before the start."""
-        return not any(recipe.state in BEFORE_START for recipe in self.recipes)
+        """Return whether the set has started: no recipe lacks a system or its locks."""
+        return not any(recipe.state in BEFORE_START or recipe.awaits_locks for recipe in self.recipes)
 
     def recipe(self, recipe_id: int) -> Recipe:
         return next(recipe for recipe in self.recipes if recipe.recipe_id == recipe_id)
@@ -65,15 +66,29 @@ class Members:
 
 
 def withdraw(members: Members, host: Recipe, reason: str) -> Decided:
-    """Return the events of the recipes of a set from which the system of `host` is withdrawn.
+    """Return the events of a set from which the system of `host` is withdrawn before the set has started.
 
-    The recipe is assigned if its set holds another system, which binds the set to the lab. Otherwise all
-    recipes are queued. The caller adds the events of the system.
+    The recipe is assigned if its set holds another system, which binds the set to the lab; the other recipes
+    are scheduled again if they waited for their locks. Without another system, all recipes are queued. The
+    caller adds the events of the withdrawn system.
     """
-    if any(other.recipe_id != host.recipe_id for other in members.holding):
-        assert host.lab_controller is not None, f"{host.subject} is scheduled in no lab"
-        return members.with_guests(host, RecipeAssigned(lab_controller=host.lab_controller, reason=reason))
-    return members.all_of(lambda _: RecipeQueued(reason=reason))
+    others = [other for other in members.holding if other.recipe_id != host.recipe_id]
+    if not others:
+        return members.all_of(lambda _: RecipeQueued(reason=reason))
+    assert host.lab_controller is not None, f"{host.subject} is scheduled in no lab"
+    assigned = RecipeAssigned(lab_controller=host.lab_controller, reason=reason)
+    decided = members.with_guests(host, assigned)
+    for other in others:
+        if other.awaits_locks:
+            decided += _scheduled_again(members, other)
+    return decided
+
+
+def _scheduled_again(members: Members, host: Recipe) -> Decided:
+    assert host.system is not None and host.lab_controller is not None, f"{host.subject} has a system"
+    scheduled = RecipeScheduled(system=host.system, lab_controller=host.lab_controller)
+    usage: Event = SystemScheduled(recipe_id=host.recipe_id)
+    return [*members.with_guests(host, scheduled), (f"system/{host.system}", usage)]
 
 
 def let_go(members: Members, reason: str) -> Decided:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from domain.contention.locks import Locks
+
 
 @dataclass(frozen=True)
 class ReportInstalling:
@@ -67,6 +69,13 @@ class ReportWatchdog:
     seconds: int
 
 
+@dataclass(frozen=True)
+class ReportLocks:
+    """The lab controller has given up locks of the recipe; `locks` are those that it still needs."""
+
+    locks: Locks
+
+
 Report = (
     ReportInstalling
     | ReportTaskRunning
@@ -75,4 +84,5 @@ Report = (
     | ReportCompleted
     | ReportAborted
     | ReportWatchdog
+    | ReportLocks
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from domain.events import Decided
-from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort
 from domain.recipe_set.kept_systems import give_up
@@ -40,7 +39,7 @@ def provisioning_failed(
     """
     if recipe.abort_reason is not None or recipe.finished:
         return []
-    if recipe.is_guest or recipe.state not in STARTED:
+    if recipe.is_guest or not recipe.started:
         return give_up(members, recipe, failure.reason)
     why = why_broken_by_power(_system(members, recipe), failure, broken_after)
     if why is not None:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
+from domain.contention.algebra import covers, held
+from domain.contention.documents import locks_to_json
 from domain.errors import Refused
 from domain.events import Decided, Event
 from domain.recipe import events as recipe_events
@@ -24,6 +26,7 @@ from domain.recipe_set.messages import (
     ReportAborted,
     ReportCompleted,
     ReportInstalling,
+    ReportLocks,
     ReportTaskEnded,
     ReportTaskResult,
     ReportTaskRunning,
@@ -51,6 +54,8 @@ def report(members: Members, recipe: Recipe, message: Report, broken_after: int 
     """
     if recipe.system is None:
         raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no system")
+    if recipe.awaits_locks and not isinstance(message, ReportAborted):
+        raise Refused(f"recipe {recipe.recipe_id} waits for its resource locks and has not started")
     if recipe.state in BEFORE_FIRST_TASK:
         if isinstance(message, ReportAborted):
             return provisioning_failed(members, recipe, ProvisioningFailure(message.reason), broken_after)
@@ -164,6 +169,20 @@ def _watchdog(_: Members, recipe: Recipe, message: ReportWatchdog) -> Decided:
     return [(recipe.subject, recipe_events.WatchdogSet(seconds=message.seconds))]
 
 
+def _locks(_: Members, recipe: Recipe, message: ReportLocks) -> Decided:
+    """Return the event of narrowed locks, none if they are equal to the held ones."""
+    if not recipe.started or recipe.held is None:
+        raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no locks to give up")
+    narrowed = held(message.locks)
+    if not covers(recipe.held, narrowed):
+        raise Refused(
+            f"recipe {recipe.recipe_id} does not hold all of these locks and can only give up locks"
+        )
+    if narrowed == recipe.held:
+        return []
+    return [(recipe.subject, recipe_events.LocksNarrowed(locks=locks_to_json(narrowed)))]
+
+
 def _on(recipe: Recipe) -> str:
     assert recipe.system is not None, f"{recipe.subject} has no system"
     return recipe.system
@@ -204,6 +223,7 @@ _HANDLERS: dict[type[Any], Callable[[Members, Recipe, Any], Decided]] = {
     ReportCompleted: _completed,
     ReportAborted: _aborted,
     ReportWatchdog: _watchdog,
+    ReportLocks: _locks,
 }
 
 _STATES: dict[str, Callable[..., Event]] = {

@@ -4,19 +4,45 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from typing import NamedTuple
 
+from domain.admission.dependencies import Dependency, stored_dependency
+from domain.admission.predicates import SetFacts
+from domain.contention.documents import stored_locks
+from domain.contention.locks import NO_LOCKS, Locks
 from domain.errors import Refused, display_subject
 from domain.events import Decided, Event, Moment
-from domain.fast_dataclasses import changed
+from domain.fast_dataclasses import changed, maker
 from domain.priority import Priority
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.recipe_set.members import Members
 from domain.roll_up import state_of
 
 
+class SubmittedFacts(NamedTuple):
+    """The facts of a set that job filters compare and that never change; many sets share them."""
+
+    owner: str = ""
+    submitter: str = ""
+    group: str | None = None
+    tasks: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+NO_FACTS = SubmittedFacts()
+
+# Return one object for all sets with equal facts, because most sets share theirs.
+shared_facts = lru_cache(4096)(SubmittedFacts)
+
+
 @dataclass(frozen=True, slots=True)
 class RecipeSet:
-    """A recipe set; `submission` is the position of its first event, `submitted_at` its recorded time."""
+    """A recipe set; `submission` is the position of its first event, `submitted_at` its recorded time.
+
+    `profile` are the merged locks that its recipes declare, before any of them has a system.
+    """
 
     recipe_set_id: int
     version: int
@@ -25,15 +51,27 @@ class RecipeSet:
     submission: int
     recipe_ids: tuple[int, ...]
     submitted_at: datetime | None = None
+    profile: Locks = NO_LOCKS
+    submitted: SubmittedFacts = NO_FACTS
+    depends_on: tuple[Dependency, ...] = ()
 
     @property
     def subject(self) -> str:
         return f"recipe-set/{self.recipe_set_id}"
 
+    @property
+    def facts(self) -> SetFacts:
+        """Return the present facts of the set that job filters compare."""
+        owner, submitter, group, tasks, operations, reasons = self.submitted
+        return SetFacts(self.job_id, owner, submitter, group, self.priority, tasks, operations, reasons)
+
+
+_new_recipe_set = maker(RecipeSet)
+
 
 def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, moment: Moment) -> RecipeSet:
     if isinstance(event, RecipeSetSubmitted):
-        return RecipeSet(
+        return _new_recipe_set(
             recipe_set_id=recipe_set_id,
             version=moment.version,
             job_id=event.job_id,
@@ -41,11 +79,19 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
             submission=moment.position,
             recipe_ids=tuple(event.recipe_ids),
             submitted_at=moment.recorded_at,
+            profile=stored_locks(event.profile),
+            submitted=_facts(event),
+            depends_on=tuple(map(stored_dependency, event.depends_on)),
         )
     assert recipe_set is not None, f"recipe set {recipe_set_id} has events before it was submitted"
     if isinstance(event, RecipeSetPriorityChanged):
         return changed(recipe_set, version=moment.version, priority=Priority[event.priority])
     return changed(recipe_set, version=moment.version)
+
+
+def _facts(event: RecipeSetSubmitted) -> SubmittedFacts:
+    names = tuple(event.tasks), tuple(event.operations), tuple(event.reasons)
+    return shared_facts(event.owner, event.submitter, event.group, *names)
 
 
 def change_priority(recipe_set: RecipeSet, members: Members, priority: Priority) -> Decided:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from replay.audit.affected import Affected
 from replay.audit.grants import Grant
 from replay.audit.invariant import Invariant, Violation, Violations
-from replay.audit.policy_rules import CURRENT_RULES, RULES_BY_POLICY, DecisionInvariants, log_invariants
+from replay.audit.policy_rules import RULES_BY_POLICY, DecisionInvariants, log_invariants
 from replay.audit.quiescence import violations_at_rest
 from replay.audit.record import Commit, EventRecord, Recorded, RecordedDecision, commits, record_of
 from replay.audit.scheduler_view import SchedulerView
@@ -36,9 +36,9 @@ class Audit:
         self._decision_invariants = {
             rules_of_policy: DecisionInvariants(
                 self._matcher
-                if rules_of_policy == CURRENT_RULES
+                if rules_of_policy.by_access and rules_of_policy.by_contact
                 else SystemMatcher(self._view, rules_of_policy.by_access, rules_of_policy.by_contact),
-                in_batches=rules_of_policy.in_batches,
+                rules_of_policy,
             )
             for rules_of_policy in dict.fromkeys(RULES_BY_POLICY.values())
         }
@@ -134,6 +134,8 @@ class Audit:
             yield from self._check_grant(record, rules)
         elif record.topic == "system.idle":
             yield from self._check_idle(record, rules)
+        elif record.gives_locks:
+            yield from self._check_start(record, rules)
 
     def _check_grant(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         """Check an event that gives a system to a recipe without one."""
@@ -145,6 +147,12 @@ class Audit:
             grant = Grant(recipe, system, record)
             for invariant in rules.at_grant:
                 yield from invariant.check_grant(view, grant)
+
+    def _check_start(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
+        recipe = self._view.recipes.get(int(record.name))
+        if recipe is not None and recipe.set_id in self._view.sets:
+            for invariant in rules.at_start:
+                yield from invariant.check_start(self._view, recipe, record)
 
     def _check_idle(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         system = self._view.systems.get(record.name)
@@ -160,8 +168,12 @@ def check(records: Iterable[EventRecord]) -> list[Violation]:
 
 
 def at_rest(records: Iterable[EventRecord]) -> list[Violation]:
-    """Return the violations at the end of a log, provided that every trigger in it is answered."""
+    """Return the violations at the end of a log, provided that every trigger in it is answered.
+
+    The age of a set counts up to the last decision.
+    """
     view = SchedulerView()
     for record in records:
         view.apply(record)
+        view.now = record.now or view.now
     return list(violations_at_rest(view, SystemMatcher(view)))

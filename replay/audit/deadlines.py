@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import EventRecord
-from replay.audit.tables import FINISHED, STARTED
+from replay.audit.tables import FINISHED, SET_PLACED
+from replay.audit.times import time_of
 from replay.audit.world import FoldedWorld
 
 BY_RECORDED_AT_FROM = 5
@@ -39,7 +40,8 @@ class WatchdogsInTime(Invariant):
     name = "watchdogs_in_time"
     topics = (
         *("recipe.new", "recipe.task-started", "recipe.watchdog-set"),
-        *(f"recipe.{state}" for state in ("queued", "assigned", "scheduled", *STARTED, *FINISHED)),
+        *(f"recipe.{state}" for state in ("queued", "assigned", "scheduled", *SET_PLACED, *FINISHED)),
+        "recipe.locked",
     )
 
     def __init__(self) -> None:
@@ -56,7 +58,7 @@ class WatchdogsInTime(Invariant):
             self._watchdogs[record.name] = _deadlines_after(before, record)
 
     def _expired(self, record: EventRecord) -> Violations:
-        watchdog, now = self._watchdogs.get(record.name), _datetime(record.now)
+        watchdog, now = self._watchdogs.get(record.name), time_of(record.now)
         if watchdog is None or now is None:
             return
         is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM
@@ -83,12 +85,12 @@ class TreesAwayInTime(Invariant):
         elif any((record.data.get("urls") or {}).values()):
             self._since[record.name] = None
         elif self._since.get(record.name, record) is None:
-            self._since[record.name] = _datetime(record.recorded_at)
+            self._since[record.name] = time_of(record.recorded_at)
 
     def _given_up(self, record: EventRecord, tree: str) -> Violations:
         if tree not in self._since:
             return
-        since, now = self._since[tree], _datetime(record.now)
+        since, now = self._since[tree], time_of(record.now)
         if now is not None and (since is None or now < since + TREE_AWAY):
             what = f"given up at {now}, but distro tree {tree} is in no lab since {since}"
             yield self.violation([record.position], [record.subject], what)
@@ -108,7 +110,7 @@ def _deadlines_after(watchdog: WatchdogDeadlines, record: EventRecord) -> Watchd
     if record.event_name in ("queued", "assigned", "scheduled"):
         return watchdog._replace(by_at=None, by_recorded_at=None)
     seconds = _granted_seconds(watchdog, record)
-    at, recorded_at = _datetime(record.at), _datetime(record.recorded_at)
+    at, recorded_at = time_of(record.at), time_of(record.recorded_at)
     if seconds is None or at is None:
         return watchdog
     left = timedelta(seconds=seconds)
@@ -120,9 +122,5 @@ def _granted_seconds(watchdog: WatchdogDeadlines, record: EventRecord) -> int | 
         return int(record.data["seconds"])
     if record.event_name == "task-started":
         return watchdog.tasks.get(record.data["task_id"])
-    begins = "installing" if watchdog.is_guest else "waiting"
-    return FIRST_TASK_SECONDS if record.event_name == begins else None
-
-
-def _datetime(text: Any) -> datetime | None:
-    return datetime.fromisoformat(text) if isinstance(text, str) else text
+    begins = record.event_name == "installing" if watchdog.is_guest else record.gives_locks
+    return FIRST_TASK_SECONDS if begins else None

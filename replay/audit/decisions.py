@@ -82,7 +82,7 @@ class Decisions(Invariant):
     def _without_basis(self, world: FoldedWorld, record: EventRecord) -> Violations:
         recipe = world.recipes.get(int(record.name)) if record.kind == "recipe" else None
         grant = record.topic == "recipe.scheduled" and recipe is not None and recipe.state in UNPLACED
-        if record.actor == SCHEDULER or grant:
+        if record.actor == SCHEDULER or grant or record.topic == "recipe.locked":
             what = f"{record.topic} by {record.actor} without a basis"
             yield self.violation([record.position], [record.subject], what)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from replay.audit.awaited_locks import count_passed_sets
+from replay.audit.locks import readable
 from replay.audit.record import EventRecord
 from replay.audit.rights import submit_entries
 from replay.audit.state import State
-from replay.audit.tables import RECIPE_MOVES, USAGE_MOVES
+from replay.audit.tables import FINISHED, RECIPE_MOVES, USAGE_MOVES
 from replay.audit.values import Distro, Recipe, RecipeSet, System
 
 Fold = Callable[[State, EventRecord], None]
@@ -20,8 +22,8 @@ def _new(state: State, record: EventRecord) -> None:
     data = record.data
     wants = state.own_requirements(data["host_requires"], _distro(data))
     submitter = state.submitter(data.get("owner"), data.get("group"))
-    recipe = Recipe(int(record.name), data["recipe_set_id"], data.get("host_recipe_id"), wants, submitter)
-    state.put_recipe(recipe)
+    host_id, locks = data.get("host_recipe_id"), readable(data.get("locks"))
+    state.put_recipe(Recipe(int(record.name), data["recipe_set_id"], host_id, wants, submitter, locks))
 
 
 def _distro(data: Mapping[str, Any]) -> Distro | None:
@@ -42,14 +44,44 @@ def _recipe_state(state: State, record: EventRecord) -> None:
         state.put_recipe(recipe.with_state(happened, None, data["lab_controller"]))
     elif happened == "scheduled":
         state.put_recipe(recipe.with_state(happened, data["system"], data["lab_controller"]))
+        _count_overtaking(state, data.get("overtook"))
+    elif happened == "waiting":
+        held = readable(data.get("locks")) if record.gives_locks else None
+        if held is not None:
+            count_passed_sets(state, recipe)
+        state.put_recipe(recipe.with_state(happened, recipe.system, recipe.lab, held))
     else:
-        state.put_recipe(recipe.with_state(happened, recipe.system, recipe.lab))
+        held = None if happened in FINISHED else recipe.held
+        state.put_recipe(recipe.with_state(happened, recipe.system, recipe.lab, held))
+
+
+def _locked(state: State, record: EventRecord) -> None:
+    recipe = state.recipes.get(int(record.name))
+    if recipe is not None and recipe.awaits_locks:
+        count_passed_sets(state, recipe)
+        state.put_recipe(recipe._replace(held=readable(record.data["locks"])))
+
+
+def _narrowed(state: State, record: EventRecord) -> None:
+    recipe = state.recipes.get(int(record.name))
+    if recipe is not None and recipe.held is not None:
+        state.put_recipe(recipe._replace(held=readable(record.data["locks"])))
+
+
+def _count_overtaking(state: State, overtook: int | None) -> None:
+    overtaken = None if overtook is None else state.recipes.get(overtook)
+    if overtaken is not None:
+        number = overtaken.set_id
+        state.put(state.overtakings, number, state.overtakings.get(number, 0) + 1)
 
 
 def _submitted(state: State, record: EventRecord) -> None:
     number, data = int(record.name), record.data
-    submitted = RecipeSet(number, data["priority"], record.position, tuple(data["recipe_ids"]))
-    state.put(state.sets, number, submitted)
+    place = record.position, tuple(data["recipe_ids"]), record.recorded_at
+    job_id, depends_on = data["job_id"], tuple(data.get("depends_on", ()))
+    recipe_set = RecipeSet(number, data["priority"], *place, job_id, state.submitted(data), depends_on)
+    state.put(state.sets, number, recipe_set)
+    state.put(state.sets_of_job, job_id, (*state.sets_of_job.get(job_id, ()), number))
 
 
 def _priority(state: State, record: EventRecord) -> None:
@@ -141,9 +173,19 @@ def _group(state: State, record: EventRecord) -> None:
     state.put(state.removed_groups, name, is_removed or None)
 
 
+def _configured(state: State, record: EventRecord) -> None:
+    state.put(state.configurations, record.name, record.data["configuration"])
+
+
+def _rule(state: State, record: EventRecord) -> None:
+    state.put(state.job_filters, record.data["name"], record.data.get("document"))
+
+
 FOLDS: dict[str, Fold] = {
     "recipe.new": _new,
     **{f"recipe.{state}": _recipe_state for state in RECIPE_MOVES if state != "new"},
+    "recipe.locked": _locked,
+    "recipe.locks-narrowed": _narrowed,
     "recipe-set.submitted": _submitted,
     "recipe-set.priority-changed": _priority,
     "system.registered": _registered,
@@ -165,5 +207,8 @@ FOLDS: dict[str, Fold] = {
     **{f"pool.{verb}": _in_pool for verb in ("system-added", "system-removed")},
     **{f"pool.{verb}": _policy for verb in ("access-policy-changed", "removed")},
     **{f"group.{verb}": _group for verb in ("registered", "changed", "removed")},
+    "partition.configured": _configured,
+    "partition.job-filter-put": _rule,
+    "partition.job-filter-removed": _rule,
 }
 """Any other event changes nothing."""

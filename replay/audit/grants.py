@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from replay.audit.admission import effect, holds_nothing, lacking
 from replay.audit.invariant import Invariant, Violations
-from replay.audit.ranking import SystemRank, eligible_recipes, rank_on
+from replay.audit.matching import unplaced_hosts
+from replay.audit.ranking import SystemRank, eligible_before, eligible_recipes, rank_on
 from replay.audit.record import EventRecord, RecordedDecision
-from replay.audit.safety import could_take_safely, is_safe, stuck_holders, unplaced_hosts
+from replay.audit.room_order import is_room_kept_from
+from replay.audit.safety import could_take_safely, is_safe, stuck_holders
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
+from replay.audit.weights import Weights, weights_at
 
 
 class Grant(NamedTuple):
@@ -36,6 +40,10 @@ class DecisionInvariant(Invariant):
 
     def check_idle(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
         """Check an event before a pending system becomes idle."""
+        yield from ()
+
+    def check_start(self, view: SchedulerView, recipe: Recipe, record: EventRecord) -> Violations:
+        """Check an event before it gives a recipe its locks."""
         yield from ()
 
     def check_decision(self, view: SchedulerView, decision: RecordedDecision) -> Violations:
@@ -86,43 +94,94 @@ class AllowedGrant(DecisionInvariant):
             yield self.violation([record.position], [recipe.subject, system.subject], what)
 
 
+class Admitted(DecisionInvariant):
+    """A first system goes only to sets with room that no dependency and no job filter holds back."""
+
+    name = "admitted"
+
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
+        recipe, system, record = grant
+        if not holds_nothing(view, recipe.set_id):
+            return
+        subjects = recipe.subject, f"recipe-set/{recipe.set_id}", system.subject
+        for fault in self._faults(view, recipe.set_id):
+            yield self.violation([record.position], subjects, fault)
+
+    def _faults(self, view: SchedulerView, set_id: int) -> Iterator[str]:
+        held_back, without_room = effect(view, set_id), lacking(view, set_id)
+        if held_back is not None:
+            yield f"by its admission, its set {held_back}"
+        if without_room:
+            yield f"its set has no room under {' and '.join(map(str, without_room))}"
+        elif is_room_kept_from(view, self._matcher, set_id):
+            yield "the room that its set needs is kept for a set before it, which needs more"
+
+
 class NobodyJumped(DecisionInvariant):
     """No recipe that ranks before the recipe of a grant could have taken the system safely.
 
     A policy that answers triggers in batches is checked against the order at the beginning of the batch:
     recipes that the batch has assigned still rank as queued, and new sets are answered in rank order. A new
-    set of several recipes is answered as a whole, by its nominal priority on each system.
+    set of several recipes is answered as a whole, by its nominal priority on each system. Whether recipes
+    bound to a lab rank first (`bound_first`) depends on the policy, or with None on the configuration. A
+    policy `by_weight` compares weights before the submission. While no unfinished recipe declares locks, all
+    sets weigh the same before ageing, so that the submission alone decides.
     """
 
     name = "nobody_jumped"
 
-    def __init__(self, matcher: SystemMatcher, *, in_batches: bool) -> None:
+    def __init__(
+        self, matcher: SystemMatcher, *, in_batches: bool, bound_first: bool | None, by_weight: bool
+    ) -> None:
         super().__init__(matcher)
         self._in_batches = in_batches
+        self._bound_first = bound_first
+        self._by_weight = by_weight
+        self._weights: Weights | None = None
 
     def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, _ = grant
-        rank = rank_on(view, self._matcher, recipe, system)
-        others = eligible_recipes(view, self._matcher, system, rank)
+        weights = self._weights = weights_at(view, view.now) if self._by_weight else None
+        rank = self._rank_on(view, recipe, system)
+        others = eligible_before(view, self._matcher, system, rank, weights)
         if self._in_batches and view.answering == recipe.set_id:
             others = chain(others, self._new_before(view, recipe, system, rank))
         for other in others:
-            other_rank = rank_on(view, self._matcher, other, system)
-            ranks = f"{other.subject} ({other_rank}), which ranks before {recipe.subject} ({rank})"
+            other_rank = self._rank_on(view, other, system)
+            ranks = " ".join(
+                (
+                    f"{other.subject} ({self._shown(other_rank)}), which ranks before",
+                    f"{recipe.subject} ({self._shown(rank)})",
+                )
+            )
             what = f"{system.fqdn} passed over {ranks}"
             subjects = recipe.subject, other.subject, system.subject
             yield self.violation([grant.record.position], subjects, what)
             return
+
+    def _rank_on(self, view: SchedulerView, recipe: Recipe, system: System) -> SystemRank:
+        bound_first = view.bound_first if self._bound_first is None else self._bound_first
+        weights = self._weights
+        return rank_on(view, self._matcher, recipe, system, bound_first=bound_first, weights=weights)
+
+    def _shown(self, rank: SystemRank) -> str:
+        if self._weights is None:
+            return str(rank)
+        return f"{rank}, weight {rank.weight / 1_000 / self._weights.settings.ticks:g}"
 
     def _new_before(
         self, view: SchedulerView, recipe: Recipe, system: System, rank: SystemRank
     ) -> Iterator[Recipe]:
         """Yield the recipes of new sets of the batch that rank before a new one and could take its system."""
         if len(view.hosts(recipe.set_id)) > 1:
-            rank = rank._replace(line=1, effective=rank.nominal)
-        for number in view.new_sets.before(view.sets[recipe.set_id], rank.effective, view.batch):
-            for other in view.hosts(number):
-                ranks_before = rank_on(view, self._matcher, other, system) < rank
+            rank = rank._replace(tier=2 if rank.tier else 0, line=1, effective=rank.nominal)
+        if self._weights is None:
+            numbers = view.new_sets.before(view.sets[recipe.set_id], rank.effective, view.batch)
+        else:
+            numbers = view.new_sets.up_to_priority(rank.effective, view.batch)
+        for number in numbers:
+            for other in () if number == recipe.set_id else view.hosts(number):
+                ranks_before = self._rank_on(view, other, system) < rank
                 if ranks_before and could_take_safely(view, self._matcher, other, system):
                     yield other
 

@@ -20,6 +20,9 @@ from replay.audit.values import Distro, OwnRequirements, RecipeSet
 Rank = tuple[int, ...]
 """Nominal priority (0 is the most urgent), submission, number of the recipe or set."""
 
+# Stands for the lab of recipes of owed sets that are bound to none.
+OWED = " owed"
+
 AFTER_ALL: Rank = (len(PRIORITIES),)
 BEFORE_ALL: Rank = ()
 
@@ -37,7 +40,7 @@ class RecipeNeed:
 
 
 class QueueEntry(NamedTuple):
-    """A recipe in the queues. `lab` is the lab of its set, None if the set is bound to no lab."""
+    """A recipe in the queues. `lab` is the lab of its set; without one it is `OWED` or None."""
 
     lab: str | None
     submitter: Submitter
@@ -182,4 +185,11 @@ class NewSets:
     def before(self, recipe_set: RecipeSet, effective: int, upto: int) -> Iterator[int]:
         """Yield sets submitted up to `upto` that may rank ahead, as effective priority is at most nominal."""
         end = bisect_left(self._sorted, max(rank_of(recipe_set), (effective,)))
+        return self._submitted(end, upto)
+
+    def up_to_priority(self, effective: int, upto: int) -> Iterator[int]:
+        """Yield sets submitted up to `upto` that may rank ahead by a lower weight."""
+        return self._submitted(bisect_left(self._sorted, (effective + 1,)), upto)
+
+    def _submitted(self, end: int, upto: int) -> Iterator[int]:
         return (number for _, submission, number in self._sorted[:end] if submission <= upto)

@@ -5,68 +5,127 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from replay.audit.queues import AFTER_ALL, BEFORE_ALL, Rank, SubmitterQueue
+from replay.audit.queues import AFTER_ALL, BEFORE_ALL, OWED, Rank, SubmitterQueue
 from replay.audit.safety import could_take_safely
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import PRIORITIES, URGENCY
 from replay.audit.values import Recipe, System
+from replay.audit.weights import Weights
 
 
 class SystemRank(NamedTuple):
-    """The rank on one system, lowest first; `line` is 0 if bound to the lab, else 1; priority 0 is Urgent."""
+    """The rank on one system, lowest first; `line` is 0 if bound to the lab, else 1; priority 0 is Urgent.
 
-    line: int
+    Recipes of owed sets rank as bound ones, with the weight 0. `weight` is 0 for all recipes if they are not
+    weighed.
+
+    `tier` is 0 for all recipes if priorities come first; if bound recipes do, it is 1 for them, else 2.
+    """
+
+    tier: int
     effective: int
     nominal: int
+    line: int
+    weight: int
     submission: int
 
-    @property
-    def last(self) -> Rank:
-        """Return the end of the nominal ranks that may precede this rank, for any submitter."""
-        return self.end(-1)
+    def end(self, highest_priority: int, line: int) -> Rank:
+        """Return the end of the preceding ranks of a line, given the priority of a submitter here.
 
-    def end(self, highest_priority: int) -> Rank:
-        """Return the end of the preceding nominal ranks, given a submitter's highest priority here."""
+        Only without weights the recipes of a line have one order on all systems.
+        """
         if highest_priority > self.effective:
             return BEFORE_ALL
         if highest_priority < self.effective and self.nominal < self.effective:
             return (self.effective,)
-        return self.nominal, self.submission
+        if line == self.line:
+            return self.nominal, self.submission
+        return (self.nominal + (line < self.line),)
 
     def __str__(self) -> str:
         nominal, effective = PRIORITIES[self.nominal], PRIORITIES[self.effective]
         return nominal if nominal == effective else f"{nominal}, there {effective}"
 
 
-def rank_on(view: SchedulerView, matcher: SystemMatcher, recipe: Recipe, system: System) -> SystemRank:
+def rank_on(
+    view: SchedulerView,
+    matcher: SystemMatcher,
+    recipe: Recipe,
+    system: System,
+    *,
+    bound_first: bool,
+    weights: Weights | None = None,
+) -> SystemRank:
     """Return the rank of a recipe on a system. Without permission there, its nominal priority counts."""
     recipe_set = view.sets[recipe.set_id]
+    is_owed = view.is_owed(recipe)
     bound = recipe.recipe_id not in view.newly_assigned and any(
         member.lab == system.lab for member in view.members(recipe.set_id)
     )
     nominal = URGENCY[recipe_set.priority]
     effective = max(nominal, matcher.highest_priority(view.representative(recipe.submitter), system) or 0)
-    return SystemRank(0 if bound else 1, effective, nominal, recipe_set.submission)
+    line = 0 if bound or is_owed else 1
+    weight = 0 if weights is None or is_owed else weights.weight(recipe.set_id)
+    return SystemRank(_tier(line, bound_first), effective, nominal, line, weight, recipe_set.submission)
+
+
+def _tier(line: int, bound_first: bool) -> int:
+    return 1 + line if bound_first else 0
 
 
 def eligible_recipes(
     view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank | None = None
 ) -> Iterator[Recipe]:
     """Yield recipes (`before` a rank) that could take a system safely, one per need and representative."""
-    for number, lab in enumerate((system.lab, None)):
-        if before is not None and number > before.line:
+    for line, lab in ((0, system.lab), (0, OWED), (1, None)):
+        tier = 0 if before is None else _tier(line, before.tier > 0)
+        if before is not None and tier > before.tier:
             return
-        limit = before if before is not None and number == before.line else None
-        last = AFTER_ALL if limit is None else limit.last
+        limit = before if before is not None and tier == before.tier else None
+        last = AFTER_ALL if limit is None else limit.end(-1, line)
         for submitter, queue in view.queues[lab]:
             first = queue.first
             if first is None or first >= last:
                 continue
             highest_priority = matcher.highest_priority(submitter, system)
             if highest_priority is not None:
-                end = AFTER_ALL if limit is None else limit.end(highest_priority)
+                end = AFTER_ALL if limit is None else limit.end(highest_priority, line)
                 yield from _eligible_in(view, matcher, system, queue, end)
+
+
+def eligible_by_weight(
+    view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank, weights: Weights
+) -> Iterator[Recipe]:
+    """Yield recipes that rank before `before` and could take a system safely, by plain search."""
+    bound_first = before.tier > 0
+    for lab in (system.lab, OWED, None):
+        for _, queue in view.queues[lab]:
+            for need in matcher.obtainable_needs(queue, system, AFTER_ALL):
+                # Priorities and profiles of queued recipes whose later ones cannot rank before `before`: they
+                # do not weigh less than the first one.
+                behind: set[tuple[int, int]] = set()
+                for rank in queue.ranks_of(need):
+                    recipe = view.recipes[rank[2]]
+                    group = rank[0], view.profile_number(recipe.set_id)
+                    is_queued = lab is None and recipe.recipe_id not in view.newly_assigned
+                    if is_queued and group in behind:
+                        continue
+                    there = rank_on(view, matcher, recipe, system, bound_first=bound_first, weights=weights)
+                    if there >= before:
+                        behind.update([group] if is_queued else ())
+                    elif could_take_safely(view, matcher, recipe, system):
+                        yield recipe
+                        break
+
+
+def eligible_before(
+    view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank, weights: Weights | None
+) -> Iterator[Recipe]:
+    """Yield recipes that rank before `before` and could take a system safely; without weights, as ranked."""
+    if weights is None:
+        return eligible_recipes(view, matcher, system, before)
+    return eligible_by_weight(view, matcher, system, before, weights)
 
 
 def _eligible_in(

@@ -54,7 +54,7 @@ class StartsTogether(Invariant):
 
     def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         recipe = world.recipes.get(int(record.name))
-        if recipe is not None and recipe.state in BEFORE_START:
+        if recipe is not None and (recipe.state in BEFORE_START or recipe.awaits_locks):
             self._ended_early.append((record, recipe.set_id))
         yield from ()
 

@@ -47,6 +47,14 @@ class EventRecord(NamedTuple):
         return f"{self.kind}/{self.name}"
 
     @property
+    def gives_locks(self) -> bool:
+        """Return whether a recipe gets its locks, if only none at all, so that it starts."""
+        if self.topic == "recipe.waiting":
+            # It had no field `locks` before sets waited for their locks.
+            return self.data.get("locks", {}) is not None
+        return self.topic == "recipe.locked"
+
+    @property
     def event_name(self) -> str:
         """Return the topic without its kind. For a change of state this is the new state."""
         return _happened(self.topic)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
-
+from replay.audit.admission import is_held_back
+from replay.audit.matching import can_match, unplaced_hosts
+from replay.audit.room_order import is_room_kept_from
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
-from replay.audit.tables import STARTED, UNPLACED
+from replay.audit.tables import UNPLACED
 from replay.audit.values import Recipe, System
 from replay.audit.world import FoldedWorld
-
-
-def unplaced_hosts(view: FoldedWorld, number: int) -> list[Recipe]:
-    """Return the recipes of a set that have no system, without guests."""
-    return [host for host in view.hosts(number) if host.state in UNPLACED]
 
 
 def stuck_holders(view: SchedulerView, matcher: SystemMatcher, lab: str) -> list[int]:
@@ -34,40 +30,6 @@ def _are_readable(view: SchedulerView, matcher: SystemMatcher, hosts: list[Recip
     return all(matcher.is_readable(view.need(host)) for host in hosts)
 
 
-def can_match(matcher: SystemMatcher, hosts: list[Recipe], lab: str, held: Set[str | None]) -> bool:
-    """Return whether each host can have a usable system of its own that is not held."""
-    choices = {host.recipe_id: matcher.usable_systems(host, lab) for host in hosts}
-    taken: dict[str, int] = {}
-    return all(_match(number, choices, taken, set(), held) for number in choices)
-
-
-def _match(
-    number: int,
-    choices: Mapping[int, Iterable[str]],
-    taken: dict[str, int],
-    tried: set[str],
-    held: Set[str | None],
-) -> bool:
-    """Give a host a system (augmenting path): move other hosts to other systems where needed."""
-    for fqdn in choices[number]:
-        if fqdn in tried or fqdn in held:
-            continue
-        tried.add(fqdn)
-        if fqdn not in taken or _match(taken[fqdn], choices, taken, tried, held):
-            taken[fqdn] = number
-            return True
-    return False
-
-
-def labs_with_room(view: SchedulerView, matcher: SystemMatcher, number: int) -> list[str]:
-    """Return the labs in which a set could be completed if no other set held a system there."""
-    hosts = view.hosts(number)
-    own = {host.system for host in hosts}
-    bound = {host.lab for host in hosts if host.lab is not None}
-    labs = sorted(bound or view.systems_of)
-    return [lab for lab in labs if can_match(matcher, unplaced_hosts(view, number), lab, own)]
-
-
 def is_safe(view: SchedulerView, matcher: SystemMatcher, lab: str) -> bool:
     """Return whether every holder of a lab can be completed; True is cached per holder version."""
     version = view.holder_versions.get(lab, 0)
@@ -81,7 +43,9 @@ def is_safe(view: SchedulerView, matcher: SystemMatcher, lab: str) -> bool:
 def could_take_safely(view: SchedulerView, matcher: SystemMatcher, recipe: Recipe, system: System) -> bool:
     """Return whether a recipe could take a system, and every holder could be completed afterwards."""
     lab = system.lab
-    if not matcher.could_take(recipe, system):
+    if not matcher.could_take(recipe, system) or is_held_back(view, recipe.set_id):
+        return False
+    if is_room_kept_from(view, matcher, recipe.set_id):
         return False
     rest = [host for host in unplaced_hosts(view, recipe.set_id) if host.recipe_id != recipe.recipe_id]
     if not rest:
@@ -107,10 +71,15 @@ def _grant(view: SchedulerView, recipe: Recipe, system: System) -> None:
 
 
 def waiting_sets(view: FoldedWorld) -> list[int]:
-    """Return the sets that are not completely placed."""
+    """Return the sets that are not completely placed, without those that admission holds back.
+
+    Sets from which room is kept belong to them: it is kept only for a set that will get it.
+    """
     unfinished = {recipe.set_id for recipe in view.recipes.values()}
-    return [number for number in sorted(unfinished) if unplaced_hosts(view, number)]
+    waiting = (number for number in sorted(unfinished) if unplaced_hosts(view, number))
+    return [number for number in waiting if not is_held_back(view, number)]
 
 
 def anything_runs(view: FoldedWorld) -> bool:
-    return any(recipe.state in STARTED for recipe in view.recipes.values())
+    """Return whether a recipe has started. A set that waits for its locks has not."""
+    return any(recipe.has_started for recipe in view.recipes.values())

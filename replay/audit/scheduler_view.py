@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from replay.audit.queues import NewSets, QueueEntry, Queues, RecipeNeed
+from replay.audit.awaited_locks import own_locks, profile_of
+from replay.audit.locks import NO_LOCKS, Locks
+from replay.audit.placed_locks import PlacedLocks
+from replay.audit.queues import OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
-from replay.audit.tables import URGENCY
+from replay.audit.tables import BEFORE_START, FINISHED, PLACED, SET_PLACED, URGENCY
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 from replay.audit.world import FoldedWorld
 
@@ -19,6 +22,11 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 IN_QUEUE = ("queued", "assigned")
+# Events that may change which waiting sets have a claim to their locks.
+EASING = (
+    *("recipe.locks-narrowed", "recipe-set.priority-changed", "partition.configured"),
+    *("pool.system-added", "pool.system-removed"),
+)
 
 
 class SchedulerView(FoldedWorld):
@@ -41,6 +49,16 @@ class SchedulerView(FoldedWorld):
         self.new_sets = NewSets()
         self.batch = 0
         self.answering: int | None = None
+        # The time of the present decision, and the number of unfinished recipes that declare locks.
+        self.now: Any = None
+        self.declaring = 0
+        self.placed = PlacedLocks()
+        # The distinct profiles of sets, by number.
+        self.profiles: list[Locks] = []
+        self._numbers_of_profiles: dict[Locks, int] = {}
+        self._profile_of_set: dict[int, int] = {}
+        # The position of the last event that may let a set have the locks for which it waits.
+        self.eased_at = 0
         self._named = NamedPeople()
         self._representatives: dict[Submitter, Submitter] = {}
         self._in_queue: defaultdict[Submitter, dict[int, None]] = defaultdict(dict)
@@ -55,7 +73,8 @@ class SchedulerView(FoldedWorld):
     # Batches
 
     def begin_decision(self, decision: RecordedDecision, *, in_batches: bool) -> None:
-        """Note, before the check, the batch of a decision and the new set that it answers."""
+        """Note, before the check, the time and batch of a decision, and the new set that it answers."""
+        self.now = decision.records[0].now
         first = self.recipes.get(int(decision.records[0].name)) if _is_recipe(decision.records[0]) else None
         self.answering = first.set_id if first is not None and first.state == "new" else None
         if not in_batches or decision.batch != self.batch:
@@ -75,6 +94,19 @@ class SchedulerView(FoldedWorld):
             self.newly_assigned[int(record.name)] = None
         elif _is_recipe(record):
             self.newly_assigned.pop(int(record.name), None)
+
+    def apply(self, record: EventRecord) -> None:
+        if self.awaiting and self._eases_locks(record):
+            self.eased_at = record.position
+        super().apply(record)
+
+    def _eases_locks(self, record: EventRecord) -> bool:
+        """Return whether an event may let waiting sets have locks: an end, a withdrawal, and the like."""
+        if record.topic in EASING:
+            return True
+        recipe = self.recipes.get(int(record.name)) if _is_recipe(record) else None
+        is_lost = record.event_name in (*BEFORE_START, *FINISHED)
+        return is_lost and recipe is not None and recipe.state in SET_PLACED
 
     @contextmanager
     def tentatively(self) -> Iterator[None]:
@@ -140,10 +172,17 @@ class SchedulerView(FoldedWorld):
             self._recipe_moved(cast("Recipe | None", before), cast("Recipe | None", value))
         elif changed_table is self.systems:
             self._system_changed(cast("System | None", before), cast("System | None", value))
-        elif changed_table is self.sets:
-            self.new_sets.rank(cast("RecipeSet | None", value))
+        elif changed_table is self.sets or changed_table is self.overtakings:
+            if isinstance(value, RecipeSet):
+                self.new_sets.rank(value)
             for member in self.members(cast("int", key)):
                 self._enqueue(member)
+        elif changed_table is self.configurations:
+            for number in list(self.queues):
+                self._enqueue(self.recipes[number])
+        elif changed_table is self.pools:
+            for number in self.recipes_on.get(cast("str", key), ()):
+                self._count_placed(None, self.recipes[number])
         elif changed_table is self.trees or changed_table is self.enabled or changed_table is self.silent:
             self.lab_version += 1
         elif (
@@ -160,6 +199,9 @@ class SchedulerView(FoldedWorld):
         return self._needs[needed]
 
     def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
+        self.declaring += _declares(recipe) - _declares(before)
+        if _is_placed(before) or _is_placed(recipe):
+            self._count_placed(before, recipe)
         if recipe is not None and recipe.state == "new":
             self.new_sets.add(self.sets.get(recipe.set_id))
         elif before is not None and before.state == "new":
@@ -175,6 +217,26 @@ class SchedulerView(FoldedWorld):
         if before is None and recipe is not None and recipe.host_id in self.recipes:
             self._enqueue(self.recipes[recipe.host_id])
 
+    def _count_placed(self, before: Recipe | None, recipe: Recipe | None) -> None:
+        """Count a placed host with the locks that it holds, or before it has them, those that it declares."""
+        if recipe is not None and _is_placed(recipe):
+            locks = own_locks(self, recipe) if recipe.held is None else recipe.held
+            self.placed.put(recipe.recipe_id, recipe.set_id, locks)
+        elif before is not None:
+            self.placed.put(before.recipe_id, before.set_id, None)
+
+    def profile_number(self, set_id: int) -> int:
+        """Return the number of the merged locks that the recipes of a set declare, for `profiles`."""
+        number = self._profile_of_set.get(set_id)
+        if number is None:
+            profile = profile_of(self, set_id)
+            number = self._profile_of_set[set_id] = self._numbers_of_profiles.setdefault(
+                profile, len(self.profiles)
+            )
+            if number == len(self.profiles):
+                self.profiles.append(profile)
+        return number
+
     def _count(self, recipe: Recipe, change: int) -> None:
         if recipe.host_id is None and recipe.lab is not None:
             _add(self.holding[recipe.lab], recipe.set_id, change)
@@ -186,6 +248,8 @@ class SchedulerView(FoldedWorld):
         if recipe_set is not None and recipe.state in IN_QUEUE and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
             lab = None if recipe.recipe_id in self.newly_assigned else recipe.lab
+            if self.is_owed(recipe):
+                lab = recipe.lab or OWED
             entry = QueueEntry(lab, self.representative(recipe.submitter), self.need(recipe), rank)
             self.queues.put(recipe.recipe_id, entry)
             self._in_queue[recipe.submitter][recipe.recipe_id] = None
@@ -231,6 +295,14 @@ class SchedulerView(FoldedWorld):
         if system is not None:
             self.systems_of[system.lab][system.fqdn] = None
             self.changed[system.lab].append(system.fqdn)
+
+
+def _is_placed(recipe: Recipe | None) -> bool:
+    return recipe is not None and recipe.state in PLACED and recipe.host_id is None
+
+
+def _declares(recipe: Recipe | None) -> bool:
+    return recipe is not None and recipe.locks is not NO_LOCKS
 
 
 def _is_recipe(record: EventRecord) -> bool:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from replay.audit.held_locks import HeldLocks
 from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
-from replay.audit.tables import FINISHED
-from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
+from replay.audit.rooms import Needs, Rooms, needs_of
+from replay.audit.tables import FINISHED, WITHOUT_LAB
+from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, Submitted, System
+
+# There is one partition.
+PARTITION = "default"
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -32,24 +38,99 @@ class State:
         self.people: dict[str, frozenset[str]] = {}
         self.former_people: dict[str, frozenset[str]] = {}
         self.removed_groups: dict[str, bool] = {}
+        # Partition -> its configuration; before the first one, the defaults hold.
+        self.configurations: dict[str, Mapping[str, Any]] = {}
+        # Name of a job filter -> its document; job -> its sets.
+        self.job_filters: dict[str, Mapping[str, Any]] = {}
+        self.sets_of_job: dict[int, tuple[int, ...]] = {}
+        # Set -> how often it was overtaken by grants.
+        self.overtakings: dict[int, int] = {}
         # System -> the unfinished recipes on it, guests included.
         self.recipes_on: dict[str, tuple[int, ...]] = {}
+        # Set that waits for its locks -> how often other sets have overtaken it.
+        self.awaiting: dict[int, int] = {}
+        # It follows all changes of `recipes`.
+        self.held_locks = HeldLocks()
+        # They follow all changes of `recipes`, of rules and of limits: by set, the recipes in a lab.
+        self.rooms = Rooms()
+        self._holding = Counter[int]()
         # Each distinct requirement, by the number that `OwnRequirements` refers to.
         self.requirements: list[str] = []
         self._own_requirements: dict[tuple[str, Distro | None], OwnRequirements] = {}
         self._numbers: dict[str, int] = {}
+        self._submitted: dict[Submitted, Submitted] = {}
         self._submitters: dict[tuple[str | None, str | None], Submitter] = {}
         self._rights = RightsCache()
 
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
         """Set an entry of a table, or delete it (None). All changes go through this method."""
+        changed: object = table
+        if changed is self.recipes:
+            self.held_locks.replace(cast("Recipe | None", table.get(key)), cast("Recipe | None", value))
+        before = table.get(key)
         if value is None:
             table.pop(key, None)
         else:
             table[key] = value
+        if changed is self.recipes:
+            self._hold(cast("Recipe | None", before), cast("Recipe | None", value))
+        elif changed is self.sets and key in self.rooms.charged:
+            self._charge(cast("int", key))
+        elif changed is self.job_filters or changed is self.configurations:
+            for set_id in list(self.rooms.charged):
+                self._charge(set_id)
+
+    def _hold(self, before: Recipe | None, recipe: Recipe | None) -> None:
+        """Charge a set while any of its recipes is assigned or placed."""
+        for each, change in ((recipe, 1), (before, -1)):
+            if each is not None and each.state not in WITHOUT_LAB:
+                self._holding[each.set_id] += change
+        for each in (before, recipe):
+            if each is not None and (self._holding[each.set_id] > 0) != (each.set_id in self.rooms.charged):
+                self._charge(each.set_id)
+
+    def _charge(self, set_id: int) -> None:
+        """Charge a set by the present rules, or no longer if it holds nothing any more."""
+        self.rooms.charge(set_id, self.needs(set_id) if self._holding[set_id] else None)
+        if not self._holding[set_id]:
+            del self._holding[set_id]
+
+    def needs(self, set_id: int) -> Needs:
+        """Return the room that a set needs by the present rules."""
+        recipe_set = self.sets.get(set_id)
+        if recipe_set is None:
+            return {}
+        max_placed = self.configuration.get("limits", {}).get("placed_recipes")
+        host_count = 0 if max_placed is None else self._host_count(recipe_set)
+        return needs_of(recipe_set, host_count, self.job_filters, max_placed)
+
+    def _host_count(self, recipe_set: RecipeSet) -> int:
+        """Return the number of hosts of a set, also of those that have ended."""
+        recipes = (self.recipes.get(number) or self.finished.get(number) for number in recipe_set.recipe_ids)
+        return sum(recipe is not None and recipe.host_id is None for recipe in recipes)
+
+    def members(self, set_id: int) -> list[Recipe]:
+        """Return the unfinished recipes of a set."""
+        named = self.sets[set_id].recipe_ids if set_id in self.sets else ()
+        return [self.recipes[number] for number in named if number in self.recipes]
+
+    def hosts(self, set_id: int) -> list[Recipe]:
+        return [recipe for recipe in self.members(set_id) if recipe.host_id is None]
 
     def put_recipe(self, recipe: Recipe) -> None:
-        number, before = recipe.recipe_id, self.recipes.get(recipe.recipe_id)
+        before = self.recipes.get(recipe.recipe_id)
+        self._place(before, recipe)
+        if recipe.awaits_locks or (before is not None and before.awaits_locks):
+            self._update_awaiting(recipe.set_id)
+
+    def _update_awaiting(self, set_id: int) -> None:
+        awaits_locks = any(member.awaits_locks for member in self.members(set_id))
+        if awaits_locks != (set_id in self.awaiting):
+            self.put(self.awaiting, set_id, 0 if awaits_locks else None)
+
+    def _place(self, before: Recipe | None, recipe: Recipe) -> None:
+        """Replace a recipe, and move it to its system."""
+        number = recipe.recipe_id
         was_on = None if before is None else before.system
         is_on = None if recipe.state in FINISHED else recipe.system
         if was_on is not None and was_on != is_on:
@@ -77,7 +158,18 @@ class State:
             return OPEN
         return self._rights.of(system.policy, pools, system.owner, system.borrower)
 
+    @property
+    def configuration(self) -> Mapping[str, Any]:
+        """Return the configuration of the partition; missing sections and fields have their defaults."""
+        return self.configurations.get(PARTITION, {})
+
     # Interned values
+
+    def submitted(self, data: Mapping[str, Any]) -> Submitted:
+        """Return the facts of a submission. Events of version 1 have none of them."""
+        names = (tuple(data.get(name, ())) for name in ("tasks", "operations", "reasons"))
+        facts = Submitted(data.get("owner", ""), data.get("submitter", ""), data.get("group"), *names)
+        return self._submitted.setdefault(facts, facts)
 
     def own_requirements(self, host_requires: str, distro: Distro | None) -> OwnRequirements:
         key = host_requires, distro

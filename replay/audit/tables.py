@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-UNPLACED = ("new", "queued", "assigned")
+WITHOUT_LAB = ("new", "queued")
+UNPLACED = (*WITHOUT_LAB, "assigned")
 BEFORE_START = (*UNPLACED, "scheduled")
-STARTED = ("waiting", "installing", "running", "reserved")
-PLACED = ("scheduled", *STARTED)
+# All recipes of the set have systems. In `waiting` they have started only if they have their locks.
+SET_PLACED = ("waiting", "installing", "running", "reserved")
+PLACED = ("scheduled", *SET_PLACED)
 FINISHED = ("completed", "cancelled", "aborted")
 
 GIVEN_UP = ("cancelled", "aborted")

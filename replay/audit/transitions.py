@@ -7,6 +7,7 @@ from collections import defaultdict
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import EventRecord
 from replay.audit.tables import FREE, RECIPE_MOVES, USAGE_MOVES
+from replay.audit.values import Recipe
 from replay.audit.world import FoldedWorld
 
 BEGINNINGS = {"recipe": "recipe.new", "system": "system.registered", "recipe-set": "recipe-set.submitted"}
@@ -43,14 +44,13 @@ class LegalTransitions(Invariant):
 
     def _check_recipe(self, world: FoldedWorld, record: EventRecord) -> Violations:
         number = int(record.name)
-        recipe, happened = world.recipes.get(number), record.event_name
+        recipe = world.recipes.get(number)
         if number in world.finished:
             what = f"{record.topic}, but it was already {world.finished[number].state}"
             yield self.violation([record.position], [record.subject], what)
-        if recipe is None or happened not in RECIPE_MOVES:
-            return
-        if happened not in RECIPE_MOVES[recipe.state]:
-            what = f"went from {recipe.state} to {happened}"
+        if recipe is not None and not _is_legal(recipe, record.event_name):
+            state = "waiting for its locks" if recipe.awaits_locks else recipe.state
+            what = f"went from {state} to {record.event_name}"
             yield self.violation([record.position], [record.subject], what)
 
     def _check_system(self, world: FoldedWorld, record: EventRecord) -> Violations:
@@ -69,3 +69,14 @@ class LegalTransitions(Invariant):
         elif usage not in FREE and recipe_id != system.recipe_id:
             what = f"went from recipe {system.recipe_id} to recipe {recipe_id} without being free"
             yield self.violation([record.position], [record.subject], what)
+
+
+def _is_legal(recipe: Recipe, happened: str) -> bool:
+    """Return whether an event may happen to a recipe. Withdrawal is only possible until it has its locks."""
+    if happened == "locked":
+        return recipe.awaits_locks
+    if happened == "locks-narrowed":
+        return recipe.has_started
+    if recipe.has_started and happened in ("scheduled", "assigned"):
+        return False
+    return happened not in RECIPE_MOVES or happened in RECIPE_MOVES[recipe.state]

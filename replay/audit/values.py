@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from replay.audit.locks import NO_LOCKS, Locks
 from replay.audit.rights import ANY_SUBMITTER, OPEN, Entries, Rights, Submitter
+from replay.audit.tables import SET_PLACED
 
 
 class Distro(NamedTuple):
@@ -43,16 +45,21 @@ class OwnRequirements:
 
 
 class Recipe(NamedTuple):
-    """A recipe. A guest has a `host_id`, and the system of its host."""
+    """A recipe. A guest has a `host_id`, and the system of its host.
+
+    `locks` are the declared ones. `held` are those that it has, None until its set gets its locks.
+    """
 
     recipe_id: int
     set_id: int
     host_id: int | None
     requirements: OwnRequirements
     submitter: Submitter = ANY_SUBMITTER
+    locks: Locks = NO_LOCKS
     state: str = "new"
     system: str | None = None
     lab: str | None = None
+    held: Locks | None = None
 
     @property
     def subject(self) -> str:
@@ -62,8 +69,30 @@ class Recipe(NamedTuple):
     def is_guest(self) -> bool:
         return self.host_id is not None
 
-    def with_state(self, state: str, system: str | None, lab: str | None) -> Recipe:
-        return Recipe(*self[:5], state, system, lab)
+    @property
+    def awaits_locks(self) -> bool:
+        """Return whether its set has all its systems, but not its locks."""
+        return self.state == "waiting" and self.held is None
+
+    @property
+    def has_started(self) -> bool:
+        return self.state in SET_PLACED and not self.awaits_locks
+
+    def with_state(
+        self, state: str, system: str | None, lab: str | None, held: Locks | None = None
+    ) -> Recipe:
+        return Recipe(*self[:6], state, system, lab, held)
+
+
+class Submitted(NamedTuple):
+    """The facts of a submission that admission needs. Many sets share one object."""
+
+    owner: str
+    submitter: str
+    group: str | None
+    tasks: tuple[str, ...]
+    operations: tuple[str, ...]
+    reasons: tuple[str, ...]
 
 
 class RecipeSet(NamedTuple):
@@ -71,6 +100,12 @@ class RecipeSet(NamedTuple):
     priority: str
     submission: int
     recipe_ids: tuple[int, ...]
+    # The time at which the database recorded the submission.
+    recorded_at: Any = None
+    job_id: int = 0
+    submitted: Submitted | None = None
+    # Documents with the id of a job or set, and the states in which it must end.
+    depends_on: tuple[Mapping[str, Any], ...] = ()
 
 
 class System(NamedTuple):

@@ -11,18 +11,14 @@ from replay.audit.rights import Submitter
 from replay.audit.state import State
 from replay.audit.values import Recipe, System
 
+# The default of `order.most_overtaken`.
+MAX_OVERTAKEN = 8
+
 
 class FoldedWorld(State):
     """The state with queries. Mutable."""
 
     # Queries
-
-    def members(self, set_id: int) -> list[Recipe]:
-        named = self.sets[set_id].recipe_ids if set_id in self.sets else ()
-        return [self.recipes[number] for number in named if number in self.recipes]
-
-    def hosts(self, set_id: int) -> list[Recipe]:
-        return [recipe for recipe in self.members(set_id) if recipe.host_id is None]
 
     def guests(self, host: Recipe) -> list[Recipe]:
         return [recipe for recipe in self.members(host.set_id) if recipe.host_id == host.recipe_id]
@@ -44,6 +40,24 @@ class FoldedWorld(State):
         group = submitter.group or ""
         return group not in self.removed_groups and submitter.user not in self.former_people.get(group, ())
 
+    @property
+    def bound_first(self) -> bool:
+        """Return whether recipes whose set is bound to a lab rank before all others there, as configured."""
+        order = self.configuration.get("order", {})
+        return bool(order.get("assigned_first") == "always")
+
+    @property
+    def max_overtaken(self) -> int | None:
+        """Return the number of overtakings at which a set is owed; None without a bound."""
+        bound: int | None = self.configuration.get("order", {}).get("most_overtaken", MAX_OVERTAKEN)
+        return bound
+
+    def is_owed(self, recipe: Recipe) -> bool:
+        """Return whether a waiting recipe ranks as one whose set is bound to the lab and weighs nothing."""
+        bound = self.max_overtaken
+        is_new = recipe.state == "new"
+        return bound is not None and not is_new and self.overtakings.get(recipe.set_id, 0) >= bound
+
     # Folds
 
     def apply(self, record: EventRecord) -> None:
@@ -61,6 +75,7 @@ FOLDED_FIELDS = (
     "host_requires",
     "distro_tree_id",
     "distro",
+    "locks",
 )
 
 
@@ -71,6 +86,6 @@ def is_folded(record: EventRecord) -> bool:
 def folded(record: EventRecord) -> EventRecord:
     if record.topic != "recipe.new":
         return record
-    data = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) is not None}
+    data = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) not in (None, {})}
     data["host_requires"] = intern(data["host_requires"])
     return record._replace(data=data)

@@ -7,7 +7,7 @@ from typing import Protocol
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-IMPOSSIBLE = ("out_of_step", "idle_but_wanted")
+IMPOSSIBLE = ("out_of_step", "idle_but_wanted", "lock_overlooked", "end_overlooked", "room_overlooked")
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 

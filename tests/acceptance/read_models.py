@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 
 from replay.audit import EventRecord
+from replay.audit.locks import locks_of
 from replay.audit.world import FoldedWorld
 from tests.harness.running import Running
 
@@ -39,7 +40,10 @@ def assert_read_models_match_log(service: Running, records: Iterable[EventRecord
             state = row["condition"], row["usage"], row["recipe_id"], row["draining"]
             assert state == (system.condition, system.usage, system.recipe_id, system.draining), row
         for recipe in (*world.recipes.values(), *world.finished.values()):
-            assert get(client, f"/recipes/{recipe.recipe_id}", end)["state"] == recipe.state
+            found = get(client, f"/recipes/{recipe.recipe_id}", end)
+            held = found["locks"]["held"]
+            state = found["state"], found["awaits_locks"], None if held is None else locks_of(held)
+            assert state == (recipe.state, recipe.awaits_locks, recipe.held), found
     return world
 
 

@@ -52,6 +52,10 @@ def lines(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
+# Values of fields that are not shown.
+EMPTY = (None, [], {}, "")
+
+
 class Numbers:
     """Ids of each kind, numbered from 1 in order of appearance."""
 
@@ -110,7 +114,9 @@ class _Transcript:
     def _line(self, event: Event) -> str:
         data, fields = event["data"], SHOWN_FIELDS.get(event["topic"], tuple(event["data"]))
         values = [
-            f"{name}={self._value(name, data[name])}" for name in fields if data[name] not in (None, [], "")
+            f"{name}={self._value(name, data[name])}"
+            for name in fields
+            if data[name] not in (None, [], {}, "")
         ]
         return " ".join([event["topic"], self._subject(event), *values])
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,11 +62,12 @@ def typed(case: str) -> dict[str, Any]:
     return figures
 
 
-def measured(*cases: str) -> list[dict[str, Any]]:
+def measured(*cases: str, **sizes_of_test: Any) -> list[dict[str, Any]]:
     """Run cases on one database, as `bench all` does."""
     given = dict(zip((word.removeprefix("--") for word in SMALL[::2]), SMALL[1::2], strict=True))
     counts = {name: int(given[name]) for name in ("systems", "queued", "filters", "events")}
     sizes = Sizes(**counts, sets=None, rate=float(given["rate"]), seconds=float(given["seconds"]), seed=1)
+    sizes = replace(sizes, **sizes_of_test)
     outcomes = list(run.run_together(cases, sizes))
     assert tuple(outcome.case for outcome in outcomes) == cases
     return [dict(outcome.figures) for outcome in outcomes]
@@ -154,9 +156,28 @@ def test_explanation__small_lab_with_policies__those_that_wait_and_those_that_ar
 def test_change__small_lab_with_policies__changed_systems_are_granted_each_time() -> None:
     (figures,) = measured("change")
     assert figures["systems_changed"] == 10
+    for what in ("limit_raised", "filter_put", "filter_removed"):
+        assert figures[f"{what}_seconds"] > 0
     for what in ("policy", "inventory"):
         assert 5 <= figures[f"{what}_systems_given_away"] <= 10
         assert 0 < figures[f"{what}_last_given_away_seconds"] <= figures[f"{what}_seconds"]
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("fixed_limits")
+def test_saturated_and_verify__small_lab_with_locks__decisions_are_right() -> None:
+    saturated, verify = measured("saturated", "verify", locks=5, profiles=20, job_filters=4, buckets=3)
+    assert saturated["allocations"] > 0
+    assert verify["different"] == verify["rules_broken"] == 0
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("fixed_limits")
+def test_locks__small_lab__each_end_lets_a_waiting_set_start() -> None:
+    (figures,) = measured("locks", rate=8)
+    assert figures["ended"] == figures["got_locks"] == 4
+    assert figures["sets_waiting"] >= 8
+    assert 0 < figures["p50_ms"] <= figures["p99_ms"] <= figures["max_ms"]
 
 
 @pytest.mark.soak

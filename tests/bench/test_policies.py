@@ -49,12 +49,12 @@ def test_filling__with_policies__is_in_the_log_and_every_system_is_given_away() 
     assert figures["allocations"] + figures["systems_left_idle"] >= 40
 
 
-def test_sizes__of_cases_about_policies__have_some_where_none_are_asked_for() -> None:
+def test_sizes__of_cases_about_policies_or_locks__have_some_where_none_are_asked_for() -> None:
     bare = replace(SIZES, pools=0, groups=0, policies=0.0)
+    given = replace(SIZES, locks=2, profiles=3)
     for name, case in CASES.items():
-        of_policies = name in ("explanation", "change")
-        assert (case.sized(bare) != bare) == of_policies
-        assert case.sized(SIZES) == SIZES
+        assert (case.sized(bare) != bare) == (name in ("explanation", "change", "locks"))
+        assert case.sized(given) == given
 
 
 def test_sizes__with_policies__are_recorded() -> None:

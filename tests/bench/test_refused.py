@@ -14,6 +14,7 @@ from bench.cases.pending import TooSmall
 from bench.jobs import JobReader
 from bench.limits.database import EVENTS_OF_A_GRANT, of_grants
 from bench.outcome import Sizes
+from bench.run import CASES
 from cli.service.bench import bench
 from domain.directory.state import Directory
 from store.mapper import EventMapper
@@ -37,6 +38,16 @@ def test_bench__report_of_one_case__is_refused() -> None:
     assert "--report is only for `bench all`" in said("saturated", "--report", "there")
 
 
+@pytest.mark.parametrize("given", [("--profiles", "3"), ("--aged",)])
+def test_bench__profiles_without_locks__is_refused(given: tuple[str, ...]) -> None:
+    assert "--profiles and --aged need --locks" in said("pending", *given)
+
+
+def test_locks__fewer_networks_than_recipes_that_end__is_said_before_anything_is_measured() -> None:
+    with pytest.raises(TooSmall, match=re.escape("200 systems (--systems) have only 20 networks")):
+        CASES["locks"].require(SIZES)
+
+
 def test_all__queue_too_short_at_its_shallowest__is_said_before_anything_is_measured(tmp_path: Path) -> None:
     with pytest.raises(
         TooSmall, match=re.escape("150 recipes are to end (50 a second, 3 s), but only 10 wait")
@@ -56,9 +67,11 @@ def recipe(memory_mb: int) -> dict[str, object]:
 
 def test_job_reader__recipes_read_before__same_job_as_the_door_reads() -> None:
     reader = JobReader(Directory(), "admin")
+    locks = {"network": {"Exclusive": ["b", "a"]}, "Node": "AllShared"}
     sets = [
         {"priority": "High", "recipes": [recipe(1), recipe(2)]},
-        {"priority": "Low", "recipes": [recipe(2)]},
+        {"priority": "Low", "recipes": [recipe(2), {**recipe(1), "locks": locks}]},
+        {"priority": "Low", "recipes": [{**recipe(2), "locks": locks}], "reasons": ["rate-limit:2:a"]},
     ]
     reader.job(sets[1:])
     assert reader.job(sets) == reader.parse(sets)

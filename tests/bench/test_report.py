@@ -109,6 +109,27 @@ def test_holding__start_after_the_last_grant__is_late() -> None:
     assert hold_times_of(happened).late_seconds == [0.5]
 
 
+def test_holding__set_that_waits_for_its_locks__held_until_it_has_them_and_not_late() -> None:
+    happened = [
+        (1, "recipe/1", "recipe.scheduled", 1.0),
+        (1, "recipe/2", "recipe.scheduled", 2.0),
+        (1, "recipe/1", "recipe.waiting without locks", 2.0),
+        (1, "recipe/2", "recipe.waiting without locks", 2.0),
+        # The system of the second recipe breaks; the recipe gets another one.
+        (1, "recipe/2", "recipe.assigned", 3.0),
+        (1, "recipe/1", "recipe.scheduled", 3.0),
+        (1, "recipe/2", "recipe.scheduled", 4.0),
+        (1, "recipe/1", "recipe.waiting without locks", 4.0),
+        (1, "recipe/2", "recipe.waiting without locks", 4.0),
+        (1, "recipe/1", "recipe.locked", 9.0),
+        (1, "recipe/2", "recipe.locked", 9.0),
+    ]
+    found = hold_times_of(happened)
+    assert found.held_seconds == [1.0, 8.0, 5.0]
+    assert found.late_seconds == [0.0, 0.0]
+    assert found.started == {1} and not found.held
+
+
 @pytest.mark.soak
 def test_all__one_case__report_with_a_picture(tmp_path: Path) -> None:
     # The queue is so short that all depths are equal.

@@ -75,13 +75,22 @@ REMOTE = {path for path in LEAVES if any(param.name == "url" for param in comman
 WITH_PASSWORD = {("login",), ("logout",)}
 # In this order: job 1 is completed, jobs 2 to 9 are submitted, and some of them wait for a system.
 CASES = [
-    *(Call("jobs"), Call("jobs --all"), Call("job 1"), Call("recipe 1"), Call("watch 1", lines=True)),
+    *(
+        Call("jobs"),
+        Call("jobs --all"),
+        Call("job 1"),
+        Call("recipe 1"),
+        Call("recipe-set 1"),
+        Call("watch 1", lines=True),
+    ),
     *(Call("explain 1"), Call(f"explain 9 --system {ARM}"), Call("matches -")),
+    Call("weigh --lock system=Exclusive:a --running system=Shared:a,b --age 3"),
     Call("workflow --family RedHatEnterpriseLinux9 --task /t"),
     *(
         Call("queue"),
         Call(f"queue --system {ARM}"),
         Call("idle"),
+        Call("locks"),
         Call("systems --as-of 30"),
         Call("overview"),
         Call("lab-controllers"),
@@ -99,6 +108,9 @@ CASES = [
     *(Call(f"system drain {ARM}"), Call(f"system undrain {ARM}"), Call(f"system set-condition {OLD} Manual")),
     *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"system return {MANUAL}")),
     *(Call(f"system loan {MANUAL} --user bob --until 8h"), Call(f"system end-loan {MANUAL}")),
+    *(Call("filter put idle CONTINUE --where user=ada"), Call("filter show idle"), Call("filters")),
+    *(Call("filter test idle"), Call("filter delete idle"), Call("partition configuration")),
+    *(Call("partition configuration put - --dry-run", given="{}"), Call("operations")),
     *(Call("user put zoe"), Call("user show zoe"), Call("group put spare --member zoe")),
     *(Call("group show spare"), Call("group add-member spare alice"), Call("group remove-member spare zoe")),
     *(Call("pool put spare"), Call("pool show spare"), Call(f"pool add-system spare {ARM}", lines=True)),
@@ -171,6 +183,8 @@ REFUSED = [
         "lab submit -",
     ),
     *("queue --token ll_nobody", "overview --token ll_nobody"),
+    *("filter show nosuch", "filter delete nosuch", "filter test nosuch", "filter put x RATE_LIMIT"),
+    *("partition configuration --token ll_nobody", "operations --token ll_nobody"),
 ]
 
 

@@ -59,7 +59,7 @@ OPEN = {
     "lab_controller": "the name of a registered lab controller",
     "projector": "`all`: one for all read models",
 }
-ALL = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
+ALL = (*GAUGES, *DURATIONS.values(), *COUNTERS, *HISTOGRAMS)
 
 
 def page() -> str:
@@ -67,7 +67,7 @@ def page() -> str:
         [
             HEAD,
             *_section(NOW, _rows(GAUGES, "gauge")),
-            *_section(TIMES, _rows(DURATIONS, "histogram")),
+            *_section(TIMES, _rows(DURATIONS.values(), "histogram")),
             *_section(COUNTS, [*_rows(COUNTERS, "counter", "_total"), *_rows(HISTOGRAMS, "histogram")]),
             LABELS,
             *(f"| `{label}` | {values} |" for label, values in sorted(_labels().items())),
@@ -92,11 +92,11 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _labels() -> dict[str, str]:
-    return {
-        label: OPEN[label] if values is None else _listed(values)
-        for metric in ALL
-        for label, values in metric.labels.items()
-    }
+    """Return the values of each label, in all metrics that have it."""
+    found: dict[str, dict[str, None]] = {}
+    for label, values in (each for metric in ALL for each in metric.labels.items()):
+        found.setdefault(label, {}).update(dict.fromkeys(values or ()))
+    return {label: _listed(values) if values else OPEN[label] for label, values in found.items()}
 
 
 if __name__ == "__main__":

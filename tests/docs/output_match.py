@@ -24,6 +24,7 @@ VARYING = (
     (r"\b([0-9a-f]{12})\b", r"ID⟨\1⟩"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?", "TIME"),
     (r"\b\d+\.\d%", "SHARE"),
+    (r"(?<!\S)\d{1,2}\.\d\d(?!\S)", "WEIGHT"),
     (r"\b\d+[dhms](?: \d+[dhms])?(?![\w-])", "SPAN"),
     # The first column of `events`; those of `recipe` and `system usage`; in sentences, JSON and headers.
     (r"^ ?(\d+) TIME", r"POSITION⟨\1⟩ TIME"),

@@ -18,8 +18,9 @@ Generated from the tables in `domain/` by `{REGENERATE}`; change those, not this
 are not drawn are refused.
 """
 
-NOT_YET = """Some transitions are not used yet: those of preemption, and those from
-waiting back to scheduled, assigned or queued, which come with resource locks."""
+NOT_YET = """The transitions of preemption are not used yet.
+A waiting recipe has started once its set has its resource locks; until then its system may be withdrawn, and
+no command is given."""
 
 MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
     ("Recipe", f"Finished recipes never change. {NOT_YET}", RECIPE),

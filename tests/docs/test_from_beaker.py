@@ -18,9 +18,11 @@ from tests.intake.jobs import NAMES, job_xml
 PAGE = (TOP / "docs" / "from-beaker.md").read_text("utf-8")
 
 # Fields of a job that scheduling, access control or lists use.
-OF_JOBS = {"whiteboard", "user", "group", "recipe_sets"}
+OF_JOBS = {"whiteboard", "user", "group", "recipe_sets", "depends_on", "reasons"}
 # Fields of a recipe that choose its system and its distro tree.
 CHOOSING = {"host_requires", "distro_requires", "autopick"}
+# Fields of a recipe or guest that decide when its set starts.
+ADMITTING = {"locks"}
 WORDS = {"foreign": "elements of foreign namespaces", "host_requires": "`hostRequires`"}
 
 
@@ -33,7 +35,10 @@ def test_parts_without_effect__in_the_code__are_all_on_the_page() -> None:
     of_job = {WORDS.get(field, f"`{field}`") for field in set(Job.model_fields) - OF_JOBS}
     of_guest = {
         f"{WORDS.get(field, f'`{field}`')} of a guest"
-        for field in set(Guest.model_fields) - set(CommandGuest.model_fields) - {"distro_requires"}
+        for field in set(Guest.model_fields)
+        - set(CommandGuest.model_fields)
+        - {"distro_requires"}
+        - ADMITTING
     }
     languages = (SYSTEM, DISK, DISTRO_TREE)
     ignored = {spelling for one in languages for spelling, row in one.elements.items() if row.ignored}
@@ -45,7 +50,7 @@ def test_parts_without_effect__in_the_code__are_all_on_the_page() -> None:
 
 
 def test_fields_of_recipes_and_tasks__in_the_code__have_an_effect() -> None:
-    assert set(Recipe.model_fields) - set(LabCommand.model_fields) <= CHOOSING
+    assert set(Recipe.model_fields) - set(LabCommand.model_fields) <= CHOOSING | ADMITTING
     assert set(Task.model_fields) <= set(CommandTask.model_fields)
 
 
@@ -58,7 +63,7 @@ REFUSED = {
         host='<hostRequires><memory value="big"/></hostRequires>'
     ),
     f"{', '.join(f'`{name}`' for name in NOT_YET)} in the namespace `urn:labledger:job`": job_xml(
-        in_recipe='<l:locks xmlns:l="urn:labledger:job"/>'
+        in_recipe='<l:queue xmlns:l="urn:labledger:job"/>'
     ),
     "the XML of results": b'<job result="Pass"/>',
 }

@@ -15,7 +15,7 @@ from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, UP, Settings,
 from tests.docs import access, api_reference, metrics, settings, states
 
 # Any submitter may do these, for their own session.
-UNCONDITIONAL = {("POST", "/login")}
+UNCONDITIONAL = {("POST", "/login"), ("POST", "/weights")}
 
 
 @pytest.mark.parametrize("generator", [access, api_reference, metrics, settings, states])

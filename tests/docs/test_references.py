@@ -13,6 +13,7 @@ import click
 import pytest
 
 from cli import main
+from domain.admission.dependencies import JOB, Dependency, verdict
 from domain.scheduling.supply import reasons
 from domain.scheduling.supply.reasons import shown_reason
 from tests.docs.page import DOCS, TOP
@@ -133,7 +134,9 @@ def test_submitters_page__reasons_for_waiting__are_those_of_the_code() -> None:
         *(reasons.ALL_SILENT, reasons.ALL_LENT, reasons.SET_INCOMPLETE, reasons.UNSAFE, reasons.LET_GO),
         *(reasons.TREE_AWAY, reasons.SIBLING_TREE_AWAY),
     )
-    assert set(table) == {*map(shown_reason, waiting)}
+    waits_for_job = verdict((Dependency(JOB, 17),), lambda *_: None)[1]
+    admission = waits_for_job, f'{reasons.PAUSED} "NAME"', reasons.NO_ROOM
+    assert set(table) == {*map(shown_reason, waiting), *admission}
 
 
 @pytest.mark.parametrize(

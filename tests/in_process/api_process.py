@@ -62,9 +62,11 @@ class ApiProcess:
         self._run(self.services.feed.catch_up())
 
     def close(self) -> None:
-        self._run(self._close())
-        self.services.commits.close()
-        self._loop.close()
+        try:
+            self._run(self._close())
+        finally:
+            self.services.commits.close()
+            self._loop.close()
 
     def _run(self, asked: Coroutine[Any, Any, Answer]) -> Answer:
         return self._loop.run_until_complete(asked)

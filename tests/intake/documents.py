@@ -115,6 +115,39 @@ PARTITION = st.fixed_dictionaries(
     {"name": NAME, "size_gb": st.integers(1, 2**31 - 1)},
     optional={"type": st.sampled_from(["part", "lvm"]), "fs": NAME},
 )
+LOCK_NAMES = {
+    "pool": st.sampled_from(["big", " small ", "$pools"]),
+    "Node": st.sampled_from(["arm-04.east.example.com", "$system"]),
+}
+
+
+def _lock(level: str) -> st.SearchStrategy[Any]:
+    names = st.lists(LOCK_NAMES.get(level, NAME.filter(str.strip)), min_size=1, max_size=2)
+    kinds = ["None", "UnknownShared", "AllShared", "UnknownExclusive", "AllExclusive"]
+    return st.sampled_from(kinds) | st.builds(
+        lambda kind, names: {kind: names}, st.sampled_from(["Shared", "Exclusive"]), names
+    )
+
+
+def _level_locks(level: str) -> st.SearchStrategy[Any]:
+    return _lock(level) | st.lists(_lock(level), min_size=2, max_size=2)
+
+
+LOCKS = st.fixed_dictionaries(
+    {},
+    optional={
+        **{level: _level_locks(level) for level in ("pool", "guest", "Node", "system_resource", "network")},
+        "whole_lab": st.booleans(),
+    },
+)
+STATES = st.lists(st.sampled_from(["completed", "cancelled", "aborted"]), max_size=2)
+DEPENDS_ON = st.lists(
+    st.fixed_dictionaries({"job": st.sampled_from([1, 2**31 - 1])}, optional={"states": STATES})
+    | st.fixed_dictionaries({"recipe_set": st.just(7)}),
+    max_size=2,
+)
+REASONS = st.lists(NAME | st.just("rate-limit:3:switch"), max_size=2)
+ADMISSION = {"depends_on": DEPENDS_ON, "reasons": REASONS}
 REQUIRED = {"host_requires": HOST_REQUIRES, "tasks": st.lists(TASK | FETCHED, min_size=1, max_size=2)}
 OPTIONAL: dict[str, st.SearchStrategy[Any]] = {
     "whiteboard": LINES,
@@ -142,6 +175,7 @@ OPTIONAL: dict[str, st.SearchStrategy[Any]] = {
             "when": st.sampled_from(["always", "onwarn", "onfail", "onabort"]),
         },
     ),
+    "locks": LOCKS,
 }
 
 
@@ -155,7 +189,7 @@ GUEST = _recipes({"guestargs": OPTIONS}, {"guestname": st.none() | NAME})
 RECIPE = _recipes({}, {"guests": st.lists(GUEST, max_size=2)})
 RECIPE_SET = st.fixed_dictionaries(
     {"recipes": st.lists(RECIPE, min_size=1, max_size=2)},
-    optional={"priority": st.sampled_from(["Low", "Medium", "Normal", "High", "Urgent"])},
+    optional={"priority": st.sampled_from(["Low", "Medium", "Normal", "High", "Urgent"]), **ADMISSION},
 )
 JOB = st.fixed_dictionaries(
     {"recipe_sets": st.lists(RECIPE_SET, min_size=1, max_size=2)},
@@ -166,5 +200,6 @@ JOB = st.fixed_dictionaries(
         "retention_tag": st.sampled_from(["scratch", "60Days"]),
         "notify": st.lists(st.sampled_from(["a@b.c", "é@<x>"]), max_size=2),
         "foreign": st.lists(FOREIGN, max_size=2),
+        **ADMISSION,
     },
 )

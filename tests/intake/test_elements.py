@@ -138,17 +138,17 @@ def test_xml__distro_for_an_unknown_architecture__is_reported_at_its_line() -> N
 
 
 def test_xml__element_that_is_not_supported_yet__is_reported_anywhere() -> None:
-    locks = '<l:locks xmlns:l="urn:labledger:job"/>'
+    queue = '<l:queue xmlns:l="urn:labledger:job"/>'
     for body in (
-        job_xml(in_job=locks),
-        job_xml(in_recipe=f"<packages>{locks}</packages>"),
-        job_xml(host=f"<hostRequires>{locks}</hostRequires>"),
-        job_xml(distro=SHORT.replace("<distro>", f"<distro>{locks}")),
-        job_xml(task=f'<task name="/t">{locks}</task>'),
+        job_xml(in_job=queue),
+        job_xml(in_recipe=f"<packages>{queue}</packages>"),
+        job_xml(host=f"<hostRequires>{queue}</hostRequires>"),
+        job_xml(distro=SHORT.replace("<distro>", f"<distro>{queue}")),
+        job_xml(task=f'<task name="/t">{queue}</task>'),
     ):
         ((where, message),) = faults_of(body)
-        assert where.endswith("<locks>")
-        assert message == "<locks> is not supported yet"
+        assert where.endswith("<queue>")
+        assert message == "<queue> is not supported yet"
 
 
 RECIPE = "recipe_sets[0].recipes[0]"

@@ -42,14 +42,14 @@ from tests.intake.jobs import faults_of, job_document, job_xml, read_json
             'has no attribute "name"',
         ),
         (
-            job_xml(in_recipe='<l:locks xmlns:l="urn:labledger:job"/>'),
-            "line 3, <locks>",
-            "<locks> is not supported yet",
+            job_xml(in_recipe='<l:preemptible xmlns:l="urn:labledger:job"/>'),
+            "line 3, <preemptible>",
+            "<preemptible> is not supported yet",
         ),
         (
             job_xml(in_recipe='<l:lokcs xmlns:l="urn:labledger:job"/>'),
             "line 3, <lokcs>",
-            "unknown element <lokcs> in <recipe>",
+            "unknown element <lokcs> in <recipe>; did you mean <locks>?",
         ),
         (
             job_xml(in_recipe='<x:y xmlns:x="urn:x"/>'),
@@ -162,8 +162,12 @@ RECIPE = "recipe_sets[0].recipes[0]"
         (job_document(recipe={"tasks": []}), f"{RECIPE}.tasks", "must not be empty"),
         (job_document(recipe={"tasks": [{}]}), f"{RECIPE}.tasks[0]", 'has no "name"'),
         (job_document(recipe={"tasks": [3]}), f"{RECIPE}.tasks[0]", "must be an object"),
-        (job_document(locks={}), "locks", '"locks" is not supported yet'),
-        (job_document(recipe={"depends_on": 3}), f"{RECIPE}.depends_on", '"depends_on" is not supported yet'),
+        (job_document(locks={}), "locks", 'unknown field "locks"'),
+        (
+            job_document(recipe={"preemptible": 3}),
+            f"{RECIPE}.preemptible",
+            '"preemptible" is not supported yet',
+        ),
         (
             job_document(recipe={"tasks": [{"name": "/t", "params": {"A": 1}}]}),
             f"{RECIPE}.tasks[0].params.A",

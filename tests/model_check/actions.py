@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from domain.contention.locks import NO_LOCKS
 from domain.errors import Refused
-from domain.recipe.lifecycle import STARTED
 from domain.system.state import System
 from domain.system_admin.reservation import reserve
 from tests.domain.scheduling.policies import everybody, group
 from tests.model_check.case import BIG_MB, GROUP, POOL, SUBMITTER
-from tests.model_check.model import ModelWorld
+from tests.model_check.model import ModelWorld, waits_for_systems
 
 
 class Action(NamedTuple):
@@ -42,12 +42,24 @@ def _jobs(world: ModelWorld, there: bool) -> Iterator[int]:
     return (number for number in range(len(world.case.jobs)) if bool(world.recipes_of(number)) == there)
 
 
+def _submittable(world: ModelWorld) -> Iterator[int]:
+    """Yield the jobs that are not there, without those whose dependency was never submitted."""
+    for number in _jobs(world, there=False):
+        if world.case.jobs[number].after in (None, *world.sets_of):
+            yield number
+
+
 def _started(world: ModelWorld) -> Iterator[tuple[int, int]]:
     """Yield the job and index of each running recipe."""
     for number in _jobs(world, there=True):
         for place, recipe in enumerate(world.recipes_of(number)):
-            if recipe.state in STARTED:
+            if recipe.started:
                 yield number, place
+
+
+def _with_locks(world: ModelWorld) -> Iterator[tuple[int, int]]:
+    """Yield the job and index of each started recipe that holds locks."""
+    return (what for what in _started(world) if world.recipes[_recipe_id(world, what)].held != NO_LOCKS)
 
 
 def _recipe_id(world: ModelWorld, what: tuple[int, int]) -> int:
@@ -61,6 +73,16 @@ def _unstarted(world: ModelWorld, priority: str) -> Iterator[int]:
         changes = world.sets[recipes[0].recipe_set_id].priority.name != priority
         if changes and not world.members(recipes[0].recipe_id).started:
             yield number
+
+
+def _ticks(world: ModelWorld) -> list[int]:
+    """Return one tick while it makes a waiting set lighter."""
+    if world.case.coefficient is None:
+        return []
+    waiting = (
+        job for number in _jobs(world, there=True) if waits_for_systems(job := world.recipes_of(number))
+    )
+    return [1] if any(world.age(job[0].recipe_set_id) < world.coefficient for job in waiting) else []
 
 
 def _systems(*conditions: str) -> Callable[[ModelWorld], list[str]]:
@@ -144,7 +166,7 @@ def _tree_moves(world: ModelWorld, lab: str) -> None:
 
 
 VERBS: dict[str, Verb] = {
-    "submit": Verb(lambda world: _jobs(world, there=False), ModelWorld.submit_job),
+    "submit": Verb(_submittable, ModelWorld.submit_job),
     # The lab controller aborts the recipe: for the scheduler all ends are equivalent.
     "finish": Verb(_started, lambda world, what: world.abort(_recipe_id(world, what))),
     # With all earlier reports.
@@ -198,6 +220,17 @@ VERBS: dict[str, Verb] = {
         lambda world: [] if world.is_in_group else [GROUP],
         lambda world, name: world.put_group(name, SUBMITTER),
     ),
+    "pause": Verb(lambda world: [] if world.is_paused else [GROUP], ModelWorld.pause),
+    "resume": Verb(lambda world: [GROUP] if world.is_paused else [], ModelWorld.resume),
+    # The lab controller gives up all locks.
+    "narrow": Verb(_with_locks, lambda world, what: world.narrow(_recipe_id(world, what), {})),
+    "limit": Verb(
+        lambda world: [world.case.max_placed or 1] if world.max_placed is None else [], ModelWorld.limit
+    ),
+    "unlimit": Verb(
+        lambda world: [] if world.max_placed is None else [None], lambda world, _: world.limit(None)
+    ),
+    "tick": Verb(_ticks, ModelWorld.tick),
     "raise": Verb(
         lambda world: _unstarted(world, "Urgent"),
         lambda world, number: world.change_priority(_recipe_id(world, (number, 0)), "Urgent"),

@@ -19,12 +19,14 @@ GROUP = "qe"
 class RecipeWant:
     """The systems that one recipe fits, by name; with `needs` ("big", "pool") only while they have it.
 
-    With `force` the recipe forces its only system.
+    With `force` the recipe forces its only system. `locks` are network locks by name: exclusive for capital
+    letters, shared for others; "*" is the lock on the whole lab.
     """
 
     names: tuple[str, ...]
     force: bool = False
     needs: str = ""
+    locks: str = ""
 
     @property
     def text(self) -> str:
@@ -32,20 +34,38 @@ class RecipeWant:
 
     def __str__(self) -> str:
         text = "".join(self.names) if all(len(name) == 1 for name in self.names) else ",".join(self.names)
-        return ("force " if self.force else "") + text + (f" if {self.needs}" if self.needs else "")
+        locks = f" with locks {self.locks}" if self.locks else ""
+        return ("force " if self.force else "") + text + (f" if {self.needs}" if self.needs else "") + locks
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """Return the document of the locks."""
+        shared = [name for name in self.locks if name.islower()]
+        exclusive = [name.lower() for name in self.locks if name.isupper()]
+        kinds = [{"Shared": shared}] * bool(shared) + [{"Exclusive": exclusive}] * bool(exclusive)
+        network: dict[str, Any] = {"network": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
+        return network | ({"whole_lab": True} if "*" in self.locks else {})
 
 
 @dataclass(frozen=True, order=True)
 class CaseJob:
-    """A job: a recipe set with a recipe for each want, submitted on behalf of the group or not."""
+    """A job: a recipe set with a recipe for each want, submitted on behalf of the group or not.
+
+    `after` is the number of the job whose end it awaits, in any final state. `bucket` is the limit of the
+    one bucket in which the set takes a place.
+    """
 
     wants: tuple[RecipeWant, ...]
     priority: str = "Normal"
     for_group: bool = False
+    after: int | None = None
+    bucket: int | None = None
 
     def __str__(self) -> str:
         text = " + ".join(f"{{{want}}}" for want in self.wants)
         whose = f" for {GROUP}" if self.for_group else ""
+        whose += "" if self.after is None else f" after job {self.after}"
+        whose += "" if self.bucket is None else f" in a bucket of {self.bucket}"
         return text + whose if self.priority == "Normal" else f"{text}{whose} ({self.priority})"
 
 
@@ -53,12 +73,22 @@ class CaseJob:
 class LabCase:
     """A lab; `systems` are (name, lab controller, first condition); an Absent system is not registered yet.
 
-    `maxima` are the maximum effective priorities by system, for all jobs except those of the group.
+    `maxima` are the maximum effective priorities by system, for all jobs except those of the group. With
+    `max_overtaken` None, the default bound on overtakings holds, which small labs do not reach. The same is
+    the bound for sets that wait for locks. A set that has waited `coefficient` ticks weighs 0; with None, no
+    time passes, and locks have no weight. `max_placed` is the first maximum of placed recipes.
     """
 
     systems: tuple[tuple[str, str, str], ...]
     jobs: tuple[CaseJob, ...]
     maxima: tuple[tuple[str, str], ...] = ()
+    max_overtaken: int | None = None
+    coefficient: int | None = None
+    max_placed: int | None = None
+
+    @property
+    def has_locks(self) -> bool:
+        return any(want.locks for job in self.jobs for want in job.wants)
 
     @property
     def labs(self) -> tuple[str, ...]:
@@ -69,7 +99,11 @@ class LabCase:
             f"{name}@{lab}" + ("" if condition == "Automated" else f"[{condition}]") + _capped(self, name)
             for name, lab, condition in self.systems
         )
-        return f"{systems}; " + "; ".join(f"job {number}: {job}" for number, job in enumerate(self.jobs))
+        jobs = "; ".join(f"job {number}: {job}" for number, job in enumerate(self.jobs))
+        bound = "" if self.max_overtaken is None else f"; overtaken at most {self.max_overtaken} times"
+        bound += "" if self.coefficient is None else f"; sets weigh 0 after {self.coefficient} ticks"
+        bound += "" if self.max_placed is None else f"; at most {self.max_placed} placed recipes"
+        return f"{systems}; {jobs}{bound}"
 
 
 def _capped(case: LabCase, name: str) -> str:
@@ -77,14 +111,24 @@ def _capped(case: LabCase, name: str) -> str:
     return "" if maximum is None else f"[{maximum} but for {GROUP}]"
 
 
-def case(systems: str, *jobs: str) -> LabCase:
+def case(
+    systems: str,
+    *jobs: str,
+    max_overtaken: int | None = None,
+    coefficient: int | None = None,
+    max_placed: int | None = None,
+) -> LabCase:
     """Return a case from text: `case("a@1 b@1^Low c@2:Manual", "ab b", "High: !c a~big", "Normal+: b")`.
 
     ! forces, ~ is a needed property, ^ the maximum effective priority, + a job for the group, which has none.
+    "a%Xy" has an exclusive lock on x and a shared one on y, "a%*" the lock on the whole lab. "<0" is a
+    dependency on job 0, "#2" a place in a bucket of 2.
     """
     texts = [text.partition("^") for text in systems.split()]
     maxima = tuple((_system(text)[0], maximum) for text, _, maximum in texts if maximum)
-    return LabCase(tuple(_system(text) for text, _, _ in texts), tuple(_job(text) for text in jobs), maxima)
+    placed = tuple(_system(text) for text, _, _ in texts)
+    wanted = tuple(_job(text) for text in jobs)
+    return LabCase(placed, wanted, maxima, max_overtaken, coefficient, max_placed)
 
 
 def _system(text: str) -> tuple[str, str, str]:
@@ -94,14 +138,18 @@ def _system(text: str) -> tuple[str, str, str]:
 
 
 def _job(text: str) -> CaseJob:
-    priority, _, wants = text.rpartition(":")
+    priority, _, rest = text.rpartition(":")
+    rest, _, bucket = rest.partition("#")
+    wants, _, after = rest.partition("<")
     parsed = tuple(_want(want) for want in wants.split())
-    return CaseJob(parsed, priority.removesuffix("+") or "Normal", priority.endswith("+"))
+    numbers = [int(text) if text else None for text in (after, bucket)]
+    return CaseJob(parsed, priority.removesuffix("+") or "Normal", priority.endswith("+"), *numbers)
 
 
 def _want(text: str) -> RecipeWant:
+    text, _, locks = text.partition("%")
     names, _, needs = text.removeprefix("!").partition("~")
-    return RecipeWant(tuple(names), text.startswith("!"), needs)
+    return RecipeWant(tuple(names), text.startswith("!"), needs, locks)
 
 
 @lru_cache(None)

@@ -17,7 +17,8 @@ ATOMS = (int, str, type(None), float, tuple, frozenset, *TIMES, type, Enum, Func
 class Copier:
     """Copies objects; objects of the `shared` classes are not copied, because no action changes them.
 
-    An object with several references is copied once; a list or dictionary must have a single owner.
+    An object with several references is copied once; a list, a dictionary or an object with
+    slots must have a single owner, and a tuple contains only values that are never changed in place.
     """
 
     def __init__(self, shared: Collection[type] = ()) -> None:
@@ -29,6 +30,7 @@ class Copier:
             defaultdict: lambda thing: defaultdict(thing.default_factory, self._mapping(thing)),
             list: self._list,
             set: set,
+            bytearray: bytearray,
             MethodType: lambda thing: MethodType(thing.__func__, self._copy(thing.__self__)),
         }
 
@@ -57,6 +59,12 @@ class Copier:
             made.__dict__ = self._mapping(thing.__dict__)
         return made
 
+    def _slotted(self, thing: Any) -> Any:
+        made = thing.__class__.__new__(thing.__class__)
+        for name in thing.__slots__:
+            setattr(made, name, self._copy(getattr(thing, name)))
+        return made
+
     def _new_kind(self, cls: type) -> Callable[[Any], Any]:
         """Return the copy function of a class. Raises for an unknown class: its objects may be mutable."""
         frozen = getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
@@ -64,5 +72,5 @@ class Copier:
             self._atoms.add(cls)
             return lambda thing: thing
         assert cls.__module__.startswith(("domain.", "tests.")), f"how is {cls} copied?"
-        self._kinds[cls] = self._object
-        return self._object
+        self._kinds[cls] = self._object if cls.__dictoffset__ else self._slotted
+        return self._kinds[cls]

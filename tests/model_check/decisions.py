@@ -7,7 +7,13 @@ from collections.abc import Collection, Iterable, Iterator
 from domain.events import Event, split_subject
 from domain.scheduling.decisions.draft import Decision
 from tests.model_check.model import ModelWorld
-from tests.model_check.safety import can_be_given, could_take, holders_to_let_go, is_safe
+from tests.model_check.safety import (
+    can_be_given,
+    could_take,
+    holders_to_let_go,
+    is_room_kept_from,
+    is_safe,
+)
 from tests.model_check.view import URGENCY, View, view_of
 
 
@@ -33,6 +39,7 @@ def faults(world: ModelWorld, decisions: Iterable[Decision]) -> Iterator[str]:
                 newly.add(int(split_subject(subject)[1]))
             view.apply(subject, event)
         yield from _unsafe(view, partial)
+        yield from _locks(view, decision)
 
 
 def _upto(decision: Decision) -> int:
@@ -56,11 +63,12 @@ def _new_before(view: View, number: int, event: Event, upto: int) -> Iterator[st
     A set of several recipes is answered whole, so on each system it counts with its nominal priority.
     """
     name: str = event.system  # type: ignore[attr-defined]
-    effective, nominal, submission = _place(view, number, name, [number])[1:-1]
+    effective, nominal, _, *rest, _ = _place(view, number, name, [number])
     is_alone = len(view.sets[view.set_of[number]]) == 1
-    its = (effective if is_alone else nominal, nominal, submission)
+    its = (effective if is_alone else nominal, nominal, *rest)
     for other, state in view.state.items():
-        theirs = _place(view, other, name, [other])[1:-1]
+        theirs_effective, theirs_nominal, _, *theirs_rest, _ = _place(view, other, name, [other])
+        theirs = theirs_effective, theirs_nominal, *theirs_rest
         stands_before = theirs < its and view.rank[other][1] <= upto
         if state == "new" and stands_before and could_take(view, other, name):
             yield f"queue jump: recipe {number} got {name}, and new recipe {other} ranks before it"
@@ -73,25 +81,93 @@ def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Ite
         yield f"double booking: recipe {number} got {name}, which is {view.usage[name]}"
     if name not in view.usable[number] or view.lab_of(view.set_of[number]) not in (None, lab):
         yield f"recipe {number} got {name}, which it may not have"
+    if view.is_held_back(view.set_of[number]):
+        yield f"held back: recipe {number} got {name}"
+    yield from _room(view, number, name)
+    named: int | None = event.overtook  # type: ignore[attr-defined]
+    if named is not None and view.overtaken.get(view.set_of[named], 0) >= view.max_overtaken:
+        yield f"overtaken too often: recipe {number} was preferred to recipe {named}"
     place = _place(view, number, name, newly)
     for other, state in view.state.items():
         stands_before = state in ("queued", "assigned") and _place(view, other, name, newly) < place
         if stands_before and view.set_of[other] != view.set_of[number] and could_take(view, other, name):
             yield f"queue jump: recipe {number} got {name}, and recipe {other} ranks before it"
+    expected = _overtaken(view, number, event, newly)
+    if named != expected:
+        yield f"miscounted overtaking: recipe {number} overtook recipe {expected}, and names {named}"
 
 
-def _place(view: View, number: int, name: str, newly: Collection[int]) -> tuple[int, int, int, int, int]:
-    """Return the place of a recipe on a system: assigned recipes come first, then the others.
+def _room(view: View, number: int, name: str) -> Iterator[str]:
+    """Yield faults of a grant without room, or before a set that lacks only this room."""
+    set_id = view.set_of[number]
+    if not view.has_room(set_id):
+        yield f"no room: recipe {number} got {name}"
+    elif is_room_kept_from(view, set_id):
+        yield f"room is kept: recipe {number} got {name}"
+    if view.is_charged(set_id):
+        return
+    for other, state in view.state.items():
+        theirs = view.set_of[other]
+        stands_before = state == "queued" and view.room_turn(theirs) < view.room_turn(set_id)
+        if stands_before and view.has_room(theirs) and not view.has_room(theirs, set_id):
+            idle = [each for each, usage in view.usage.items() if usage == "idle" and each != name]
+            if any(could_take(view, other, each) for each in idle):
+                yield f"room jump: recipe {number} got {name}, and recipe {other} comes before it"
 
-    A new recipe ranks as if it were queued, and so does one that became assigned in the same batch. Among
-    them the effective priority decides, then the order of every line.
-    """
-    effective = max(view.rank[number][0], view.highest.get((number, name), len(URGENCY)))
-    return (
-        0 if view.state[number] == "assigned" and number not in newly else 1,
-        effective,
-        *view.rank[number],
+
+def _locks(view: View, decision: Decision) -> Iterator[str]:
+    """Yield faults of the locks that sets get, or do not get, in a decision that the view has."""
+    numbers = [
+        int(split_subject(subject)[1])
+        for subject, event in decision.events
+        if event.TOPIC in ("recipe.waiting", "recipe.locked")
+    ]
+    for set_id in dict.fromkeys(view.set_of[number] for number in numbers):
+        members = view.sets[set_id]
+        before = {number: view.locks_held[number] for number in members}
+        view.locks_held.update(dict.fromkeys(members))
+        could_have = view.can_have_locks(set_id)
+        view.locks_held.update(before)
+        if {held is not None for held in before.values()} != {could_have}:
+            what = "has no locks and could have them" if could_have else "got locks and may not have them"
+            yield f"locks: set {set_id} {what}"
+        elif could_have:
+            for other in view.waiting_before(set_id):
+                count = view.overtaken_for_locks[other] = view.overtaken_for_locks.get(other, 0) + 1
+                if count > view.max_overtaken:
+                    yield f"overtaken too often: set {other} waits for locks"
+
+
+def _overtaken(view: View, number: int, event: Event, newly: Collection[int]) -> int | None:
+    """Return the first queued recipe of an earlier set that a grant to an assigned recipe overtakes."""
+    name: str = event.system  # type: ignore[attr-defined]
+    *priorities, is_queued, _, submission, _ = _place(view, number, name, newly)
+    if is_queued:
+        return None
+    queued = (other for other, state in view.state.items() if state == "queued" and not view.is_owed(other))
+    places = sorted(_place(view, other, name, newly) for other in queued)
+    return next(
+        (
+            other
+            for *theirs, _, _, theirs_submitted, other in places
+            if theirs <= priorities and theirs_submitted < submission and could_take(view, other, name)
+        ),
+        None,
     )
+
+
+def _place(
+    view: View, number: int, name: str, newly: Collection[int]
+) -> tuple[int, int, bool, int, int, int]:
+    """Return the place of a recipe on a system: by both priorities, assigned first, weight, submission.
+
+    A new recipe ranks as if it were queued, and so does one that became assigned in the same batch. A recipe
+    of an owed set ranks as if it were assigned.
+    """
+    nominal, submission, last = view.rank[number]
+    effective = max(nominal, view.highest.get((number, name), len(URGENCY)))
+    is_queued = (view.state[number] != "assigned" or number in newly) and not view.is_owed(number)
+    return effective, nominal, is_queued, view.weight(view.set_of[number]), submission, last
 
 
 def _unsafe(view: View, granted: list[int]) -> Iterator[str]:

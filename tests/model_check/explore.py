@@ -38,6 +38,8 @@ CHANGING_NO_LAB = {
     "submit",
     "finish",
     "complete",
+    "narrow",
+    "tick",
     "cancel",
     "raise",
     "lower",

@@ -98,6 +98,8 @@ PEOPLE: tuple[tuple[str, LabCase], ...] = (
     ("close, lend, end loan", case("a b", "ab b", "High: a")),
     ("close, give, take", case("a b", "ab b", "High: a")),
     ("close, leave group, join group", case("a b^Low", "Normal+: a b", "High: b")),
+    ("complete, break, repair", case("a b", "a b", "ab <0")),
+    ("pause, resume, break, repair", case("a b", "Normal+: a b", "ab")),
     ("add, break, repair", case("a b:Broken c:Absent", "a bc", "High:bc")),
 )
 
@@ -110,6 +112,59 @@ RACING: tuple[tuple[str, LabCase], ...] = (
     ("fall silent, be heard", case("a b@2", "a", "a")),
     ("reserve, give back", case("a:Manual b", "!a b", "!a")),
     ("raise, lower", case("a b", "a", "ab")),
+    ("complete", case("a b", "a", "b <0")),
+    ("pause, resume", case("a b", "Normal+: a b", "ab")),
+)
+
+
+def _overtaking() -> list[LabCase]:
+    """Return cases in which recipes of two sets with systems come before a queued recipe of a third set."""
+    jobs = (("a", "a b", "a c"), ("ab", "a b", "a c"), ("a b", "a c", "b c"), ("a", "High:a b", "a c"))
+    return [case("a b c", *each, max_overtaken=bound) for each in jobs for bound in (0, 1, 2)]
+
+
+# Locks: two names, both modes, the whole lab.
+LOCKS: tuple[tuple[str, LabCase], ...] = (
+    ("complete, narrow", case("a b c", "a%X", "b%X", "c%x")),
+    ("narrow, lower", case("a b c", "a%xY", "High:b%X", "c%y")),
+    ("break, repair", case("a b c", "a%X", "b%X c", "c%x")),
+    ("break, repair", case("a b c", "ab%X", "a%Y b%x", "c%X")),
+    ("raise, lower", case("a b c", "a%*", "b", "c%X")),
+    ("complete", case("a b c@2", "a%*", "b%X", "c%X")),
+    ("narrow", case("a b c d", "a%x", "b%X", "c%x", "d%x", max_overtaken=0)),
+    ("narrow", case("a b c d", "a%x", "b%X", "c%x", "d%x", max_overtaken=1)),
+    ("lower", case("a b c d", "a", "b%*", "c", "d", max_overtaken=1)),
+    ("disable, enable, drain", case("a b", "a%X", "b%X")),
+)
+ROOM: tuple[tuple[str, LabCase], ...] = (
+    ("complete", case("a b c", "a #1", "High:b #1", "c #1")),
+    ("complete, raise, lower", case("a b", "a #1", "a #1", "b #1")),
+    ("complete", case("a b c", "a #2", "b #2", "High:c #2", "a")),
+    ("limit, unlimit", case("a b", "a", "High:b", "ab")),
+    ("limit, unlimit, complete", case("a b c", "a b", "c", "b")),
+    ("break, repair", case("a b", "a b #1", "ab #1")),
+    ("pause, resume", case("a b", "Normal+: a #1", "b #1")),
+    ("complete", case("a b", "a #1", "b <0#1", "b #1")),
+)
+# Weights, which age by ticks, and room that is kept for sets that have waited long.
+TICKS: tuple[tuple[str, LabCase], ...] = (
+    ("tick, break, repair", case("a b", "b%X", "a%X", "a", coefficient=2)),
+    ("tick, break, repair", case("a b", "b%X", "a%x", "a%Y", coefficient=1)),
+    ("tick, complete, narrow", case("a b", "a%X", "ab%x", "a%y", coefficient=1)),
+    ("tick, break, repair", case("a b c", "c%X", "a%X b", "a", coefficient=1)),
+    ("tick", case("a b c", "a%X b", "a%x c", "a%Y", coefficient=1, max_overtaken=1)),
+    ("tick, raise, lower", case("a b", "ab%X", "a%X", "ab%*", coefficient=1)),
+    ("tick, break, repair", case("a b", "a b", "a", "b", coefficient=1, max_placed=2)),
+    ("tick, limit, unlimit", case("a b", "a b", "a", "b", coefficient=1, max_placed=2)),
+    ("tick, lower", case("a b c", "a b", "c", "High:b", coefficient=1, max_placed=2)),
+    ("tick, pause, resume", case("a b c", "Normal+: a b%X", "c%x", "b", coefficient=1, max_placed=2)),
+)
+RACING_FOR_LOCKS: tuple[tuple[str, LabCase], ...] = (
+    ("complete", case("a b", "a%X", "b%X")),
+    ("narrow", case("a b", "a%X", "b%x")),
+    ("break", case("a b c", "c%X", "a%X b")),
+    ("limit, unlimit", case("a b", "a", "b")),
+    ("complete", case("a b", "a #1", "b #1")),
 )
 
 
@@ -158,11 +213,26 @@ FAMILIES = {
             "the same; systems break and are repaired",
             lambda: _all(all_cases(3, 3, 2), Options(BREAKING)),
         ),
+        Family(
+            "overtaking",
+            "3 systems, and sets that are overtaken at most 0, 1 or 2 times",
+            lambda: _all(_overtaking(), Options(JOBS)),
+        ),
         Family("people", "everything that people do to systems and labs", lambda: _people(PEOPLE)),
         Family(
             "races",
             "another action, or a restart, between any two commits of the scheduler",
             lambda: _people(RACING, races=1),
+        ),
+        Family("locks", "resource locks: two names, both modes, whole lab", lambda: _people(LOCKS)),
+        Family("room", "limits, and the order in which sets get room", lambda: _people(ROOM)),
+        Family(
+            "ticks", "weights and ticks, and room that is kept for sets after ticks", lambda: _people(TICKS)
+        ),
+        Family(
+            "locks-races",
+            "the races for locks and room",
+            lambda: _people(RACING_FOR_LOCKS, races=1),
         ),
         Family("people-races", "the same for everything that people do", lambda: _people(PEOPLE, races=1)),
     )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
+from domain.contention.algebra import conflicts
+from domain.contention.locks import NO_LOCKS
 from tests.model_check.model import ModelWorld
 from tests.model_check.safety import could_take, holders, is_safe, some_lab_has_all
 from tests.model_check.view import View, view_of
@@ -26,9 +29,19 @@ def always(world: ModelWorld) -> Iterator[str]:
             yield f"out of step: recipe {number} is {usage}, {system.fqdn} {system.usage}"
         if recipe.state == "scheduled" and system.lab_controller != recipe.lab_controller:
             yield f"recipe {number} is bound to {recipe.lab_controller}, {system.fqdn} is not there"
+    yield from _conflicting_locks(world)
     for system in world.systems.values():
         if system.recipe_id is not None and taken.get(system.fqdn) != system.recipe_id:
             yield f"{system.fqdn} still has recipe {system.recipe_id}"
+
+
+def _conflicting_locks(world: ModelWorld) -> Iterator[str]:
+    started = [recipe for recipe in world.recipes.values() if recipe.started and recipe.held is not None]
+    for one, other in combinations(started, 2):
+        same_lab = one.lab_controller == other.lab_controller
+        is_one_set = one.recipe_set_id == other.recipe_set_id
+        if not is_one_set and conflicts(one.held or NO_LOCKS, other.held or NO_LOCKS, same_lab):
+            yield f"conflicting locks: recipes {one.recipe_id} and {other.recipe_id} hold them"
 
 
 def quiet(world: ModelWorld) -> Iterator[str]:
@@ -40,7 +53,8 @@ def quiet(world: ModelWorld) -> Iterator[str]:
             yield f"unsafe: {holders(view, lab)} in {lab} wait for each other, or for what never comes"
     yield from _sets(view)
     yield from _lost_wake_ups(view)
-    if not any(state in ("waiting", "installing", "running") for state in view.state.values()):
+    yield from _lost_locks(view)
+    if not any(map(view.is_started, view.state)):
         yield from _deadlocked(view)
 
 
@@ -69,10 +83,18 @@ def _lost_wake_ups(view: View) -> Iterator[str]:
                 yield f"lost wake-up: {name} is idle, and recipe {number} could take it"
 
 
+def _lost_locks(view: View) -> Iterator[str]:
+    for set_id in view.sets:
+        if view.awaits_locks(set_id) and view.can_have_locks(set_id):
+            yield f"lost locks: set {set_id} waits for locks that it could have"
+
+
 def _deadlocked(view: View) -> Iterator[str]:
     """Yield deadlocks: nothing runs, so no system comes free (every end of a recipe is explored, too)."""
     for set_id in view.sets:
         if view.holding(set_id):
             yield f"deadlock: set {set_id} holds {sorted(view.held(set_id))} for ever"
+        elif view.is_held_back(set_id) or not view.has_room(set_id):
+            continue
         elif view.wanting(set_id) and some_lab_has_all(view, set_id, dict(view.usable)):
             yield f"deadlock: set {set_id} waits for ever, and all it wants is there"

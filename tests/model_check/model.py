@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from domain.access.policy import Form
+from domain.contention.weights import WeightSettings, ticks
 from domain.events import Recorded
-from domain.recipe.lifecycle import FINISHED
+from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 from tests.model_check.case import GROUP, SUBMITTER, LabCase, RecipeWant
+
+DEFAULTS = WeightSettings()
 
 
 class ModelWorld(World):
@@ -30,6 +34,17 @@ class ModelWorld(World):
         # The present submit entries by system or pool, and the borrowers of systems.
         self.entries: dict[str, tuple[Form, ...]] = {}
         self.borrowers: dict[str, str] = {}
+        # Whether a job filter pauses the jobs of the group, and the set that each dependent set awaits.
+        self.is_paused = False
+        self.awaited: dict[int, int] = {}
+        # How often sets were overtaken, by set.
+        self.overtaken: dict[int, int] = {}
+        # How often sets that wait for locks were overtaken, and the sets in a bucket with its limit.
+        self.overtaken_for_locks: dict[int, int] = {}
+        self.buckets: dict[int, int] = {}
+        self.max_placed = case.max_placed
+        if self._sections():
+            self.configure(**self._sections())
         for lab in case.labs:
             self.add_lab(lab)
         self.put_tree(1, "x86_64", case.labs)
@@ -72,15 +87,80 @@ class ModelWorld(World):
     def submit_job(self, number: int) -> None:
         job = self.case.jobs[number]
         whose = {"owner": SUBMITTER, "group": GROUP if job.for_group else None}
-        ids = self.submit_set([want.text for want in job.wants], 1, job.priority, **whose)
+        awaited = None if job.after is None else self.sets_of[job.after]
+        on = [] if awaited is None else [{"recipe_set": awaited, "states": sorted(FINISHED)}]
+        reasons = [] if job.bucket is None else [f"rate-limit:{job.bucket}:bucket"]
+        ids = self.submit_set(
+            [want.text for want in job.wants],
+            1,
+            job.priority,
+            submitted={"depends_on": on, "reasons": reasons},
+            locks_of=[want.declared for want in job.wants],
+            **whose,
+        )
         self.wants.update(zip(ids, job.wants, strict=True))
         self.sets_of[number] = self.recipes[ids[0]].recipe_set_id
+        if awaited is not None:
+            self.awaited[self.sets_of[number]] = awaited
+
+        if job.bucket is not None:
+            self.buckets[self.sets_of[number]] = job.bucket
+
+    def _sections(self) -> dict[str, Any]:
+        """Return the sections of the configuration that differ from the defaults."""
+        bound = {} if self.case.max_overtaken is None else {"most_overtaken": self.case.max_overtaken}
+        sections: dict[str, Any] = {"order": bound, "locks": bound} if bound else {}
+        if self.case.coefficient is not None:
+            sections["weights"] = {"coefficient": self.case.coefficient}
+        elif self.case.has_locks:
+            sections["weights"] = {"enabled": False}
+        if self.max_placed is not None:
+            sections["limits"] = {"placed_recipes": self.max_placed}
+        return sections
+
+    def limit(self, max_placed: int | None) -> None:
+        """Change the maximum of placed recipes."""
+        self.max_placed = max_placed
+        self.configure(**self._sections())
+
+    @property
+    def has_weights(self) -> bool:
+        """Return whether locks have weights; without locks, submission alone decides."""
+        return self.case.has_locks and self.case.coefficient is not None
+
+    @property
+    def coefficient(self) -> int:
+        """Return the number of ticks after which a set weighs 0."""
+        return DEFAULTS.coefficient if self.case.coefficient is None else self.case.coefficient
+
+    def age(self, set_id: int) -> int:
+        """Return the ticks since the submission of a set, at most the coefficient."""
+        submitted_at = self.sets[set_id].submitted_at
+        assert submitted_at is not None, f"set {set_id} was submitted"
+        return min(ticks(submitted_at, self.now, DEFAULTS.tick_milliseconds), self.coefficient)
+
+    def tick(self, count: int) -> None:
+        """Let some ticks pass."""
+        self.now += count * timedelta(milliseconds=DEFAULTS.tick_milliseconds)
+
+    def pause(self, name: str) -> None:
+        """Put a job filter that pauses the jobs of a group."""
+        self.put_job_filter(name, "PAUSE", predicate={"field": "group", "op": "=", "value": name})
+        self.is_paused = True
+
+    def resume(self, name: str) -> None:
+        self.remove_job_filter(name)
+        self.is_paused = False
+
+    def has_ended(self, set_id: int) -> bool:
+        return all(self.recipes[each].state in FINISHED for each in self.sets[set_id].recipe_ids)
 
     def recipes_of(self, number: int) -> list[Recipe]:
         """Return the recipes of a job, in order; none if it is not submitted, or has ended."""
         set_id = self.sets_of.get(number)
-        recipes = [self.recipes[each] for each in self.sets[set_id].recipe_ids] if set_id else []
-        return [] if all(recipe.state in FINISHED for recipe in recipes) else recipes
+        if not set_id or self.has_ended(set_id):
+            return []
+        return [self.recipes[each] for each in self.sets[set_id].recipe_ids]
 
     def unread(self) -> Unread:
         """Stop the scheduler from reading until the result is passed to `read`."""
@@ -114,10 +194,12 @@ def key_of(world: ModelWorld) -> tuple[Any, ...]:
     systems = world.systems.values()
     return (
         tuple(
-            tuple((_state(recipe), recipe.system, recipe.lab_controller) for recipe in job) for job in jobs
+            tuple((_state(recipe), recipe.system, recipe.lab_controller, recipe.held) for recipe in job)
+            for job in jobs
         ),
         tuple(order),
         tuple(recipe_set.priority for recipe_set in there),
+        (world.is_paused, tuple(_awaits(world, recipe_set.recipe_set_id) for recipe_set in there)),
         tuple((each.usage, each.condition, each.lab_controller) for each in systems),
         tuple((each.draining, each.reservation is None) for each in systems),
         tuple(each.inventory["memory_mb"] for each in systems),
@@ -126,7 +208,30 @@ def key_of(world: ModelWorld) -> tuple[Any, ...]:
         (repr(sorted(world.entries.items())), repr(sorted(world.borrowers.items())), world.is_in_group),
         tuple((world.directory.is_enabled(lab), world.directory.is_silent(lab)) for lab in world.case.labs),
         tuple(sorted(lab for _, tree in world.directory.trees() for lab in tree["urls"])),
+        (world.max_placed, *(world.overtaken_for_locks.get(each.recipe_set_id, 0) for each in there)),
+        () if world.case.max_overtaken is None else tuple(_overtaken(world, job) for job in jobs),
+        () if world.case.coefficient is None else tuple(_age(world, job) for job in jobs),
     )
+
+
+def _awaits(world: ModelWorld, set_id: int) -> bool:
+    """Return whether a set depends on one that has not ended."""
+    awaited = world.awaited.get(set_id)
+    return awaited is not None and not world.has_ended(awaited)
+
+
+def waits_for_systems(job: list[Recipe]) -> bool:
+    return any(recipe.state in UNPLACED for recipe in job)
+
+
+def _overtaken(world: ModelWorld, job: list[Recipe]) -> int:
+    """Return how often the set of a job was overtaken, 0 once all its recipes have started."""
+    return world.overtaken.get(job[0].recipe_set_id, 0) if waits_for_systems(job) else 0
+
+
+def _age(world: ModelWorld, job: list[Recipe]) -> int:
+    """Return the age of the set of a job, 0 once all its recipes have systems."""
+    return world.age(job[0].recipe_set_id) if waits_for_systems(job) else 0
 
 
 def _state(recipe: Recipe) -> str:

@@ -9,10 +9,26 @@ from unittest.mock import patch
 
 from domain.access.submit_rights import SubmitRights
 from domain.priority import Priority
+from domain.recipe_set import members
+from domain.scheduling.admitting import admission
+from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions import decide, granting, new_job, pending_system, wake_up_grants
-from domain.scheduling.decisions.pending_system import tiers_of
-from domain.scheduling.demand import recipe_sets
+from domain.scheduling.decisions import (
+    decide,
+    granting,
+    new_job,
+    overtaking,
+    pending_system,
+    room_order,
+    system_order,
+    wake_up_grants,
+)
+from domain.scheduling.demand import filters
+from domain.scheduling.demand.lines import lines_of, ranks_as_queued
+from domain.scheduling.demand.overtakings import Overtakings
+from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.locking.lock_queue import LockQueue
+from domain.scheduling.sets import host_places
 from domain.scheduling.world import triggers
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
@@ -22,7 +38,7 @@ from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WA
 def without_safety() -> Iterator[None]:
     """Treat every grant as safe."""
     with ExitStack() as stack:
-        for module in (granting, new_job, pending_system, wake_up_grants):
+        for module in (granting, new_job, overtaking, room_order, wake_up_grants):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
         yield
 
@@ -32,17 +48,33 @@ def without_let_go() -> AbstractContextManager[object]:
     return patch.object(decide, "stuck_lab", lambda _: None)
 
 
-def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(reversed(tiers_of(lab_controller)))
+def without_assigned_first() -> AbstractContextManager[object]:
+    """Rank queued recipes before assigned ones of equal priorities."""
+    return patch.object(filters, "ranks_as_queued", lambda line: not ranks_as_queued(line))
+
+
+def _assigned_always_first(_: Partition, lab_controller: str) -> tuple[tuple[str, ...], ...]:
+    return lines_of(lab_controller)
 
 
 @contextmanager
-def without_assigned_first() -> Iterator[None]:
+def without_priorities_first() -> Iterator[None]:
+    """Rank assigned recipes before all queued ones, whatever their priorities."""
     with (
-        patch.object(pending_system, "tiers_of", _queued_first),
-        patch.object(wake_up_grants, "tiers_of", _queued_first),
+        patch.object(system_order, "tiers_of", _assigned_always_first),
+        patch.object(wake_up_grants, "tiers_of", _assigned_always_first),
     ):
         yield
+
+
+def without_bound_on_overtaking() -> AbstractContextManager[object]:
+    """Count overtakings, but never prefer a set that was overtaken often."""
+    return patch.object(Overtakings, "is_owed", lambda *_: False)
+
+
+def without_counting() -> AbstractContextManager[object]:
+    """Let grants overtake queued recipes without a count."""
+    return patch.object(overtaking, "overtaken", lambda *_: None)
 
 
 def without_pending_first() -> AbstractContextManager[object]:
@@ -52,7 +84,7 @@ def without_pending_first() -> AbstractContextManager[object]:
 
 def without_basis() -> AbstractContextManager[object]:
     """Rank a recipe that becomes assigned in a batch with the assigned ones at once."""
-    return patch.object(recipe_sets, "newly_assigned_line", lambda lab_controller: lab_controller)
+    return patch.object(host_places, "newly_assigned_line", lambda lab_controller: lab_controller)
 
 
 @contextmanager
@@ -89,6 +121,68 @@ def without_rank_of_new_sets() -> AbstractContextManager[object]:
 def without_looking_first() -> AbstractContextManager[object]:
     """Let a new job take systems that a wake-up is about to ask."""
     return patch.object(Triggers, "pending_wake_ups", lambda _: iter(()))
+
+
+def without_owed_locks() -> AbstractContextManager[object]:
+    """Count the overtakings of sets that wait for locks, but owe them nothing."""
+    return patch.object(LockQueue, "_owed_before", lambda *_: iter(()))
+
+
+def without_locks_at_once() -> AbstractContextManager[object]:
+    """Let sets start without a look at the locks that others hold."""
+    return patch.object(LockQueue, "can_start", lambda *_: True)
+
+
+def without_siblings_scheduled_again() -> AbstractContextManager[object]:
+    """Leave the siblings of a withdrawn recipe waiting."""
+    return patch.object(members, "_scheduled_again", lambda *_: [])
+
+
+def without_limits() -> AbstractContextManager[object]:
+    return patch.object(Rooms, "has_room", lambda *_: True)
+
+
+@contextmanager
+def without_order_of_room() -> Iterator[None]:
+    """Give room to the set whose system is asked first."""
+    with ExitStack() as stack:
+        for module in (new_job, pending_system, wake_up_grants):
+            stack.enter_context(patch.object(module, "first_rival", lambda *_: None))
+        yield
+
+
+def without_charging_the_whole_set() -> AbstractContextManager[object]:
+    """Charge a set of several recipes as one."""
+    needs = Rooms.needs
+    return patch.object(
+        Rooms, "needs", lambda rooms, recipe_set, _, applying: needs(rooms, recipe_set, 1, applying)
+    )
+
+
+def without_kept_room() -> AbstractContextManager[object]:
+    """Give freed room to any set, however long a set before it has waited for more."""
+    return patch.object(room_order, "_is_aged", lambda *_: False)
+
+
+def without_weighing_again() -> AbstractContextManager[object]:
+    """Keep the weights of waiting sets when others get systems or end."""
+    return patch.object(Weighing, "_weigh_again", lambda *_: None)
+
+
+def without_ageing() -> AbstractContextManager[object]:
+    return patch.object(Weighing, "age", lambda *_: 0)
+
+
+def without_dependencies() -> AbstractContextManager[object]:
+    return _without_row(admission.DEPENDENCY)
+
+
+def without_job_filters() -> AbstractContextManager[object]:
+    return _without_row(admission.JOB_FILTER)
+
+
+def _without_row(name: str) -> AbstractContextManager[object]:
+    return patch.object(admission, "ROWS", tuple(row for row in admission.ROWS if row.name != name))
 
 
 def without_maxima() -> AbstractContextManager[object]:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
-from tests.domain.scheduling.rules import LETTING_GO, WAKING, rules
+from tests.domain.scheduling.rules import LETTING_GO, LOCKING, WAKING, rules
 from tests.model_check import part_removal as parts
 from tests.model_check.actions import Action
 from tests.model_check.case import LabCase, case
@@ -25,7 +25,7 @@ class RemovedPart:
     """A part of the scheduler, and a case in which the exploration with `options` fails without the part.
 
     `expected` begins the text of the violation. `moves` is a violating history, if the search takes too long.
-    `wakes` and `lets_go` name the trigger rule that loses its wake-ups, or its let-go triggers.
+    `wakes`, `lets_go` and `locks` name the trigger rule that loses its wake-ups, let-go or locks triggers.
     """
 
     name: str
@@ -35,11 +35,12 @@ class RemovedPart:
     removal: Removal = ExitStack
     wakes: str | None = None
     lets_go: str | None = None
+    locks: str | None = None
     moves: tuple[Move, ...] = ()
 
     @property
     def rules(self) -> tuple[TriggerRule, ...]:
-        return rules(WAKING - {self.wakes}, LETTING_GO - {self.lets_go})
+        return rules(WAKING - {self.wakes}, LETTING_GO - {self.lets_go}, LOCKING - {self.locks})
 
     def without(self) -> Exploration:
         """Return the exploration without the part."""
@@ -59,6 +60,11 @@ class RemovedPart:
 def _row(name: str, needed_in: LabCase, verbs: str, case_name: str = "") -> RemovedPart:
     options = Options((*BASIC, *verbs.split(", ")))
     return RemovedPart(f"wake-up: {case_name or name}", needed_in, options, wakes=name)
+
+
+def _lock_row(name: str, needed_in: LabCase, verbs: str = "") -> RemovedPart:
+    options = Options((*BASIC, *(verbs.split(", ") if verbs else ())))
+    return RemovedPart(f"locks: {name}", needed_in, options, "lost locks", locks=name)
 
 
 def _history(name: str, needed_in: LabCase, *moves: Move) -> RemovedPart:
@@ -117,6 +123,108 @@ PARTS: tuple[RemovedPart, ...] = (
         "queue jump",
         parts.without_assigned_first,
     ),
+    RemovedPart(
+        "priorities before assigned",
+        case("a b", "b", "a b", "High:b"),
+        Options(BASIC),
+        "queue jump",
+        parts.without_priorities_first,
+    ),
+    # Jobs 1 and 2 hold b and c in turn, and wait for a beside job 0.
+    RemovedPart(
+        "the bound on overtaking",
+        case("a b c", "a", "a b", "a c", max_overtaken=1),
+        Options(BASIC),
+        "overtaken too often",
+        parts.without_bound_on_overtaking,
+    ),
+    RemovedPart(
+        "counting overtakings",
+        case("a b c", "a", "a b", "a c", max_overtaken=1),
+        Options(BASIC),
+        "miscounted overtaking",
+        parts.without_counting,
+    ),
+    RemovedPart(
+        "dependencies",
+        case("a b", "a", "b <0"),
+        Options(BASIC),
+        "held back",
+        parts.without_dependencies,
+    ),
+    RemovedPart(
+        "the pause",
+        case("a", "Normal+: a"),
+        Options((*BASIC, "pause", "resume")),
+        "held back",
+        parts.without_job_filters,
+    ),
+    RemovedPart(
+        "held locks",
+        case("a b", "a%X", "b%x"),
+        Options(BASIC),
+        "locks: set 2 got locks",
+        parts.without_locks_at_once,
+    ),
+    RemovedPart(
+        "owed locks",
+        case("a b c d", "a%x", "b%X", "c%x", "d%x", max_overtaken=1),
+        Options(BASIC),
+        "locks: set",
+        parts.without_owed_locks,
+    ),
+    RemovedPart(
+        "scheduling the siblings again",
+        case("a b c", "c%X", "a%X b"),
+        Options((*BASIC, "break")),
+        "let go: sets [2] did, and [] have to",
+        parts.without_siblings_scheduled_again,
+    ),
+    RemovedPart("limits", case("a b", "a #1", "b #1"), Options(BASIC), "no room", parts.without_limits),
+    RemovedPart(
+        "charging the whole set",
+        case("a b", "a b"),
+        Options((*BASIC, "limit")),
+        "no room",
+        parts.without_charging_the_whole_set,
+    ),
+    RemovedPart(
+        "the order of room",
+        case("a b", "a #1", "a #1", "High:b #1"),
+        Options(BASIC),
+        "room jump",
+        parts.without_order_of_room,
+    ),
+    RemovedPart(
+        "room kept after ticks",
+        case("a b", "a b", "a", "b", coefficient=1, max_placed=2),
+        Options((*BASIC, "tick")),
+        "room is kept",
+        parts.without_kept_room,
+    ),
+    # Jobs 1 and 2 wait for a when job 0 gets the lock, or ends.
+    RemovedPart(
+        "weighing after a grant",
+        case("a b", "b%X", "a%X", "a", coefficient=1),
+        Options((*BASIC, "break", "repair")),
+        "queue jump",
+        parts.without_weighing_again,
+    ),
+    RemovedPart(
+        "ageing",
+        case("a b", "b%X", "a%X", "a", coefficient=1),
+        Options((*BASIC, "break", "repair", "tick")),
+        "queue jump",
+        parts.without_ageing,
+    ),
+    # Room comes free, and an idle system is taken.
+    _row("configuration changed", case("a b", "a", "b"), "limit, unlimit"),
+    _lock_row("recipe completed", case("a b", "a%X", "b%X"), "complete"),
+    _lock_row("recipe given up", case("a b", "a%X", "b%X")),
+    _lock_row("locks narrowed", case("a b", "a%X", "b%X"), "narrow"),
+    _lock_row("recipe queued", case("a b c", "a%x", "b%X", "c%x", max_overtaken=0), "break"),
+    _lock_row("recipe assigned", case("a b c d e", "a%x", "e", "be%X c", "d%x", max_overtaken=0), "break"),
+    _lock_row("priority changed", case("a b c", "a%x", "High:b%X", "c%x", max_overtaken=0), "lower"),
     # The lab is enabled while a batch with two new jobs is answered; a queued recipe waits for a.
     RemovedPart(
         "the queue looks first",
@@ -144,14 +252,14 @@ PARTS: tuple[RemovedPart, ...] = (
     # Both systems of job 0 come free in one commit.
     RemovedPart(
         "the order known at the basis",
-        case("a b", "a b", "a b", "High:b"),
+        case("a b", "a b", "b", "a b"),
         Options(BASIC),
         "queue jump",
         parts.without_basis,
     ),
     RemovedPart(
         "the highest rank over all systems that a wake-up asks",
-        case("a b", "a b", "High:b"),
+        case("a b", "b", "a b"),
         Options((*BASIC, "disable", "enable")),
         "queue jump",
         parts.without_ranks_over_all,
@@ -185,6 +293,9 @@ PARTS: tuple[RemovedPart, ...] = (
     _row("owner of a system changed", case("a b", "ab", "b"), "close, give"),
     _row("lent", case("a b", "ab", "b"), "close, lend"),
     _row("loan ended", case("a b", "ab", "b"), "lend away, end loan"),
+    # The dependent waits for b, which stays idle as job 0 completes on a.
+    _row("recipe completed", case("a b", "a", "b <0"), "complete"),
+    _row("job filters changed", case("a", "Normal+: a"), "pause, resume"),
     _row("group changed", case("a b", "Normal+: ab", "b"), "close, leave group, join group"),
     # c comes free in the batch in which b breaks, and no recipe may have it while job 1 waits for b. Then
     # job 1 lets go.
@@ -197,7 +308,7 @@ PARTS: tuple[RemovedPart, ...] = (
         _do("break", "b"),
     ),
     _history(
-        "holder ended",
+        "recipe given up",
         case("a b c d e", "b c d e", "a b", "c d"),
         _do("finish", (0, 3)),
         _do("finish", (0, 1)),

@@ -76,12 +76,27 @@ def some_lab_has_all(view: View, set_id: int, names: dict[int, frozenset[str]]) 
     return any(can_be_given([_of_lab(view, names[number], lab) for number in wanting]) for lab in labs)
 
 
+def is_room_kept_from(view: View, set_id: int) -> bool:
+    """Return whether room is kept for a set before this one, which has waited K ticks and needs more."""
+    if view.is_charged(set_id) or view.max_placed is None:
+        return False
+    turn = view.room_turn(set_id)
+    before = (each for each in view.sets if view.is_in_queue(each) and view.room_turn(each) < turn)
+    return any(
+        view.ages[each] >= view.weights.coefficient
+        and view.lacks_placed_only(each)
+        and some_lab_has_all(view, each, dict(view.usable))
+        for each in before
+    )
+
+
 def could_take(view: View, number: int, name: str) -> bool:
     """Return whether a recipe without a system may have this one, and the grant is safe."""
-    lab = view.lab[name]
-    if name not in view.usable[number] or view.bound[number] not in (None, lab):
+    lab, set_id = view.lab[name], view.set_of[number]
+    if name not in view.usable[number] or view.bound[number] not in (None, lab) or view.is_held_back(set_id):
         return False
-    set_id = view.set_of[number]
+    if not view.has_room(set_id) or is_room_kept_from(view, set_id):
+        return False
     if view.wanting(set_id) == [number]:
         return True
     before = view.state[number], view.on[number], view.bound[number]

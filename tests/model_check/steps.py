@@ -13,8 +13,11 @@ from tests.model_check import invariants as rest
 from tests.model_check.actions import Action, act, actions
 from tests.model_check.copying import Copier
 from tests.model_check.model import ModelWorld, key_of
+from tests.model_check.view import View, view_of
 
 MANY = 500
+# The events that may give a recipe its locks.
+LOCKING = ("recipe.waiting", "recipe.locked")
 
 
 class ModelViolation(AssertionError):
@@ -106,11 +109,14 @@ def commit_next(world: ModelWorld, limit: int, meanwhile: Action | None = None) 
         return False
     _note_batch(world, decided)
     fail_on(judged.faults(world, decided), world)
+    view = view_of(world)
     basis = world.partition.position
     accepted = meanwhile is None or _raced(world, decided, meanwhile)
     if accepted:
         world.commit_decisions(decided, basis)
         world.newly_assigned |= frozenset(_assigned(decided))
+        _count_overtakings(world, decided)
+        _count_overtakings_for_locks(world, view, decided)
     world.story += tuple(_described(decided)) if accepted else ("  refused",)
     fail_on(rest.always(world), world)
     return True
@@ -127,6 +133,34 @@ def _assigned(decided: Sequence[Decision]) -> Iterator[int]:
     for subject, event in (each for decision in decided for each in decision.events):
         if event.TOPIC == "recipe.assigned":
             yield int(split_subject(subject)[1])
+
+
+def _count_overtakings(world: ModelWorld, decided: Sequence[Decision]) -> None:
+    for _, event in (each for decision in decided for each in decision.events):
+        overtook = getattr(event, "overtook", None)
+        if overtook is not None:
+            number = world.recipes[overtook].recipe_set_id
+            world.overtaken[number] = world.overtaken.get(number, 0) + 1
+
+
+def _count_overtakings_for_locks(world: ModelWorld, view: View, decided: Sequence[Decision]) -> None:
+    """Count the sets that were overtaken as others got their locks; `view` is that of the basis."""
+    for decision in decided:
+        got = [
+            int(split_subject(subject)[1])
+            for subject, event in decision.events
+            if event.TOPIC in ("recipe.waiting", "recipe.locked")
+            and getattr(event, "locks", None) is not None
+        ]
+        for subject, event in decision.events:
+            view.apply(subject, event)
+        for set_id in dict.fromkeys(view.set_of[number] for number in got):
+            for other in view.waiting_before(set_id):
+                world.overtaken_for_locks[other] = world.overtaken_for_locks.get(other, 0) + 1
+    waiting = {number for number in view_of(world).sets if view_of(world).awaits_locks(number)}
+    world.overtaken_for_locks = {
+        number: count for number, count in world.overtaken_for_locks.items() if number in waiting
+    }
 
 
 def _raced(world: ModelWorld, decided: Sequence[Decision], meanwhile: Action) -> bool:

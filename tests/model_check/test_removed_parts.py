@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.domain.scheduling.rules import WAKING
+from tests.domain.scheduling.rules import LOCKING, WAKING
 from tests.model_check.explore import Exploration, explore, story
 from tests.model_check.families import FAMILIES
 from tests.model_check.parallel import explore_one, run_parallel, walk_one
@@ -16,7 +16,17 @@ SEED = 1
 
 # The number of labs; None: all. The soaks have the other families, too, and `python -m tests.model_check`
 # explores all labs of every family.
-SAMPLES = {"people": 3, "two-systems": 3, "races": 1, "two-sets": 1, "three-sets": 2}
+SAMPLES = {
+    "locks": 2,
+    "room": 2,
+    "ticks": 1,
+    "people": 3,
+    "two-systems": 3,
+    "races": 1,
+    "two-sets": 1,
+    "three-sets": 2,
+    "overtaking": 2,
+}
 WALKS = 30
 
 # All labs, or a sample if all would take longer than some minutes.
@@ -29,8 +39,13 @@ LONG = {
     "two-sets-capped": 40,
     "two-sets-ranked-breaking": 10,
     "three-sets": 80,
+    "overtaking": None,
     "three-sets-breaking": 12,
     "people-races": 10,
+    "locks": None,
+    "room": None,
+    "ticks": None,
+    "locks-races": None,
 }
 LONG_WALKS = 700
 
@@ -68,6 +83,12 @@ def test_capped_labs__without_effective_priorities__violation() -> None:
         found = [explore(*task).violation for task in tasks]
     missed = [violation for violation in found if violation is not None]
     assert missed and all(violation.what.startswith(part.expected) for violation in missed)
+
+
+def test_locks_triggers__every_one__is_taken_out() -> None:
+    taken = {part.locks for part in PARTS} - {None}
+    # Changes of pools and of the configuration, and waiting beside an end (test_locks.py).
+    assert taken == LOCKING - {"pools changed", "configuration changed", "waiting for locks"}
 
 
 def test_wake_ups__every_one__is_taken_out() -> None:

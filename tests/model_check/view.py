@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 
+from domain.contention.algebra import conflicts, merge
+from domain.contention.documents import stored_locks
+from domain.contention.locks import NO_LOCKS, Locks
+from domain.contention.weights import WeightSettings, order_weight, static_weight, worst_cells
 from domain.events import Event, split_subject
 from domain.recipe.state import Recipe
 from domain.system.state import System
@@ -17,14 +22,24 @@ from tests.model_check.model import ModelWorld
 
 URGENCY = ("Urgent", "High", "Normal", "Medium", "Low")
 FINISHED = ("completed", "cancelled", "aborted")
+# The default of the configuration.
+MAX_OVERTAKEN = 8
 UNPLACED = ("new", "queued", "assigned")
+PLACED = ("scheduled", "waiting", "installing", "running")
 
 
 @dataclass
 class View:
     """The state; `viable` and `usable` are the systems of each recipe, `rank` its place in a line, low first.
 
-    `highest` is the index in `URGENCY` of the maximum effective priority of a recipe on a system.
+    `overtaken` is how often each set was overtaken, and `max_overtaken` the bound. `highest` is the index in
+    `URGENCY` of the maximum effective priority of a recipe on a system. The job filter applies to the
+    sets `paused`. `awaited` is the unfinished set on which a set depends.
+
+    `locks_wanted` and `locks_held` are the declared locks of each recipe, and those that it holds, None
+    before it has them. `overtaken_for_locks` is how often each set that waits for locks was overtaken.
+    `buckets` are the limits of the bucket of each set, `max_placed` the maximum of placed recipes. `ages` are
+    the ticks since the submission of each set, `sizes` the numbers of recipes, also of those that have ended.
     """
 
     lab: Mapping[str, str]
@@ -34,10 +49,22 @@ class View:
     highest: Mapping[tuple[int, str], int]
     set_of: Mapping[int, int]
     sets: Mapping[int, tuple[int, ...]]
+    sizes: Mapping[int, int]
     state: dict[int, str]
     on: dict[int, str | None]
     bound: dict[int, str | None]
     usage: dict[str, str]
+    overtaken: dict[int, int]
+    max_overtaken: int
+    paused: frozenset[int]
+    awaited: Mapping[int, int]
+    locks_wanted: Mapping[int, Locks]
+    locks_held: dict[int, Locks | None]
+    overtaken_for_locks: dict[int, int]
+    buckets: Mapping[int, int]
+    max_placed: int | None
+    ages: Mapping[int, int]
+    weights: WeightSettings
 
     def apply(self, subject: str, event: Event) -> None:
         kind, name = split_subject(subject)
@@ -47,10 +74,115 @@ class View:
             self._recipe(int(name), event)
 
     def _recipe(self, number: int, event: Event) -> None:
+        locks = getattr(event, "locks", None)
+        if event.TOPIC in ("recipe.waiting", "recipe.locked"):
+            self.locks_held[number] = None if locks is None else stored_locks(locks)
+        if event.TOPIC == "recipe.locked":
+            return
         state = self.state[number] = event.TOPIC.removeprefix("recipe.")
+        overtook: int | None = getattr(event, "overtook", None)
+        if overtook is not None:
+            self.overtaken[self.set_of[overtook]] = self.overtaken.get(self.set_of[overtook], 0) + 1
         if state in ("scheduled", "assigned", "queued", *FINISHED):
             self.on[number] = getattr(event, "system", None)
             self.bound[number] = getattr(event, "lab_controller", None)
+            self.locks_held[number] = None
+
+    def is_owed(self, number: int) -> bool:
+        """Return whether the set of a waiting recipe was overtaken as often as allowed."""
+        count = self.overtaken.get(self.set_of[number], 0)
+        return self.state[number] in ("queued", "assigned") and count >= self.max_overtaken
+
+    def is_held_back(self, set_id: int) -> bool:
+        """Return whether a set may not get its first system."""
+        if any(self.state[number] not in UNPLACED for number in self.sets[set_id]):
+            return False
+        before = self.sets[self.awaited[set_id]] if set_id in self.awaited else ()
+        return set_id in self.paused or any(self.state[number] not in FINISHED for number in before)
+
+    def weight(self, set_id: int) -> int:
+        """Return the weight of a set for the order; 0 if weights are switched off, and for owed sets."""
+        if not self.weights.is_enabled or any(map(self.is_owed, self.sets[set_id])):
+            return 0
+        locks = merge(*(self.locks_wanted[number] for number in self.sets[set_id]))
+        others = (number for number in self.state if self.set_of[number] != set_id)
+        placed = (
+            self.locks_held[number] or self.locks_wanted[number]
+            for number in others
+            if self.state[number] in PLACED
+        )
+        static = static_weight(worst_cells(locks, placed), self.weights)
+        return order_weight(static, self.ages[set_id], self.weights)
+
+    # Locks and room
+
+    def awaits_locks(self, set_id: int) -> bool:
+        return all(
+            self.state[each] == "waiting" and self.locks_held[each] is None for each in self.sets[set_id]
+        )
+
+    def is_started(self, number: int) -> bool:
+        return (
+            self.state[number] in ("waiting", "installing", "running") and self.locks_held[number] is not None
+        )
+
+    def turn(self, set_id: int) -> tuple[int, int]:
+        return self.rank[self.sets[set_id][0]][:2]
+
+    def conflict(self, set_id: int, other: int) -> bool:
+        """Return whether the locks that two sets want conflict."""
+        same_lab = self.lab_of(set_id) == self.lab_of(other)
+        pairs = product(self.sets[set_id], self.sets[other])
+        return any(conflicts(self.locks_wanted[one], self.locks_wanted[two], same_lab) for one, two in pairs)
+
+    def can_have_locks(self, set_id: int) -> bool:
+        """Return whether a set with all its systems conflicts with no holder, and with no set before it."""
+        for other in (each for each in self.set_of if self.set_of[each] != set_id and self.is_started(each)):
+            held, lab = self.locks_held[other] or NO_LOCKS, self.lab_of(self.set_of[other])
+            same_lab = lab == self.lab_of(set_id)
+            if any(conflicts(self.locks_wanted[each], held, same_lab) for each in self.sets[set_id]):
+                return False
+        before = self.waiting_before(set_id)
+        is_owed = any(self.overtaken_for_locks.get(each, 0) >= self.max_overtaken for each in before)
+        return not is_owed and not any(map(self.can_have_locks, before))
+
+    def waiting_before(self, set_id: int) -> list[int]:
+        """Return the sets before a set that wait for locks and conflict with it."""
+        waiting = (each for each in self.sets if self.awaits_locks(each))
+        before = (each for each in waiting if self.turn(each) < self.turn(set_id))
+        return [each for each in before if self.conflict(set_id, each)]
+
+    def room_turn(self, set_id: int) -> tuple[int, int, int]:
+        """Return the place of a set in the order of room: by nominal priority, weight, submission."""
+        nominal, submission = self.turn(set_id)
+        return nominal, self.weight(set_id), submission
+
+    def is_charged(self, set_id: int) -> bool:
+        return any(self.state[number] not in ("new", "queued") for number in self.sets[set_id])
+
+    def has_room(self, set_id: int, *instead: int) -> bool:
+        """Return whether a set has room; `instead` are sets that are charged before."""
+        return self.is_charged(set_id) or not any(self._lacks(set_id, *instead))
+
+    def lacks_placed_only(self, set_id: int) -> bool:
+        """Return whether a set lacks only room for placed recipes, which would suffice without other sets."""
+        assert self.max_placed is not None, "there is a maximum"
+        return self._lacks(set_id) == (False, True) and self.sizes[set_id] <= self.max_placed
+
+    def _lacks(self, set_id: int, *instead: int) -> tuple[bool, bool]:
+        """Return whether a set lacks room in its bucket, and room for placed recipes."""
+        charged = [each for each in self.sets if self.is_charged(each) or each in instead]
+        bucket = self.buckets.get(set_id)
+        in_bucket = sum(self.buckets.get(each) == bucket for each in charged)
+        placed = sum(self.sizes[each] for each in (*charged, set_id))
+        return (
+            bucket is not None and in_bucket >= bucket,
+            self.max_placed is not None and placed > self.max_placed,
+        )
+
+    def is_in_queue(self, set_id: int) -> bool:
+        is_queued = all(self.state[number] == "queued" for number in self.sets[set_id])
+        return is_queued and not self.is_held_back(set_id)
 
     def wanting(self, set_id: int) -> list[int]:
         """Return the recipes of a set that have no system."""
@@ -101,10 +233,22 @@ def view_of(world: ModelWorld) -> View:
         rank={number: _rank(world, each.recipe_set_id, number) for number, each in there.items()},
         set_of={number: each.recipe_set_id for number, each in there.items()},
         sets=sets,
+        sizes={set_id: len(world.sets[set_id].recipe_ids) for set_id in sets},
         state={number: each.state for number, each in there.items()},
         on={number: each.system for number, each in there.items()},
         bound={number: each.lab_controller for number, each in there.items()},
         usage={name: system.usage for name, system in world.systems.items()},
+        overtaken=dict(world.overtaken),
+        paused=frozenset(each.recipe_set_id for each in there.values() if world.is_paused and each.group),
+        awaited={number: before for number, before in world.awaited.items() if before in sets},
+        locks_wanted={number: stored_locks(world.wants[number].declared) for number in there},
+        locks_held={number: each.held for number, each in there.items()},
+        overtaken_for_locks=dict(world.overtaken_for_locks),
+        buckets=world.buckets,
+        max_placed=world.max_placed,
+        ages={set_id: world.age(set_id) for set_id in sets},
+        weights=WeightSettings(is_enabled=world.has_weights, coefficient=world.coefficient),
+        max_overtaken=MAX_OVERTAKEN if world.case.max_overtaken is None else world.case.max_overtaken,
     )
 
 

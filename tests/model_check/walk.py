@@ -54,7 +54,8 @@ def random_case(chance: Random) -> LabCase:
     )
     jobs = tuple(_job(chance, names) for _ in range(chance.randrange(2, 6)))
     maxima = tuple((name, chance.choice(MAXIMA)) for name in names if chance.random() < 0.2)
-    return LabCase(systems, jobs, tuple(each for each in maxima if each[0] in _there(systems)))
+    there = tuple(each for each in maxima if each[0] in _there(systems))
+    return LabCase(systems, jobs, there, chance.choice((None, 1)))
 
 
 def _there(systems: Sequence[tuple[str, str, str]]) -> list[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from domain.directory.events import DistroTreeRegistered, LabControllerRegistered
 from domain.events import Event
 from domain.job.events import JobSubmitted
 from domain.recipe.events import (
+    LocksNarrowed,
     RecipeAssigned,
     RecipeInstalling,
+    RecipeLocked,
     RecipeNew,
     RecipeQueued,
     RecipeRunning,
@@ -21,6 +24,7 @@ from domain.system.events import SystemRegistered
 from tests.domain.recipe.samples import recipe_new
 
 LAB = "lab-1"
+NOTHING: dict[str, Any] = {}
 Happened = tuple[str, Event]
 
 
@@ -76,8 +80,17 @@ def scheduled(fqdn: str, *recipe_ids: int) -> list[Happened]:
     return [(f"recipe/{number}", RecipeScheduled(fqdn, LAB)) for number in recipe_ids]
 
 
-def waiting(fqdn: str, *recipe_ids: int) -> list[Happened]:
-    return [(f"recipe/{number}", RecipeWaiting(fqdn)) for number in recipe_ids]
+def waiting(fqdn: str, *recipe_ids: int, locks: Mapping[str, Any] | None = NOTHING) -> list[Happened]:
+    """Return the events of waiting recipes, which hold these locks, or wait for locks if it is None."""
+    return [(f"recipe/{number}", RecipeWaiting(fqdn, locks)) for number in recipe_ids]
+
+
+def locked(recipe_id: int, locks: Mapping[str, Any] = NOTHING) -> Happened:
+    return f"recipe/{recipe_id}", RecipeLocked(locks)
+
+
+def narrowed(recipe_id: int, locks: Mapping[str, Any] = NOTHING) -> Happened:
+    return f"recipe/{recipe_id}", LocksNarrowed(locks)
 
 
 def running(fqdn: str, *recipe_ids: int) -> list[Happened]:

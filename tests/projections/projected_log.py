@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 
 from domain.events import Change, Event, Recorded
 from projections.projector import Projector
-from projections.sql import ANY_SYSTEM, QUERIES
+from projections.sql import ANY_LOCK, ANY_SYSTEM, QUERIES
 from store.datastore import connect
 from store.event_log import EventLog
 from store.requests import AppendRequest
@@ -88,6 +88,10 @@ class ProjectedLog:
 
     def recipe(self, recipe_id: int, **params: Any) -> dict[str, Any]:
         return self.row("recipe", recipe_id=recipe_id, **params)
+
+    def locks(self, **params: Any) -> list[dict[str, Any]]:
+        start = {"after_level": "", "after_name": "", "after_recipe_id": 0, "after_mode": ""}
+        return self.rows("locks", **{**ANY_LOCK, **start, "limit": 1_000, **params})
 
     def commands(self, lab_controller: str, *, unfinished: bool = False) -> list[dict[str, Any]]:
         asked = {"after": 0, "limit": 1_000, "unfinished": unfinished, "then": False}

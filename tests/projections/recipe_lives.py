@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 from random import Random
+from typing import Any
 
 from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from tests.domain.recipe.samples import recipe_new
-from tests.projections.happened import Happened, assigned, of, queued, scheduled, waiting
+from tests.projections.happened import Happened, assigned, locked, narrowed, of, queued, scheduled, waiting
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
 # The submitters, in turns.
 OWNERS = ("ada", "bob", "eve")
 GROUPS = (None, "red", "blue", "red")
+DECLARED: tuple[dict[str, Any], ...] = (
+    {},
+    {"system": {"Exclusive": ["$system"]}, "pool": {"Shared": ["$pools", "big"]}},
+    {"network": "UnknownExclusive", "whole_lab": True},
+)
+HELD: tuple[dict[str, Any], ...] = (
+    {},
+    {"network": ["AllShared", {"Exclusive": ["n1"]}]},
+    {"network": {"Shared": ["n1", "n2"]}, "whole_lab": True},
+)
 
 Commit = list[Happened]
 
@@ -39,7 +50,7 @@ def life(dice: Random, number: int) -> Iterator[Commit]:
     yield [
         (f"job/{number}", JobSubmitted(OWNERS[number % 3], "ada", GROUPS[number % 4], "", (number,), {})),
         (f"recipe-set/{number}", RecipeSetSubmitted(number, priority, (number,))),
-        (f"recipe/{number}", recipe_new(number, priority)),
+        (f"recipe/{number}", recipe_new(number, priority, locks=dice.choice(DECLARED))),
     ]
     yield queued(number)
     while dice.random() < 0.3:
@@ -47,8 +58,14 @@ def life(dice: Random, number: int) -> Iterator[Commit]:
     if dice.random() < 0.1:
         yield of("recipe", number, recipe_events.RecipeCancelled("enough"))
         return
-    yield [*scheduled(fqdn, number), *waiting(fqdn, number)]
+    if dice.random() < 0.5:
+        yield [*scheduled(fqdn, number), *waiting(fqdn, number, locks=None)]
+        yield [locked(number, dice.choice(HELD))]
+    else:
+        yield [*scheduled(fqdn, number), *waiting(fqdn, number, locks=dice.choice(HELD))]
     yield of("recipe", number, recipe_events.RecipeInstalling(fqdn))
+    if dice.random() < 0.3:
+        yield [narrowed(number, dice.choice(HELD))]
     if dice.random() < 0.1:
         yield of("recipe", number, recipe_events.RecipeAborted("watchdog"))
         return
@@ -68,5 +85,5 @@ def _withdrawn(dice: Random, number: int, fqdn: str) -> Iterator[Commit]:
     yield [assigned(number)]
     yield scheduled(fqdn, number)
     if dice.random() < 0.5:
-        yield waiting(fqdn, number)
+        yield waiting(fqdn, number, locks=dice.choice((None, *HELD)))
     yield queued(number, reason=f"{fqdn} is Broken")

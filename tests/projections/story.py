@@ -15,11 +15,20 @@ from tests.projections.projected_log import ProjectedLog
 def write_story(models: ProjectedLog) -> None:
     models.commit(happened.lab(), happened.tree(1), *(happened.registered(fqdn) for fqdn in "abc"))
     models.commit(*of("pool", "big", PoolRegistered(None), PoolSystemAdded("a")))
-    models.commit(*happened.submitted(host(1), host(2), guest(3, host_id=2)), *happened.queued(1, 2, 3))
+    network = {"network": {"Exclusive": ["n1", "n2"]}}
+    models.commit(
+        *happened.submitted(host(1, locks=network), host(2), guest(3, host_id=2)), *happened.queued(1, 2, 3)
+    )
     models.commit(("recipe-set/1", RecipeSetPriorityChanged("High")))
     models.commit(*happened.scheduled("a", 1), happened.assigned(2), happened.assigned(3))
     models.commit(*of("system", "a", system_events.SystemScheduled(1)))
-    models.commit(*happened.scheduled("b", 2, 3), *happened.waiting("a", 1), *happened.waiting("b", 2, 3))
+    models.commit(
+        *happened.scheduled("b", 2, 3),
+        *happened.waiting("a", 1, locks=None),
+        *happened.waiting("b", 2, 3, locks=None),
+    )
+    models.commit(happened.locked(1, network), happened.locked(2), happened.locked(3))
+    models.commit(happened.narrowed(1, {"network": {"Shared": ["n1"]}}))
     models.commit(*happened.running("a", 1), *happened.running("b", 2, 3))
     models.commit(
         *of(

@@ -19,7 +19,7 @@ from domain.recipe import events as recipe_events
 from domain.roll_up import RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
-from projections.sql import ANY_JOB, ANY_SYSTEM, QUERIES, SQL, job_ids_query
+from projections.sql import ANY_JOB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL, job_ids_query
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
@@ -48,6 +48,9 @@ Queries = dict[str, tuple[bytes, dict[str, Any]]]
 Moment = tuple[int, datetime]
 
 
+FIRST_LOCKS = {"after_level": "", "after_name": "", "after_recipe_id": 0, "after_mode": "", "limit": 100}
+
+
 def queries(at: int, moment: datetime) -> Queries:
     """Return the queries of the API, as of a position and its moment."""
     first_page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 100}
@@ -56,6 +59,9 @@ def queries(at: int, moment: datetime) -> Queries:
     short = {"since": moment - timedelta(milliseconds=50), "until": moment}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
         "queue": ("queue", first_page),
+        "locks": ("locks", {**ANY_LOCK, **FIRST_LOCKS}),
+        "locks of a level": ("locks", {**ANY_LOCK, **FIRST_LOCKS, "level": "system", "state": "awaited"}),
+        "held locks": ("held_locks", recipe),
         "idle pool": ("idle_pool", {"after": "", "limit": 100}),
         "systems": ("systems", {**ANY_SYSTEM, "after": "", "limit": 100}),
         "system": ("systems", {**ANY_SYSTEM, "after": "", "limit": 1, "fqdn": "s07"}),
@@ -64,6 +70,9 @@ def queries(at: int, moment: datetime) -> Queries:
         "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
         "lab controller": ("document", {"kind": "lab-controller", "name": "lab-1"}),
         "recipe": ("recipe", recipe),
+        "declaring sets": ("declaring_sets", {"recipe_set_ids": list(range(1, 40))}),
+        "declared locks of a set": ("declared_locks_of_set", {**recipe, "recipe_set_id": 60}),
+        "held locks of a set": ("held_locks_of_set", {**recipe, "recipe_set_id": 60}),
         "recipe sets of a job": ("recipe_sets", {**job, "result_order": list(RESULT_ORDER)}),
         "tasks": ("tasks", recipe),
         "history of a recipe": ("history_of_recipe", recipe),
@@ -192,6 +201,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
     asked: dict[str, dict[str, Any]] = {
         "systems": {**ANY_SYSTEM, **page},
         "idle_pool": page,
+        "locks": {**ANY_LOCK, **FIRST_LOCKS},
         "system_usage": summed,
         "usage_of_each_system": {**summed, **page},
     }

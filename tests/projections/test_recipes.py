@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import orjson
 import pytest
 
+from api.rest.resources.shapes import seconds_document
 from domain.events import Event
 from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
@@ -19,6 +21,7 @@ from tests.projections.happened import (
     assigned,
     guest,
     host,
+    locked,
     of,
     queued,
     running,
@@ -27,7 +30,7 @@ from tests.projections.happened import (
     waiting,
 )
 from tests.projections.projected_log import ProjectedLog
-from tests.projections.timed_commits import commit_at
+from tests.projections.timed_commits import BEGINNING, commit_at
 
 
 @pytest.fixture
@@ -220,6 +223,79 @@ def test_durations__recipe_completed__each_has_one_entry(models: ProjectedLog, p
     assert counted(models)["execution"][0][0] == len(BOUNDS["execution"]), "longer than any bound"
 
 
+LOCKED: Commits = [
+    *PLACED[:-1],
+    (2 * HOUR + 30, waiting("a", 1, locks=None)),
+    (2 * HOUR + 90, [locked(1)]),
+    (3 * HOUR, of("recipe", 1, recipe_events.RecipeInstalling("a"))),
+    (4 * HOUR, of("recipe", 1, recipe_events.RecipeRunning("a"))),
+]
+
+
+@pytest.mark.parametrize("page", [1, 2, 99])
+def test_durations__locks_got_later__are_neither_wait_nor_provisioning(
+    models: ProjectedLog, page: int
+) -> None:
+    commit_at(models, LOCKED, page)
+    assert counted(models) == {
+        "wait": in_bucket("wait", 2 * HOUR + 30),
+        "locking": in_bucket("locking", 60),
+        "provisioning": in_bucket("provisioning", 2 * HOUR - 90),
+    }
+
+
+def test_durations__projector_restarted_before_each_commit__are_the_same(models: ProjectedLog) -> None:
+    lost: Commits = [
+        (6, waiting("a", 1, locks=None)),
+        (10, queued(1, reason="a is Broken")),
+        (20, scheduled("b", 1)),
+        (30, waiting("b", 1, locks=None)),
+        (35, [locked(1)]),
+        (50, of("recipe", 1, recipe_events.RecipeInstalling("b"))),
+        (70, of("recipe", 1, recipe_events.RecipeRunning("b"))),
+    ]
+    for commit in [(0, submitted(host(1))), (5, scheduled("a", 1)), *lost]:
+        models.begin_again()
+        commit_at(models, [commit])
+    assert counted(models) == {
+        "wait": in_bucket("wait", 30),
+        "locking": in_bucket("locking", 5),
+        "provisioning": in_bucket("provisioning", 35),
+    }
+
+
+@pytest.mark.parametrize("page", [1, 2, 99])
+def test_durations__system_lost_before_the_locks__the_last_waiting_counts(
+    models: ProjectedLog, page: int
+) -> None:
+    again: Commits = [
+        (3 * HOUR, queued(1, reason="a is Broken")),
+        (5 * HOUR, [*scheduled("b", 1), *waiting("b", 1)]),
+        (6 * HOUR, of("recipe", 1, recipe_events.RecipeInstalling("b"), recipe_events.RecipeRunning("b"))),
+    ]
+    commit_at(models, LOCKED[:4] + again, page)
+    assert counted(models) == {
+        "wait": in_bucket("wait", 5 * HOUR),
+        "provisioning": in_bucket("provisioning", HOUR),
+    }
+
+
+def test_seconds__set_waits_for_its_locks__in_a_phase_of_its_own(models: ProjectedLog) -> None:
+    commit_at(models, LOCKED)
+    asked = {"job_id": None, "recipe_set_id": None, "recipe_id": 1, "moment": BEGINNING + timedelta(hours=5)}
+    seconds = seconds_document(models.rows("seconds_in_states", **asked))
+    assert seconds["by_state"] == {
+        "new": 1,
+        "queued": 2 * HOUR - 1,
+        "scheduled": 30,
+        "waiting": HOUR - 30,
+        "installing": HOUR,
+        "running": HOUR,
+    }
+    phases = {"queueing": 2 * HOUR + 30, "locking": 60, "provisioning": 2 * HOUR - 90, "execution": HOUR}
+    assert {phase: seconds[phase] for phase in phases} == phases
+
+
 @pytest.mark.parametrize("page", [1, 99])
 def test_wait__withdrawn_while_waiting__is_one_wait_until_the_final_placement(
     models: ProjectedLog, page: int
@@ -270,7 +346,8 @@ def test_execution__kept_and_returned__is_counted_once(models: ProjectedLog) -> 
 def test_durations__guest__adds_nothing_to_those_of_its_host(models: ProjectedLog) -> None:
     both: Commits = [
         (0, [*submitted(host(1), guest(2, host_id=1)), *queued(1, 2)]),
-        (60, [*scheduled("a", 1, 2), *waiting("a", 1, 2)]),
+        (60, [*scheduled("a", 1, 2), *waiting("a", 1, 2, locks=None)]),
+        (61, [locked(1), locked(2)]),
     ]
     commit_at(models, both)
     for number in (2, 1):

@@ -194,13 +194,13 @@ def end_of(models: ProjectedLog, commits: int) -> int:
 def test_seconds__recipe_through_all_states__each_apart_and_the_phases(whole_story: ProjectedLog) -> None:
     unplaced = {"new": 1, "queued": 9 + 3, "scheduled": 2}
     placed = {"waiting": 5 + 10, "installing": 20, "running": 30, "reserved": 19}
-    phases = {"queueing": 15, "provisioning": 35, "execution": 30, "reserved": 19}
+    phases = {"queueing": 15, "locking": 0, "provisioning": 35, "execution": 30, "reserved": 19}
     found = spent(whole_story, whole_story.log.end(), 500, recipe_id=1)
     assert found == {"by_state": unplaced | placed, **phases}
 
 
 def test_seconds__as_of_the_middle__open_states_last_until_then(whole_story: ProjectedLog) -> None:
-    phases = {"queueing": 11.5, "provisioning": 0, "execution": 0, "reserved": 0}
+    phases = {"queueing": 11.5, "locking": 0, "provisioning": 0, "execution": 0, "reserved": 0}
     found = spent(whole_story, end_of(whole_story, 3), 11.5, recipe_id=1)
     assert found == {"by_state": {"new": 1, "queued": 9, "scheduled": 1.5}, **phases}
 

@@ -12,7 +12,7 @@ from prometheus_client.samples import Sample
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
 from tests.harness.waiting import wait_until
 
-DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
+DECLARED = (*GAUGES, *DURATIONS.values(), *COUNTERS, *HISTOGRAMS)
 # Metrics that stay at 0 without a fault of the database, of the lab or of watchers.
 AT_ZERO = {
     *("labledger_append_retries", "labledger_append_conflicts", "labledger_scheduler_conflicts"),

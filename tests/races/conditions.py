@@ -123,3 +123,26 @@ def reserved_once(stage: RaceStage, one: Outcome, other: Outcome) -> None:
     reservation = stage.system().reservation
     assert reservation is not None
     assert reservation.user == ("bob" if refused[0] else "ada")
+
+
+def has_started(stage: RaceStage, _: Outcome, __: Outcome) -> None:
+    """The recipe has its system and its locks, whichever actor was first."""
+    assert stage.recipe().started
+    assert stage.story()[-1] in ("waiting", "locked")
+
+
+def broken_before_or_after_its_locks(stage: RaceStage, _: Outcome, __: Outcome) -> None:
+    """The recipe is aborted if it had its locks, otherwise it is queued."""
+    assert stage.recipe().state == ("aborted" if "locked" in stage.story() else "queued")
+    assert (stage.system().condition, stage.system().usage) == ("Broken", "idle")
+
+
+def granted_before_the_rule(stage: RaceStage, changed: Outcome, _: Outcome) -> None:
+    """The recipe has a system only if it was granted before the rule."""
+    if "scheduled" in stage.story():
+        (granted,) = stage.positions(f"recipe/{stage.recipe_id}", "recipe.scheduled")
+        assert granted < changed.position
+        assert stage.recipe().started
+    else:
+        assert stage.recipe().state in ("queued", "cancelled")
+        assert stage.system().usage == "idle"

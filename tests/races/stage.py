@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from api.use_cases.change_job import cancel_job
+from api.use_cases.change_partition import configure_partition, remove_job_filter
 from api.use_cases.change_policy import change_pool_policy
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
@@ -15,7 +16,12 @@ from api.use_cases.put_document import put_document
 from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import Answer, report_progress
 from api.use_cases.submit_job import submit_job
+from domain.admission.configuration import Configuration
+from domain.admission.dependencies import Dependency
+from domain.contention.documents import stored_locks
+from domain.contention.locks import NO_LOCKS, Locks
 from domain.directory import events as directory_events
+from domain.directory.partitions import partition_document
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.state import Recipe
@@ -30,6 +36,7 @@ from tests.random_histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
 from tests.random_histories.reporting import to_the_end as to_the_end_of
 
 LABS = ("lab-1", "lab-2")
+RULE = "stop"
 
 
 def furnish(scene: Instance) -> None:
@@ -44,7 +51,10 @@ def furnish(scene: Instance) -> None:
 
 
 class RaceStage:
-    """The stage. `recipe_ids` are the recipes of the contested set, `fqdn` is its first system."""
+    """The stage. `recipe_ids` are the recipes of the contested set, `fqdn` is its first system.
+
+    `holder_id` is a recipe that holds the lock of the stage, or on which the contested set depends.
+    """
 
     def __init__(self, scene: Instance, number: int) -> None:
         self.scene = scene
@@ -53,11 +63,17 @@ class RaceStage:
         self.job_ids: list[int] = []
         self.recipe_set_id = 0
         self.recipe_ids: list[int] = []
+        self.holder_id = self.set_id_of_holder = 0
         self._number = number
 
     @property
     def pool(self) -> str:
         return POOLS[0]
+
+    @property
+    def lock(self) -> Locks:
+        """Return a lock that no other race has."""
+        return stored_locks({"network": {"Exclusive": [f"vlan-{self._number}"]}})
 
     @property
     def fqdn(self) -> str:
@@ -77,13 +93,20 @@ class RaceStage:
         self.settle()
         return fqdn
 
-    def submit(self, *wants: Any, group: str | None = None) -> None:
+    def submit(
+        self,
+        *wants: Any,
+        group: str | None = None,
+        locks: Locks = NO_LOCKS,
+        depends_on: tuple[Dependency, ...] = (),
+        process: ApiProcess | None = None,
+    ) -> None:
         """Submit a set with a recipe for each requirement, by default one for the first system; it stays
         new.
         """
-        recipes = tuple(recipe(want) for want in wants or [named(self.fqdn)])
-        spec = replace(job([RecipeSetSpec(Priority.Normal, recipes)]), group=group)
-        done = self.scene.api.ask(lambda services, request: submit_job(services, request, spec))
+        recipes = tuple(recipe(want, locks=locks) for want in wants or [named(self.fqdn)])
+        spec = replace(job([RecipeSetSpec(Priority.Normal, recipes, depends_on)]), group=group)
+        done = (process or self.scene.api).ask(lambda services, request: submit_job(services, request, spec))
         ids = orjson.loads(done.answer or b"")
         self.job_ids.append(ids["job_id"])
         self.recipe_set_id = ids["recipe_set_ids"][0]
@@ -103,8 +126,9 @@ class RaceStage:
     def settle(self) -> None:
         self.scene.scheduler.settle()
 
-    def report(self, process: ApiProcess, *reports: Report) -> list[Answer]:
-        items = [RecipeItem(self.recipe_id, report) for report in reports]
+    def report(self, process: ApiProcess, *reports: Report, recipe_id: int | None = None) -> list[Answer]:
+        """Report on a recipe, by default the first one."""
+        items = [RecipeItem(recipe_id or self.recipe_id, report) for report in reports]
         return process.ask(lambda services, request: report_progress(services, request, None, items))
 
     def run(self, *, to_the_end: bool) -> None:
@@ -138,7 +162,11 @@ class RaceStage:
     # Clean-up
 
     def clear(self) -> FoldedWorld:
-        """Cancel everything and remove the systems; return the world that is left."""
+        """Remove the rules, cancel everything and remove the systems; return the world that is left."""
+        configured = Configuration()
+        self.scene.api.ask(lambda services, request: configure_partition(services, request, configured))
+        if partition_document(self.scene.api.services.feed.directory).get("job_filters"):
+            self.scene.api.ask(lambda services, request: remove_job_filter(services, request, RULE))
         for job_id in self.job_ids:
             self.scene.api.ask(
                 lambda services, request, job_id=job_id: cancel_job(services, request, job_id, "over")

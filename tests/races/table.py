@@ -8,19 +8,24 @@ from functools import partial
 from typing import Any
 
 from api.use_cases.change_job import cancel_recipe_set, change_priority
+from api.use_cases.change_partition import configure_partition, put_job_filter
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
+from domain.admission.configuration import Configuration, LimitSection
+from domain.admission.dependencies import RECIPE_SET, Dependency
+from domain.admission.job_filters import REJECT, JobFilter
+from domain.contention.locks import NO_LOCKS
 from domain.errors import Refused
 from domain.priority import Priority
-from domain.recipe_set.messages import ReportCompleted, ReportInstalling
+from domain.recipe_set.messages import ReportCompleted, ReportInstalling, ReportLocks
 from tests.domain.scheduling import policies
 from tests.in_process.api_process import ApiProcess
 from tests.races import conditions as judging
 from tests.races.conditions import Outcome
-from tests.races.stage import RaceStage
+from tests.races.stage import RULE, RaceStage
 from tests.random_histories.jobs import named
 
 
@@ -110,6 +115,32 @@ def _in_a_pool_for_a_group(stage: RaceStage) -> None:
     stage.submit(group="qa")
 
 
+def _lock_is_held(stage: RaceStage) -> None:
+    """Submit a set with a lock that a recipe holds, whose tasks have ended; the set stays new."""
+    holder = stage.add_system()
+    stage.submit(named(holder), locks=stage.lock)
+    stage.settle()
+    stage.run(to_the_end=False)
+    stage.holder_id = stage.recipe_id
+    second = stage.add_system()
+    # The contested system is the first one.
+    stage.names.reverse()
+    stage.submit(named(second), locks=stage.lock)
+
+
+def _lock_came_free(stage: RaceStage) -> None:
+    """Let a set wait for a lock that comes free; the scheduler has not answered that yet."""
+    _lock_is_held(stage)
+    stage.settle()
+    stage.report(stage.scene.api, ReportCompleted(), recipe_id=stage.holder_id)
+
+
+def _end_is_near(stage: RaceStage) -> None:
+    """Run a recipe whose tasks have ended."""
+    _tasks_ended(stage)
+    stage.holder_id, stage.set_id_of_holder = stage.recipe_id, stage.recipe_set_id
+
+
 def _own_policy_is_closed(stage: RaceStage) -> None:
     fqdn = stage.fqdn
     stage.scene.api.ask(
@@ -193,7 +224,39 @@ def _completed(stage: RaceStage, process: ApiProcess) -> Outcome:
     return stage.report(process, ReportCompleted())[0]
 
 
+def _holder_ends(stage: RaceStage, process: ApiProcess) -> Outcome:
+    return stage.report(process, ReportCompleted(), recipe_id=stage.holder_id)[0]
+
+
+def _holder_narrows(stage: RaceStage, process: ApiProcess) -> Outcome:
+    return stage.report(process, ReportLocks(NO_LOCKS), recipe_id=stage.holder_id)[0]
+
+
+def _forbid(stage: RaceStage, process: ApiProcess) -> Outcome:
+    rule = JobFilter(RULE, 0, 0, None, REJECT)
+    change, committed = process.ask(lambda services, request: put_job_filter(services, request, rule))
+    assert change.events, "the rule is new"
+    return committed
+
+
+def _limit(stage: RaceStage, process: ApiProcess) -> Outcome:
+    none_at_all = Configuration(limits=LimitSection(placed_recipes=0))
+    return process.ask(lambda services, request: configure_partition(services, request, none_at_all))
+
+
+def _submit_dependent(stage: RaceStage, process: ApiProcess) -> Outcome:
+    dependency = Dependency(RECIPE_SET, stage.set_id_of_holder, ("completed",))
+    return stage.submit(depends_on=(dependency,), process=process)
+
+
 RACES: Mapping[str, Race] = {
+    "end, start with the same lock": Race(_lock_is_held, _holder_ends, None, judging.has_started),
+    "narrow, start with the same lock": Race(_lock_is_held, _holder_narrows, None, judging.has_started),
+    "cancel, locks": Race(_lock_came_free, _cancel, None, judging.is_cancelled),
+    "break, locks": Race(_lock_came_free, _break, None, judging.broken_before_or_after_its_locks),
+    "put a rule, first grant": Race(_new_set, _forbid, None, judging.granted_before_the_rule),
+    "lower a limit, first grant": Race(_new_set, _limit, None, judging.granted_before_the_rule),
+    "outcome, dependent submitted": Race(_end_is_near, _holder_ends, _submit_dependent, judging.has_started),
     "cancel, grant to a new set": Race(_new_set, _cancel, None, judging.is_cancelled),
     "cancel, grant of a pending system": Race(_pending_system, _cancel, None, judging.is_cancelled),
     "cancel, grant of half a set": Race(_half_a_set, _cancel, None, judging.is_cancelled),

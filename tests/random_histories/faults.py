@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.decisions import new_job, pending_system, wake_up_grants
-from domain.scheduling.demand.ranked import Rank
-from domain.scheduling.demand.recipe_sets import RecipeSets
+from domain.scheduling.decisions import new_job, overtaking, room_order, wake_up_grants
+from domain.scheduling.ranked import Rank
+from domain.scheduling.sets.set_states import SetStates
 from domain.scheduling.world import partition
 from store.event_log import EventLog
 from store.requests import AppendRequest, Outcome
@@ -24,18 +24,18 @@ LONG = 1 << 20
 
 
 def everything_is_safe(patch: pytest.MonkeyPatch) -> None:
-    for module in (new_job, pending_system, wake_up_grants):
+    for module in (new_job, overtaking, room_order, wake_up_grants):
         patch.setattr(module, "is_safe", lambda *_: True)
 
 
 def last_come_first_served(patch: pytest.MonkeyPatch) -> None:
-    ranked = RecipeSets.rank
+    ranked = SetStates.rank
 
-    def backwards(self: RecipeSets, host: object) -> Rank:
+    def backwards(self: SetStates, host: object) -> Rank:
         negative_priority, submission, recipe_id = ranked(self, host)  # type: ignore[arg-type]
         return Rank(-PRIORITY_SUM - negative_priority, LONG - submission, recipe_id)
 
-    patch.setattr(RecipeSets, "rank", backwards)
+    patch.setattr(SetStates, "rank", backwards)
 
 
 def nobody_wakes_up(patch: pytest.MonkeyPatch) -> None:

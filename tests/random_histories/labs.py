@@ -7,7 +7,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from domain.admission.configuration import configuration_to_json, stored_configuration
 from domain.directory import events as directory_events
+from domain.directory.partitions import PARTITION
 from domain.events import Decided
 from domain.system_admin.registration import register
 
@@ -69,8 +71,22 @@ def tree(tree_id: int, labs: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _beginning(disabled: str | None, places: Sequence[Sequence[str]], drawn: Sequence[Any]) -> Decided:
+# The first is the default; with few systems only a low bound on overtakings is reached.
+ORDERS: tuple[dict[str, Any], ...] = (
+    {},
+    {"most_overtaken": 0},
+    {"most_overtaken": 1},
+    {"most_overtaken": 1, "assigned_first": "always"},
+)
+
+
+def _beginning(
+    disabled: str | None, places: Sequence[Sequence[str]], drawn: Sequence[Any], order: dict[str, Any]
+) -> Decided:
     decided: Decided = [(f"user/{name}", directory_events.UserRegistered()) for name in USERS]
+    if order:
+        configuration = configuration_to_json(stored_configuration({"order": order}))
+        decided.append((PARTITION, directory_events.PartitionConfigured(configuration=configuration)))
     for name in LABS:
         registered = directory_events.LabControllerRegistered(enabled=name != disabled)
         decided.append((f"lab-controller/{name}", registered))
@@ -89,4 +105,5 @@ beginnings = st.builds(
     st.sampled_from((None,) * 7 + LABS),
     st.tuples(*(some_labs.map(lambda labs: ["lab-1", *labs]) for _ in range(2))),
     st.lists(systems, min_size=1, max_size=4),
+    st.sampled_from(ORDERS),
 )

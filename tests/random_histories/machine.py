@@ -112,8 +112,8 @@ class Histories(RuleBasedStateMachine):
                 self._end()
         finally:
             scheduler.DECISIONS_PER_COMMIT = self._usual
-            self.scheduler.die()
-            self._stack.close()
+            with self._stack:
+                self.scheduler.die()
 
     def _end(self) -> None:
         self.scheduler_settles()

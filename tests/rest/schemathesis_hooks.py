@@ -17,7 +17,7 @@ from tests.harness.waiting import wait_until
 from tests.rest.schemathesis_links import add_links
 
 JOB = {
-    **dict.fromkeys(("user", "group", "product", "distro", "reservesys")),
+    **dict.fromkeys(("user", "group", "product", "distro", "reservesys", "locks", "depends_on", "reasons")),
     **{name: [] for name in ("foreign", "guests", "pools")},
     "retention_tag": "scratch",
     "kernel_options": "",

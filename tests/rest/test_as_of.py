@@ -60,7 +60,7 @@ NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami",
 SECONDS_OF_LIFE = 8
 # The minimum number, also on a slow machine.
 DEEDS_OF_LIFE = 300
-CLOCK = ("as_of", "seconds")
+CLOCK = ("as_of", "seconds", "weight", "ticks")
 # Filters of lists; an empty tuple stands for all names in the log.
 FILTERS: dict[str, dict[str, tuple[str, ...]]] = {
     "/jobs": {"owner": ("admin", "nobody"), "group": ("kernel-qe", "nosuch"), "state": RECIPE.states},
@@ -149,6 +149,18 @@ def _live(admin: httpx.Client, chance: random.Random) -> None:
         lambda: admin.delete(f"/pools/big/systems/{chance.choice(systems)}"),
         lambda: admin.put("/groups/passing", json={"members": chance.sample(["alice", "bob", "carol"], 2)}),
         lambda: admin.delete("/groups/passing"),
+        lambda: admin.put(
+            f"/filters/rule-{chance.randint(1, 2)}",
+            json={"action": "CONTINUE", "reason": chance.choice(["one", "other"])},
+        ),
+        lambda: admin.delete(f"/filters/rule-{chance.randint(1, 2)}"),
+        lambda: admin.put(
+            "/partitions/default/configuration",
+            json={
+                "order": {"most_overtaken": chance.randint(8, 9)},
+                "operations": [{"operation": chance.choice(["move", "scan"])}],
+            },
+        ),
         lambda: admin.patch("/lab-controllers/lab.west.example.com", json={"enabled": chance.random() < 0.7}),
     ]
     until, done = time.monotonic() + SECONDS_OF_LIFE, 0
@@ -173,7 +185,7 @@ def logged_names(busy: Running) -> LoggedNames:
     ids = {"job_id": "job", "recipe_set_id": "recipe-set", "recipe_id": "recipe", "token_id": "token"}
     by_id = {field: names[kind] for field, kind in ids.items()}
     named = {"fqdn": names["system"], "pool": names["pool"], "lab_controller": names["lab-controller"]}
-    return LoggedNames({**plural, **by_id, **named})
+    return LoggedNames({**plural, **by_id, **named, "filters": ["rule-1", "rule-2"]})
 
 
 @pytest.mark.soak

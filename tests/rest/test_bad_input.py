@@ -178,6 +178,10 @@ QUERIES = [
     ("/queue?cursor=nonsense", "cursor"),
     ("/queue?cursor=e30=", "cursor"),  # an object
     ("/idle-pool?cursor=WzFd", "cursor"),  # a list of one number, where a name belongs
+    ("/locks?level=Node", "level"),
+    ("/locks?state=owed", "state"),
+    ("/locks?name=", "name"),
+    ("/locks?cursor=WzFd", "cursor"),  # a list of one number
     ("/queue?as_of=yesterday", "as_of"),
     ("/queue?as_of=2026-01-01T00:00:00", "as_of"),  # no zone
     ("/queue?min_position=-1", "min_position"),

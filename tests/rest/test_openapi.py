@@ -96,7 +96,11 @@ def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
     name = f"removed-{number}"
     values = {"name": name, "fqdn": machines()}
     tree = {"name": "RHEL-0", "family": "RHEL", "arch": "x86_64"}
-    bodies = {"/distro-trees/{name}": tree, "/pools/{name}/access-policy": {"entries": []}}
+    bodies = {
+        "/distro-trees/{name}": tree,
+        "/pools/{name}/access-policy": {"entries": []},
+        "/filters/{name}": {"action": "CONTINUE"},
+    }
 
     def address(path: str) -> str:
         # The name of a distro tree is a number.

@@ -12,7 +12,10 @@ import pytest
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.events import Recorded
 from domain.priority import Priority
-from domain.scheduling.decisions import choice
+from domain.scheduling.admitting.admission import Admission
+from domain.scheduling.admitting.rooms import Rooms
+from domain.scheduling.decisions import choice, new_job, pending_system, wake_up_grants
+from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.supply.availability import Availability
 from projections.folding import fold
 from projections.projector import CHANNEL, Projector
@@ -106,6 +109,27 @@ def wall_clock(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(choice, "_by_preference", by_wall_clock)
 
 
+def locks_conflict_with_nothing(patch: pytest.MonkeyPatch) -> None:
+    """Start each set at once, whatever locks others hold."""
+    patch.setattr(LockQueue, "can_start", lambda *_: True)
+
+
+def nobody_held_back(patch: pytest.MonkeyPatch) -> None:
+    """Ignore dependencies and job filters that pause or reject."""
+    patch.setattr(Admission, "why_held_back", lambda *_: None)
+
+
+def nobody_needs_room(patch: pytest.MonkeyPatch) -> None:
+    """Ignore rate limits and the maximum of placed recipes."""
+    patch.setattr(Rooms, "needs", lambda *_: ())
+
+
+def room_by_system(patch: pytest.MonkeyPatch) -> None:
+    """Give room to the set whose system is asked first."""
+    for module in (new_job, pending_system, wake_up_grants):
+        patch.setattr(module, "first_rival", lambda *_: None)
+
+
 @dataclass(frozen=True)
 class Planted:
     """A planted fault.
@@ -130,7 +154,11 @@ PLANTED: Mapping[str, Planted] = {
     "wake-ups": Planted(nobody_wakes_up, "consistency loop|no_idle_system_wanted|nobody_jumped", seeds=30),
     "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
     "loans": Planted(ignore_loans, "lent_system"),
-    "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=68),
+    "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=52),
+    "locks": Planted(locks_conflict_with_nothing, "no_conflicting_locks|no_lock_jumped|starts_with_locks"),
+    "admission": Planted(nobody_held_back, "admitted"),
+    "room": Planted(nobody_needs_room, "admitted .*: its set has no room under"),
+    "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "recomputed decision differs"),
 }

@@ -24,6 +24,7 @@ from tests.simulation.machine.stand_ins import SimulatedEvent, stand_ins
 from tests.simulation.machine.strands import RUNNING, Process, in_strand
 from tests.simulation.people.access_manager import AccessManager
 from tests.simulation.people.actor import Actor
+from tests.simulation.people.contention import RuleMaker
 from tests.simulation.people.faults import FaultInjector
 from tests.simulation.people.operators import Operator
 from tests.simulation.people.seed_scene import HOUR, begin_log, scene_of
@@ -34,6 +35,7 @@ from tests.simulation.service.network import Asker, Network
 from tests.simulation.service.processes import ServiceProcesses
 
 HOURS = 12.0
+RULES_PER_HOUR = 1.5
 # After this time without events nothing will happen: no watchdog and no reservation is longer.
 QUIET_HOURS = 7
 # Everything must come to rest within this time after the last fault.
@@ -183,7 +185,8 @@ class Seed:
         own = self.processes.outsider("people")
         for name in names[: self.scene.submitters]:
             asker, dice = Asker(self.network, name, "admin"), self.chance.stream("submitter", name)
-            submitter = JobSubmitter(asker, self.ledger, dice, self.story.tell)
+            contention = self.chance.stream("contention", name) if self.scene.contended else None
+            submitter = JobSubmitter(asker, self.ledger, dice, self.story.tell, contention)
             per_hour = self.scene.jobs_per_hour / self.scene.submitters
             own.strand(lambda who=submitter, rate=per_hour: who.run(self.scene.lab, rate))  # type: ignore[misc]
             people.append(submitter)
@@ -193,7 +196,13 @@ class Seed:
         asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("entitled")
         entitled = AccessManager(asker, self.ledger, dice, self.scene.lab, self.story.tell)
         own.strand(lambda: entitled.run(self.scene.says_per_hour))
-        return [*people, operator, entitled]
+        people += [operator, entitled]
+        if self.scene.contended:
+            asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("rules")
+            rule_maker = RuleMaker(asker, self.ledger, dice, self.scene.lab, self.story.tell)
+            own.strand(lambda: rule_maker.run(RULES_PER_HOUR))
+            people.append(rule_maker)
+        return people
 
     def _faults(self) -> FaultInjector:
         dice = self.chance.stream("misfortune")

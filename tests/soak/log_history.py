@@ -54,6 +54,10 @@ class LogHistory:
     def unfinished(self) -> int:
         return len(self.audit.world.recipes)
 
+    def count(self, topic: str) -> int:
+        """Return the number of events of a topic."""
+        return sum(topic == place[2] for place in self.places)
+
     @property
     def machines_failed(self) -> int:
         """Number of recipes that were aborted because of a machine."""

@@ -106,11 +106,12 @@ class SoakUser:
             self.book.repeated += 1
 
 
-def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Errand:
+def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool], sets: list[SetOf]) -> Errand:
     """Return an errand that submits jobs while too few are unfinished, and changes or cancels sets in
     between.
+
+    The errand adds its submitted sets to `sets`.
     """
-    sets: list[SetOf] = []
 
     def errand(person: SoakUser) -> None:
         if wanted():

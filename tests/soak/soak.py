@@ -22,9 +22,20 @@ from store.event_log import EventLog
 from tests.acceptance.metrics import impossible_findings
 from tests.harness.waiting import wait_until
 from tests.soak.book import LabJournal
+from tests.soak.contention import contended, lift_rules, ruling
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
 from tests.soak.log_history import LogHistory
-from tests.soak.people import Errand, SoakUser, at_work, cancel, operating, submit, submitting, watching
+from tests.soak.people import (
+    Errand,
+    SetOf,
+    SoakUser,
+    at_work,
+    cancel,
+    operating,
+    submit,
+    submitting,
+    watching,
+)
 from tests.soak.site import SoakSite
 
 LAB = "lab.probe.example.com"
@@ -124,14 +135,20 @@ class Soak:
                 self._come_to_rest(history)
                 wait_until(lambda: self._seen_to(history.end), "the watcher to have seen all", BACK_SECONDS)
             right([*self.site.book.wrong, *history.check_again()])
+            right(impossible_findings(self._person("auditor")))
         assert history.machines_failed, "nothing ever went wrong with a machine"
+        for topic in CONTENTION:
+            assert history.count(topic), f"{topic} never occurred"
         return history
 
     def _submitters(self, lab: dict[str, Any], history: LogHistory) -> dict[SoakUser, Errand]:
         found: dict[SoakUser, Errand] = {}
         for number in range(SUBMITTERS):
-            jobs = generate_jobs(lab, self.site.seed + number, MANY_JOBS)
-            found[self._person(f"submitter-{number}")] = submitting(jobs, lambda: history.unfinished < QUEUE)
+            sets: list[SetOf] = []
+            seed = self.site.seed + number
+            jobs = contended(generate_jobs(lab, seed, MANY_JOBS), Random(f"contention/{seed}"), sets)
+            person = self._person(f"submitter-{number}")
+            found[person] = submitting(jobs, lambda: history.unfinished < QUEUE, sets)
         return found
 
     def _person(self, name: str) -> SoakUser:
@@ -141,6 +158,13 @@ class Soak:
         chance = Random(f"faults/{self.site.seed}")
         probe = Probe(self._person("prober"))
         self._placed(probe, *probe.submit(), history)
+        with at_work({self._person("ruler"): ruling}):
+            self._inject_faults(chance, probe, history)
+        lift_rules(self._person("last ruler"))
+        # The scheduler has then read that the rules are lifted.
+        self._placed(probe, *probe.submit(), history)
+
+    def _inject_faults(self, chance: Random, probe: Probe, history: LogHistory) -> None:
         for fault in itertools.islice(_shuffled_rounds(chance, self._possible()), self.faults):
             time.sleep(chance.uniform(*QUIET_SECONDS))
             recovery = Recovery(fault.__name__, fault.__name__, time.monotonic() - self._began)
@@ -208,6 +232,8 @@ class Soak:
 
 
 ROLES = ("serve", "scheduler", "projector", "worker")
+# Topics that occur only with contention.
+CONTENTION = ("recipe.locked", "partition.job-filter-put", "partition.configured")
 
 
 def _shuffled_rounds(chance: Random, faults: list[Fault]) -> Iterator[Fault]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from domain.contention.documents import stored_locks
 from domain.events import Basis, Change, Stamp
 from domain.system.events import SystemIdle
 from store.event_log import EventLog
@@ -16,6 +17,8 @@ from store.requests import AppendRequest, Committed, Fence, Fenced, Outcome
 from tests.harness.appends import positions
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
+from tests.in_process.environment import Environment
+from tests.simulation.planted import locks_conflict_with_nothing
 from tests.soak.book import Acknowledged, Book, LabJournal
 from tests.soak.log_history import LogHistory
 from tests.workers.lab import equip, submit_jobs
@@ -128,3 +131,20 @@ def test_fact__other_data_or_a_later_position__is_not_found(
     ]
     book.note(right, *wrong)
     assert len(history.check()) == len(wrong)
+
+
+@pytest.mark.parametrize("planted", [False, True])
+def test_history__locks_conflict_with_nothing__is_seen(
+    environment: Environment, book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planted: bool
+) -> None:
+    """Let two recipes lock one network; without the planted fault the second one waits."""
+    if planted:
+        locks_conflict_with_nothing(monkeypatch)
+    with environment.scene() as scene:
+        equip(scene.log, systems=2)
+        submit_jobs(scene.log, 2, stored_locks({"network": {"Exclusive": ["n1"]}}))
+        scene.scheduler.begin()
+        scene.scheduler.settle()
+        scene.scheduler.die()
+        wrong = LogHistory(scene.log, book, LabJournal(tmp_path / "none")).check()
+    assert any("no_conflicting_locks" in each for each in wrong) == planted

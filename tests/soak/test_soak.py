@@ -17,7 +17,7 @@ import pytest
 
 from tests.soak.log_history import LogHistory
 from tests.soak.site import SoakSite, site
-from tests.soak.soak import Soak
+from tests.soak.soak import CONTENTION, Soak
 
 FAULTS = int(os.environ.get("LABLEDGER_FAULTS", "20"))
 SEED = int(os.environ.get("LABLEDGER_SEED") or SystemRandom().randrange(10**6))
@@ -48,7 +48,8 @@ def test_two_machines__faults_at_random_moments__come_back_and_lose_nothing(fold
     print(
         f"{history.end} events, {history.acknowledged} acknowledged facts found in them,"
         f" {len(there.book.jobs)} jobs each once, {there.book.repeated} requests repeated under their keys,"
-        f" epoch {history.epoch} at last"
+        f" epoch {history.epoch} at last; "
+        + ", ".join(f"{history.count(topic)} {topic}" for topic in CONTENTION)
     )
 
 

@@ -49,6 +49,15 @@ def test_append__several_requests__each_gets_its_own_positions(log: EventLog) ->
 
 
 @pytest.mark.promise
+def test_existing__subjects_with_and_without_events__are_those_with(log: EventLog) -> None:
+    log.append([append_to("a", "b", "a")])
+    log.load({"c": 0})
+
+    assert log.existing(["a", "c", "b", "a"]) == {"a", "b"}
+    assert log.existing([]) == frozenset()
+
+
+@pytest.mark.promise
 @pytest.mark.parametrize("expected", [0, 1, 3])
 def test_append__changed_subject_at_another_version__conflict(log: EventLog, expected: int) -> None:
     log.append([append_to("a", "a")])

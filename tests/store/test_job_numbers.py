@@ -116,3 +116,24 @@ def test_take__prefetched_ids_unused_for_a_while__are_dropped(counted: CountedQu
         return (await numbers.take((1, 2, 3))).job - between.job
 
     assert asyncio.run(after_a_pause()) == 1
+
+
+def test_last__before_and_after_jobs__is_the_last_id_given_out_by_any_process(log: EventLog) -> None:
+    async def before_and_after() -> list[int]:
+        numbers, other = JobNumberSource(log), JobNumberSource(log)
+        before = await numbers.last()
+        taken = await numbers.take((1, 1, 1))
+        await other.take((1, 2, 3))
+        return [before, await numbers.last() - taken.job]
+
+    assert asyncio.run(before_and_after()) == [0, 1]
+
+
+def test_last__with_spare_ids__a_later_job_has_a_higher_id(log: EventLog) -> None:
+    async def after_a_burst() -> int:
+        numbers = JobNumberSource(log)
+        await three_at_once(numbers)
+        last = await numbers.last()
+        return (await numbers.take((1, 2, 3))).job - last
+
+    assert asyncio.run(after_a_burst()) == 1

@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
+from api.use_cases.change_partition import configure_partition, put_job_filter, remove_job_filter
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.tokens import revoke_token
+from domain.admission.configuration import Configuration, LimitSection
+from domain.admission.job_filters import JobFilter
+from domain.directory.events import PartitionJobFilterPut, TokenCreated
+from domain.directory.partitions import PARTITION
 from domain.errors import NotPermitted, Stale, display_subject
 from store.requests import Committed
 from tests.use_cases.town import LAB, Town, as_admin, by
@@ -59,6 +64,21 @@ def revokes(town: Town, request: RequestContext, process: int) -> Committed | No
     return town.ask(revoke_token, request, "bob", process=process)
 
 
+def configures(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(configure_partition, request, LIMITED[process], process=process)
+
+
+def puts_rule(town: Town, request: RequestContext, process: int) -> Committed | None:
+    rule = JobFilter("rule", process, 0, None, "CONTINUE")
+    _, done = town.ask(put_job_filter, request, rule, process=process)
+    return done
+
+
+def removes_rule(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(remove_job_filter, request, "old rule", process=process)
+
+
+LIMITED = [Configuration(limits=LimitSection(process)) for process in range(2)]
 # subject, change
 ACTS: list[tuple[str, Act]] = [
     ("system/a", drains),
@@ -68,14 +88,17 @@ ACTS: list[tuple[str, Act]] = [
     ("pool/net", moves_in),
     (f"lab-controller/{LAB}", disables),
     ("token/bob", revokes),
+    (PARTITION, configures),
+    (PARTITION, puts_rule),
+    (PARTITION, removes_rule),
 ]
 
 
 @pytest.fixture(autouse=True)
 def _bobs_token(town: Town) -> None:
-    from domain.directory.events import TokenCreated
-
-    town.scene.put([("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))])
+    rule = PartitionJobFilterPut("old rule", {"action": "CONTINUE", "watermark": 0})
+    token = TokenCreated("bob", "submitter", None, "d-bob")
+    town.scene.put([("token/bob", token), (PARTITION, rule)])
 
 
 @pytest.mark.parametrize(("subject", "act"), ACTS)

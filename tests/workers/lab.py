@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from domain.contention.locks import NO_LOCKS, Locks
 from domain.directory.events import DistroTreeRegistered, LabControllerRegistered
 from domain.events import Change, Event
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
@@ -42,14 +44,15 @@ def equip(log: EventLog, systems: int) -> None:
         put(log, register({**SYSTEM, "fqdn": f"host-{number:02}.lab"}))
 
 
-def submit_jobs(log: EventLog, jobs: int) -> list[int]:
-    """Append jobs whose recipes fit every system; return the ids of the recipes."""
-    return [recipe_id for _ in range(jobs) for recipe_id in _submit(log)]
+def submit_jobs(log: EventLog, jobs: int, locks: Locks = NO_LOCKS) -> list[int]:
+    """Append jobs whose recipes fit every system and declare locks; return the ids of the recipes."""
+    job = replace(JOB, recipe_sets=(replace(RECIPE_SET, recipes=(replace(RECIPE, locks=locks),)),))
+    return [recipe_id for _ in range(jobs) for recipe_id in _submit(log, job)]
 
 
-def _submit(log: EventLog) -> Iterator[int]:
-    (ids,) = log.take_ids([counts(JOB)])
-    put(log, submit(JOB, ids, "admin", [1] * len(ids.recipes)))
+def _submit(log: EventLog, job: JobSpec) -> Iterator[int]:
+    (ids,) = log.take_ids([counts(job)])
+    put(log, submit(job, ids, "admin", [1] * len(ids.recipes)))
     yield from ids.recipes
 
 
@@ -78,12 +81,13 @@ RECIPE = RecipeSpec(
     autopick_pools=(),
     tasks=(TaskSpec("/one", None, ()), TaskSpec("/two", None, ())),
 )
+RECIPE_SET = RecipeSetSpec(Priority.Normal, (RECIPE,))
 JOB = JobSpec(
     whiteboard="",
     owner=None,
     group=None,
     retention_tag="scratch",
     product=None,
-    recipe_sets=(RecipeSetSpec(Priority.Normal, (RECIPE,)),),
+    recipe_sets=(RECIPE_SET,),
     document={},
 )

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from datetime import datetime
 from itertools import islice, pairwise
 from typing import Any, Final
 
 from domain.errors import Unknown, display_name
 from domain.events import Moment, Recorded
-from domain.recipe.events import RecipeScheduled
+from domain.recipe.events import RecipeLocked, RecipeScheduled, RecipeWaiting
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.explaining.granted import why_granted
+from domain.scheduling.explaining.held_back import set_held_back_by
+from domain.scheduling.explaining.lock_waits import (
+    lock_summary,
+    lock_wait,
+    wanted_locks,
+    why_in_the_way,
+)
 from domain.scheduling.explaining.places import places_on
 from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
+from domain.scheduling.explaining.shown_weights import weight_of, weight_of_set
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.filter_key import Demand, FilterKey, own_distro
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 from workers.explaining.follower import Follower
+from workers.explaining.rules import configuration, job_filter
 
 NEVER_PLACED: Final = "it never had a system"
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be recomputed"
@@ -33,6 +43,7 @@ def recipe(
     follower: Follower,
     recipe_id: int,
     at: int | None,
+    now: str,
     limit: int,
     system: str | None,
     hidden: list[str],
@@ -40,23 +51,32 @@ def recipe(
 ) -> dict[str, Any]:
     """Return why a recipe waits, or why it got its system: as of a position, or of the end of the log.
 
-    `hidden` systems are not shown, and the `unknown` ones among them are not counted, either. A guest is
-    explained by its host. Raises Unknown if there is no such recipe, or no such `system`.
+    A waiting recipe is weighed at `now`, a grant at the time of its decision. `hidden` systems are not shown,
+    and the `unknown` ones among them are not counted, either. A guest is explained by its host. Raises
+    Unknown if there is no such recipe, or no such `system`.
     """
     position = follower.end() if at is None else at
     past = follower.past(f"recipe/{recipe_id}", position)
     state = _folded_recipe(recipe_id, past)
     if state.host_recipe_id is not None:
-        host = recipe(follower, state.host_recipe_id, at, limit, system, hidden, unknown)
+        host = recipe(follower, state.host_recipe_id, at, now, limit, system, hidden, unknown)
         return {**host, "recipe_id": recipe_id, "host_recipe_id": state.host_recipe_id}
-    options = WaitingOptions(limit, system, frozenset(hidden), frozenset(unknown))
+    moment = datetime.fromisoformat(now)
+    options = WaitingOptions(limit, system, frozenset(hidden), frozenset(unknown), moment)
     if state.state in UNPLACED:
         partition = follower.at(position, is_end=at is None)
         return {**_description(state, position), **_explain_waiting(follower, partition, recipe_id, options)}
-    grants = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
+    grants = [recorded for recorded in past if _is_grant(recorded)]
     if grants:
-        return {**_description(state, position), **_explain_placed(follower, state, grants[-1], hidden)}
+        explained = _explain_placed(follower, state, grants[-1], hidden)
+        locking = _explain_locking(follower, state, at, position) if state.awaits_locks else {}
+        return {**_description(state, position), **explained, **locking}
     return {**_description(state, position), **_explain_ended(follower, state, past[-1], options)}
+
+
+def _is_grant(recorded: Recorded) -> bool:
+    """Return whether the scheduler granted a system. A set that loses a system is scheduled again, too."""
+    return isinstance(recorded.event, RecipeScheduled) and recorded.stamp.basis is not None
 
 
 def _folded_recipe(recipe_id: int, past: list[Recorded]) -> Recipe:
@@ -75,6 +95,7 @@ def _description(state: Recipe, position: int) -> dict[str, Any]:
         **{name: getattr(state, name) for name in (*names, "system", "lab_controller")},
         "waiting": None,
         "granted": None,
+        "locking": None,
     }
 
 
@@ -105,8 +126,9 @@ def _explain_ended(
     summary = getattr(last.event, "reason", None) or NEVER_PLACED
     if last.stamp.basis is None:
         return {"summary": summary}
-    partition = follower.at(last.stamp.basis.position)
-    return {**_explain_waiting(follower, partition, state.recipe_id, options), "summary": summary}
+    basis = last.stamp.basis
+    partition, then = follower.at(basis.position), replace(options, now=basis.now)
+    return {**_explain_waiting(follower, partition, state.recipe_id, then), "summary": summary}
 
 
 def _explain_placed(
@@ -131,17 +153,84 @@ def _explain_placed(
     return {**own, "summary": grant.summary, "granted": shown}
 
 
-def order(follower: Follower, system: str, at: int | None, after: list[Any], limit: int) -> dict[str, Any]:
-    """Return the recipes that might get a system, in rank order with their keys, after the key `after`."""
+def _explain_locking(follower: Follower, state: Recipe, at: int | None, position: int) -> dict[str, Any]:
+    """Explain why the set of a recipe waits for its resource locks."""
+    partition = follower.at(position, is_end=at is None)
+    wait = lock_wait(partition, state.recipe_set_id)
+    if wait is None:
+        return {}
+    hosts = {number: _unfinished_host(partition, number) for number in (state.recipe_set_id, *wait.waits_for)}
+    pasts = follower.pasts((host.subject for host in hosts.values()), position)
+    since = {number: _since_waiting(pasts[host.subject]) for number, host in hosts.items()}
+    blockers = [
+        {
+            "recipe_set_id": number,
+            "job_id": hosts[number].job_id,
+            "why": why_in_the_way(partition, number),
+            **since[number],
+        }
+        for number in wait.waits_for
+    ]
+    locking = {
+        **asdict(wait),
+        **since[state.recipe_set_id],
+        "locks": wanted_locks(partition, state.recipe_set_id),
+        "max_overtaken": partition.configuration.locks.max_overtaken,
+        "waits_for": blockers,
+    }
+    return {"summary": lock_summary(wait), "locking": locking}
+
+
+def _unfinished_host(partition: Partition, recipe_set_id: int) -> Recipe:
+    return next(host for host in partition.sets.hosts(recipe_set_id) if not host.finished)
+
+
+def _since_waiting(past: Iterable[Recorded]) -> dict[str, Any]:
+    """Return since when a recipe has its locks, or waits for them."""
+    last = [each for each in past if isinstance(each.event, RecipeWaiting | RecipeLocked)][-1]
+    return {"since": last.recorded_at, "since_position": last.position}
+
+
+def order(
+    follower: Follower, system: str, at: int | None, now: str, after: list[int], limit: int
+) -> dict[str, Any]:
+    """Return the recipes that might get a system, in rank order at `now`, after the key `after`."""
     partition = follower.at_end() if at is None else follower.at(at)
     state = partition.systems.get(system)
     if state is None:
         raise Unknown(display_name("system", system))
-    placed = (place for place in places_on(partition, state) if place.key > tuple(after))
+    placed = islice(places_on(partition, state, datetime.fromisoformat(now), after), limit)
+    return {"position": partition.position, "recipes": [place._asdict() for place in placed]}
+
+
+def weights(follower: Follower, recipe_ids: list[int], at: int | None, now: str) -> dict[str, Any]:
+    """Return the weights of recipes at `now`, in the given order; None for recipes that do not wait."""
+    partition = follower.at_end() if at is None else follower.at(at)
+    partition.weigh_at(datetime.fromisoformat(now))
+    recipes = map(partition.sets.recipes.get, recipe_ids)
     return {
         "position": partition.position,
-        "recipes": [{**place._asdict(), "key": list(place.key)} for place in islice(placed, limit)],
+        "weights": [
+            weight_of(partition, recipe) if recipe is not None and recipe.state in UNPLACED else None
+            for recipe in recipes
+        ],
     }
+
+
+def set_weight(follower: Follower, recipe_set_id: int, at: int | None, now: str) -> dict[str, Any]:
+    """Return the weight of a set at `now`, with its worst cells; None if it has no unplaced recipe."""
+    partition = follower.at_end() if at is None else follower.at(at)
+    partition.weigh_at(datetime.fromisoformat(now))
+    found = weight_of_set(partition, recipe_set_id)
+    return {"position": partition.position, "weight": None if found is None else asdict(found)}
+
+
+def held_back(follower: Follower, recipe_set_ids: list[int], at: int | None, now: str) -> dict[str, Any]:
+    """Return the rows of admission that hold sets back at `now`, in the given order of the sets."""
+    partition = follower.at_end() if at is None else follower.at(at)
+    partition.weigh_at(datetime.fromisoformat(now))
+    rows = (set_held_back_by(partition, recipe_set_id) for recipe_set_id in recipe_set_ids)
+    return {"position": partition.position, "held_back": [[asdict(row) for row in each] for each in rows]}
 
 
 def matches(follower: Follower, recipes: list[dict[str, Any]], hidden: list[str]) -> dict[str, Any]:
@@ -174,10 +263,23 @@ def _systems(labs: Labs, visible: Iterable[str], refused: tuple[Refusal, ...]) -
     return systems
 
 
+def lock_waits(follower: Follower, recipe_set_ids: list[int], at: int | None) -> dict[str, Any]:
+    """Return the waits of the sets that wait for their resource locks."""
+    partition = follower.at_end() if at is None else follower.at(at)
+    waits = (lock_wait(partition, recipe_set_id) for recipe_set_id in recipe_set_ids)
+    return {"position": partition.position, "waits": [asdict(wait) for wait in waits if wait is not None]}
+
+
 ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "recipe": recipe,
     "matches": matches,
     "order": order,
+    "job_filter": job_filter,
+    "configuration": configuration,
+    "lock_waits": lock_waits,
+    "weights": weights,
+    "set_weight": set_weight,
+    "held_back": held_back,
 }
 
 

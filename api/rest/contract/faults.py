@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -17,6 +19,7 @@ from api.rest.contract.values import (
     SHA256_PATTERN,
 )
 from domain.errors import Fault
+from domain.requirements.findings import Finding, Path, dotted
 
 _PATTERNS = {
     NAME_PATTERN: "must be a name: letters, digits and . _ @ + -, beginning with a letter or digit",
@@ -34,9 +37,21 @@ def faults_of(
     """Return at most `limit` faults and a count of the others, with suggestions for unknown fields."""
     errors = error.errors(include_url=False, include_input=False)
     faults = [Fault(_where(e["loc"])[:MAX_MESSAGE_LENGTH], _message(e, model)) for e in errors[:limit]]
-    if len(errors) > limit:
-        faults.append(Fault("body", f"and {len(errors) - limit} more errors"))
-    return faults
+    return [*faults, *_rest(len(errors), limit)]
+
+
+def faults_of_findings(findings: Sequence[Finding], limit: int = MAX_FAULTS) -> list[Fault]:
+    """Return at most `limit` faults of a document that the domain validated, and a count of the others."""
+    faults = [
+        Fault(_where(finding.path)[:MAX_MESSAGE_LENGTH], finding.message[:MAX_MESSAGE_LENGTH])
+        for finding in findings[:limit]
+    ]
+    return [*faults, *_rest(len(findings), limit)]
+
+
+def _rest(count: int, limit: int) -> Iterator[Fault]:
+    if count > limit:
+        yield Fault("body", f"and {count - limit} more errors")
 
 
 def _message(error: ErrorDetails, model: type[BaseModel] | None) -> str:
@@ -49,8 +64,5 @@ def _message(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     return error_message(error)[:MAX_MESSAGE_LENGTH]
 
 
-def _where(location: tuple[int | str, ...]) -> str:
-    path = ""
-    for step in location:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
-    return path or "body"
+def _where(location: Path) -> str:
+    return dotted(location) or "body"

@@ -19,7 +19,16 @@ from api.rest.contract.query_values import (
     Truth,
     Wait,
 )
-from api.rest.contract.values import Condition, Fqdn, Name, RecipeState, UsageState
+from api.rest.contract.values import (
+    Condition,
+    Fqdn,
+    LockLevel,
+    LockName,
+    LockState,
+    Name,
+    RecipeState,
+    UsageState,
+)
 
 
 class Query(BaseModel):
@@ -68,6 +77,14 @@ class QueuePage(Page):
     ] = None
 
 
+class LockPage(Page):
+    level: Annotated[LockLevel | None, Field(description="only locks of this level")] = None
+    name: Annotated[
+        LockName | None, Field(description="only locks on this name, those on everything included")
+    ] = None
+    state: Annotated[LockState | None, Field(description="only held, or only awaited locks")] = None
+
+
 class SystemPage(Page):
     condition: Annotated[Condition | None, Field(description="only systems in this condition")] = None
     usage: Annotated[UsageState | None, Field(description="only systems with this usage")] = None
@@ -78,6 +95,12 @@ class SystemPage(Page):
 
 class ImportQuery(Query):
     dry_run: Annotated[Truth, Field(description="only report what would change")] = False
+
+
+class DryRunQuery(Query):
+    dry_run: Annotated[Truth, Field(description="validate, report what would change, and store nothing")] = (
+        False
+    )
 
 
 class Explained(ReadQuery):

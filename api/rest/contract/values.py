@@ -23,6 +23,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from api.intake.words import number, printable
 from domain.access.policy import PERMISSIONS
+from domain.contention.documents import NAMED
+from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.directory import passwords
 from domain.directory.roles import ROLES
 from domain.lab_commands.lifecycle import COMMAND
@@ -30,6 +32,7 @@ from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER
 from domain.system.lifecycle import CONDITIONS, USAGE
+from projections.fold_locks import LOCK_STATES
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
 
@@ -116,6 +119,10 @@ Condition = Annotated[str, OneOf(CONDITIONS)]
 Permission = Annotated[str, OneOf(PERMISSIONS)]
 
 # For answers: the states of the domain's state machines.
+LockLevel = Annotated[str, OneOf((*LEVELS, WHOLE_LAB))]
+LockMode = Annotated[str, OneOf(NAMED)]
+LockState = Annotated[str, OneOf(LOCK_STATES)]
+LockName = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(printable)]
 RecipeState = Annotated[str, OneOf(RECIPE.states)]
 TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]

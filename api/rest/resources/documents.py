@@ -82,7 +82,7 @@ class Documents:
         paging.answer_read(resp, at, {**further_fields(name), **self._shown(row)})
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
-        self._check_name(name)
+        check_name(self._names, name)
         model: BaseModel = await read_model(req)
         document = self._completed(name, model.model_dump(mode="json"))
         existed = self._parts.feed.directory.get(self._kind, name) is not None
@@ -92,7 +92,7 @@ class Documents:
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
-        self._check_name(name)
+        check_name(self._names, name)
         done = await remove_document(self._parts, request_of(req), self._kind, name)
         answer = {self._key: _key(self._key, name), "removed": done is not None}
         await paging.answer_write(resp, self._parts.log, done, answer)
@@ -108,19 +108,21 @@ class Documents:
     def _default(self) -> Any:
         return ""
 
-    def _check_name(self, name: str) -> None:
-        try:
-            self._names.validate_python(name)
-        except ValidationError as error:
-            faults = [Fault("path", f"{name!r} {fault.message}") for fault in faults_of(error)]
-            raise FaultyInput(faults) from error
-
     async def _further_fields(self, req: Request) -> Callable[[str], dict[str, Any]]:
         """Return a function from a name to further fields of its answer, which the document lacks."""
         return lambda name: {}
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         return {self._key: _key(self._key, row["name"]), **row["document"]}
+
+
+def check_name(names: TypeAdapter[Any], name: str) -> None:
+    """Raise FaultyInput if the name in the path is not one of `names`."""
+    try:
+        names.validate_python(name)
+    except ValidationError as error:
+        faults = [Fault("path", f"{name!r} {fault.message}") for fault in faults_of(error)]
+        raise FaultyInput(faults) from error
 
 
 def _key(key: str, name: str) -> int | str:

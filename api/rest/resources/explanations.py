@@ -30,6 +30,7 @@ class Explanations:
             recipe_id=recipe_id,
             # An explanation of the present reflects the end of the log, which may be after the read position.
             at=None if query.as_of is None else at.position,
+            now=paging.moment_of(at, self._parts),
             limit=query.limit,
             system=query.system,
         )

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any, TypeVar
 
 import falcon
 from falcon.asgi import Request
 
 from api import intake
-from api.intake import PARSERS, ReadJob
+from api.intake import PARSERS, ReadJob, ReadJobs, may_depend, mentioned_in
+from api.intake.limits import MAX_MENTIONED
 from api.rest import visibility
 from api.rest.body import media_type
 from api.rest.context import Principal
 from api.rest.ports import JobBodyParts
+from domain.directory.partitions import max_placed_recipes, operation_table
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
+from domain.events import subject
+
+T = TypeVar("T")
 
 
 def job_media_type(req: Request) -> str:
@@ -32,35 +39,96 @@ async def read_job(
     parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, *, strict: bool = False
 ) -> ReadJob:
     """Return the job; recheck faults and warnings at the end of the log. Raises InvalidJob or Unreadable."""
-    before = parts.feed.position
-    try:
-        job = await _check(parts, principal, body, content_type, strict=strict)
-        if not job.warnings:
-            return job
-    except FaultyInput:
-        await parts.feed.catch_up()
-        if parts.feed.position == before:
+
+    def has_warnings(job: ReadJob) -> bool:
+        return bool(job.warnings)
+
+    reader = _Reader(parts, principal, body, content_type, strict)
+    return await reader.read(intake.read_job, has_warnings)
+
+
+async def read_jobs(
+    parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, *, strict: bool = False
+) -> ReadJobs:
+    """Return the job or the list of jobs for submission, checked like `read_job`.
+
+    A recipe set must not have more hosts than may be placed at once.
+    """
+
+    def has_warnings(read: ReadJobs) -> bool:
+        return any(job.warnings for job in read.jobs)
+
+    def parse(*body: Any, **context: Any) -> ReadJobs:
+        max_placed = max_placed_recipes(parts.feed.directory)
+        return intake.read_jobs(*body, **context, max_placed=max_placed)
+
+    reader = _Reader(parts, principal, body, content_type, strict)
+    return await reader.read(parse, has_warnings)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """A body and its sender."""
+
+    parts: JobBodyParts
+    principal: Principal
+    body: bytes
+    content_type: str
+    strict: bool
+
+    async def read(self, parse: Callable[..., T], has_warnings: Callable[[T], bool]) -> T:
+        existing = await self._existing()
+        feed = self.parts.feed
+        before = feed.position
+        try:
+            found = await self._check(parse, existing)
+            if not has_warnings(found):
+                return found
+        except FaultyInput:
+            await feed.catch_up()
+            if feed.position == before:
+                raise
+        else:
+            await feed.catch_up()
+            if feed.position == before:
+                return found
+        return await self._check(parse, existing)
+
+    async def _existing(self) -> frozenset[str]:
+        """Return the subjects of the existing jobs and recipe sets on which a job says that it depends.
+
+        They are looked up in the log, because a job may depend on one that was submitted a moment ago.
+        """
+        if not may_depend(self.body):
+            return frozenset()
+        mentioned = await self._parsed(partial(mentioned_in, self.body, self.content_type))
+        # A submission that mentions more is refused.
+        subjects = [subject(*one) for one in sorted(mentioned)[:MAX_MENTIONED]]
+        return await asyncio.to_thread(self.parts.log.existing, subjects) if subjects else frozenset()
+
+    async def _check(self, parse: Callable[..., T], existing: frozenset[str]) -> T:
+        names = visibility.name_index(self.principal, self.parts)
+        return await self._parsed(
+            partial(
+                parse,
+                *(self.body, self.content_type, names, self.principal.user, self.principal.is_admin),
+                strict=self.strict,
+                visible=visibility.visible_names(self.principal, self.parts, names),
+                tags=self.parts.retention_tags,
+                operations=operation_table(self.parts.feed.directory),
+                exists=lambda *one: subject(*one) in existing,
+            )
+        )
+
+    async def _parsed(self, parse: Callable[[], T]) -> T:
+        """Return the result of a parser. Raises InvalidJob or Unreadable."""
+        parsing = self.parts.active_requests.parsing
+        try:
+            return await parsing.run(self.principal.limit_key, len(self.body), parse)
+        except Unreadable:
             raise
-    else:
-        await parts.feed.catch_up()
-        if parts.feed.position == before:
-            return job
-    return await _check(parts, principal, body, content_type, strict=strict)
-
-
-async def _check(
-    parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, *, strict: bool
-) -> ReadJob:
-    names = visibility.name_index(principal, parts)
-    visible = visibility.visible_names(principal, parts, names)
-    arguments = (body, content_type, names, principal.user, principal.is_admin)
-    read = partial(intake.read_job, *arguments, strict=strict, visible=visible, tags=parts.retention_tags)
-    try:
-        return await parts.active_requests.parsing.run(principal.limit_key, len(body), read)
-    except Unreadable:
-        raise
-    except FaultyInput as error:
-        raise InvalidJob(error.faults) from error
+        except FaultyInput as error:
+            raise InvalidJob(error.faults) from error
 
 
 def warnings_document(warnings: Iterable[Fault]) -> list[dict[str, str]]:

@@ -9,22 +9,21 @@ from falcon.asgi import Request, Response
 
 from api.headers import POSITION_HEADER
 from api.intake import PARSERS
-from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import paging
 from api.rest.body import read_body, read_model
 from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
-from api.rest.contract.inputs.jobs import Cancel, JobPatch
+from api.rest.contract.inputs.jobs import Cancel, JobPatch, Submission
 from api.rest.contract.operation import JSON, operation
 from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
-from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
+from api.rest.resources.job_bodies import job_media_type, read_jobs, warnings_document
 from api.rest.resources.shapes import job_document, listed_job
 from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.idempotency import commit_once
-from api.use_cases.submit_job import original_of, submit_job
+from api.use_cases.submit_job import AcceptedJob, original_of, submit_job, submit_jobs
 from domain.job.submission import Original
 from projections.sql import job_ids_query
 from store.requests import Committed
@@ -38,10 +37,10 @@ class Jobs:
         self._parts = parts
 
     @operation(
-        "Submit a job",
+        "Submit a job, or several jobs in one commit",
         answers.Submitted,
         queries.Strict,
-        body=Job,
+        body=Submission,
         takes=(JSON, *(kind for kind in PARSERS if kind != JSON)),
         created=True,
         keyed=True,
@@ -52,15 +51,20 @@ class Jobs:
         strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
 
         async def submit() -> Committed:
-            job = await read_job(self._parts, principal_of(req), body, kind, strict=strict)
-            warnings, original = warnings_document(job.warnings), Original(body, kind)
-            return await submit_job(self._parts, request, job.spec, warnings, original)
+            read = await read_jobs(self._parts, principal_of(req), body, kind, strict=strict)
+            jobs = [AcceptedJob(job.spec, warnings_document(job.warnings)) for job in read.jobs]
+            original = Original(body, kind)
+            if read.is_list:
+                return await submit_jobs(self._parts, request, jobs, original)
+            return await submit_job(self._parts, request, *jobs[0], original)
 
         done = await commit_once(self._parts.log, request, submit)
         assert done is not None, "a submission is always something new"
         answer = orjson.loads(done.answer or b"{}")
         resp.status = 201
-        resp.location = f"/jobs/{answer['job_id']}"
+        # Of several jobs the first one.
+        first = answer["jobs"][0] if "jobs" in answer else answer
+        resp.location = f"/jobs/{first['job_id']}"
         paging.answer(resp, done.position, answer)
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from api.intake.declarations import reported_locks
 from api.rest.contract.inputs.labs import ProgressItem
 from domain.errors import Fault, FaultyInput
 from domain.recipe_set.messages import (
@@ -11,6 +12,7 @@ from domain.recipe_set.messages import (
     ReportAborted,
     ReportCompleted,
     ReportInstalling,
+    ReportLocks,
     ReportTaskEnded,
     ReportTaskResult,
     ReportTaskRunning,
@@ -55,6 +57,10 @@ def _watchdog(item: ProgressItem) -> Report | None:
     return ReportWatchdog(item.watchdog_seconds or 0)
 
 
+def _locks(item: ProgressItem) -> Report | None:
+    return ReportLocks(reported_locks(item.locks or {}))
+
+
 # The required fields, the optional ones, and the report that they make.
 FORMS: tuple[Form, ...] = (
     (frozenset({"task_id", "result"}), frozenset({"message", "score", "path", "logs", "log_urls"}), _result),
@@ -62,11 +68,12 @@ FORMS: tuple[Form, ...] = (
     (frozenset({"state", "reason"}), frozenset(), _given_up),
     (frozenset({"state"}), frozenset(), _state),
     (frozenset({"watchdog_seconds"}), frozenset(), _watchdog),
+    (frozenset({"locks"}), frozenset(), _locks),
 )
 
 
 def read_report(item: ProgressItem) -> Report:
-    """Return the report. Raises FaultyInput if the given fields are those of no form."""
+    """Return the report. Raises FaultyInput if the fields are those of no form, or for faulty locks."""
     given = {name for name in ProgressItem.model_fields if getattr(item, name) is not None}
     for needed, allowed, make in FORMS:
         if needed <= given <= needed | allowed and (report := make(item)) is not None:

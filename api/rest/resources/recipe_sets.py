@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from falcon.asgi import Request, Response
 
 from api.rest import paging
@@ -11,23 +14,36 @@ from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, PriorityChange
 from api.rest.contract.operation import operation
-from api.rest.ports import ChangeParts
+from api.rest.held_back import HeldBack, admission_of, held_back_of
+from api.rest.ports import RecipeParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.shapes import recipe_set_document
+from api.rest.shown_weights import NO_WEIGHT, weight_of_set
 from api.use_cases.change_job import cancel_recipe_set, change_priority
 from domain.priority import Priority
+from domain.recipe.lifecycle import UNPLACED
+
+# The further queries for one recipe set.
+FURTHER_QUERIES = "recipe_sets", "declared_locks_of_set", "held_locks_of_set"
 
 
 class RecipeSets:
-    def __init__(self, parts: ChangeParts) -> None:
+    def __init__(self, parts: RecipeParts) -> None:
         self._parts = parts
 
     @operation("Show a recipe set", answers.RecipeSet, queries.ReadQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
-        at, recipe_set, (shown,) = await find(
-            req, resp, self._parts, "recipe-set", recipe_set_id, "recipe_sets"
+        at, recipe_set, (shown, declared, held) = await find(
+            req, resp, self._parts, "recipe-set", recipe_set_id, *FURTHER_QUERIES
         )
-        paging.answer_read(resp, at, recipe_set_document(recipe_set, shown[0]))
+        body = recipe_set_document(recipe_set, shown[0], declared, held)
+        admission = await admission_of(self._parts, at, recipe_set_id)
+        weight: Mapping[str, Any] = NO_WEIGHT
+        held_back: HeldBack = []
+        if any(recipe["state"] in UNPLACED for recipe in body["recipes"]):
+            weight = await weight_of_set(self._parts, at, recipe_set_id, declared[0]["submitted_at"])
+            held_back = (await held_back_of(self._parts, at, [recipe_set_id]))[recipe_set_id]
+        paging.answer_read(resp, at, {**body, **weight, **admission, "held_back": held_back})
 
     @operation(
         "Change the priority of a recipe set, before it starts",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from falcon.asgi import Request, Response
 
+from api.clock import rfc3339
 from api.rest import paging, visibility
 from api.rest.body import parse_model, read_body, read_json_bytes
 from api.rest.context import keyed_request, principal_of, query_of
@@ -16,10 +18,18 @@ from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import BODY_REFUSALS, operation
+from api.rest.held_back import HeldBack, held_back_of
 from api.rest.ports import RecipeParts
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
-from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
+from api.rest.resources.shapes import (
+    queued_recipe,
+    ranked,
+    recipe_document,
+    recipe_locks,
+    seconds_document,
+)
+from api.rest.shown_weights import weights_of
 from api.use_cases.change_job import return_recipe
 from api.use_cases.idempotency import commit_once
 from api.use_cases.report_drafts import RecipeItem
@@ -27,15 +37,19 @@ from api.use_cases.report_progress import report_progress
 from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
+from domain.scheduling.explaining.places import START
+from projections.reader import At
 from store.requests import Committed
 
-# The key before all others in the order of one system: not assigned, -effective priority, -priority,
-# submission and recipe id.
-ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]
+# The key before all others in the order of one system: the moment at which all pages weigh, which is that of
+# the first page, and the sort key.
+ORDER_START: list[Any] = ["", *START]
 # The key before all others in the queue: not assigned, -priority, submission and recipe id.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
 # The further queries for one recipe.
-FURTHER_QUERIES = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe")
+FURTHER_QUERIES = (
+    *("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe", "held_locks"),
+)
 
 
 class Recipes:
@@ -49,9 +63,10 @@ class Recipes:
     )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         at, recipe, others = await find(req, resp, self._parts, "recipe", recipe_id, *FURTHER_QUERIES)
-        tasks, seconds, trees, history, results = others
+        tasks, seconds, trees, history, results, held_locks = others
         body = {
             **recipe_document(recipe, tasks, await self._deadline(recipe, at.position)),
+            "locks": recipe_locks(recipe, held_locks),
             "seconds": seconds_document(seconds),
             "distro_tree": {"id": recipe["distro_tree_id"], **trees[0]["document"]} if trees else None,
             "history": history,
@@ -61,7 +76,7 @@ class Recipes:
 
     async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
         """Return the deadline of the watchdog, folded from the log: no read model has it."""
-        if recipe["state"] not in STARTED:
+        if recipe["state"] not in STARTED or recipe["awaits_locks"]:
             return None
         subject = f"recipe/{recipe['recipe_id']}"
         state = await asyncio.to_thread(self._parts.aggregates.as_of, subject, at)
@@ -112,9 +127,19 @@ class Recipes:
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
         params = {"at": page.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
         rows = await self._parts.reader.rows("queue", params)
+        weights, held_back = await asyncio.gather(
+            weights_of(self._parts, page.at, rows), self._held_back(page.at, rows)
+        )
+        recipes = [queued_recipe(*each) for each in zip(rows, weights, held_back, strict=True)]
         last = rows[-1] if rows else None
         key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]
-        paging.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)
+        paging.answer_list(req, resp, page, "recipes", recipes, key)
+
+    async def _held_back(self, at: At, rows: Sequence[Mapping[str, Any]]) -> list[HeldBack]:
+        """Return the rows of admission that hold back the set of each recipe; a holder is not held back."""
+        waiting = {row["recipe_set_id"]: None for row in rows if row["state"] != "assigned"}
+        found = await held_back_of(self._parts, at, waiting)
+        return [found.get(row["recipe_set_id"], []) for row in rows]
 
     async def _queue_of(self, req: Request, resp: Response, system: str) -> None:
         """Answer the queue of a system, in the scheduler's order, with rows of the read models."""
@@ -122,7 +147,9 @@ class Recipes:
         await visibility.require_visible(req, self._parts, system)
         # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
-        question = {"at": at, "after": page.after, "limit": page.limit, "system": system}
+        moment, *after = page.after
+        now = paging.moment_of(page.at, self._parts) if page.after == ORDER_START else _read_moment(moment)
+        question = {"at": at, "now": now, "after": after, "limit": page.limit, "system": system}
         ordered = await self._parts.explainer.ask("order", **question)
         position, order = ordered["position"], ordered["recipes"]
         await self._parts.reader.reach(position, self._parts.max_waits.position_wait_seconds)
@@ -130,4 +157,15 @@ class Recipes:
         rows = {row["recipe_id"]: row for row in await self._parts.reader.rows("queue_of", params)}
         recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
         page = replace(page, at=page.at._replace(position=position))
-        paging.answer_list(req, resp, page, "recipes", recipes, order[-1]["key"] if order else None)
+        held_back = await self._held_back(page.at, recipes)
+        recipes = [{**recipe, "held_back": each} for recipe, each in zip(recipes, held_back, strict=True)]
+        key = [rfc3339(now), *order[-1]["key"]] if order else None
+        paging.answer_list(req, resp, page, "recipes", recipes, key)
+
+
+def _read_moment(text: str) -> datetime:
+    """Return the moment in a cursor. Raises FaultyInput if it is none."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise paging.no_cursor() from None

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from orjson import Fragment, loads
 
 from api.rest.contract.inputs.systems import Cpu, Properties
+from domain.contention.algebra import merge
+from domain.contention.documents import locks_to_json, stored_locks
+from domain.contention.own_names import unplaced
 from domain.priority import Priority
-from domain.recipe.lifecycle import UNFINISHED
+from domain.recipe.lifecycle import STARTED, UNFINISHED
 from domain.roll_up import result_in, result_of
 from domain.system.differences import PropertyDifference
-from projections.durations import PHASES
+from projections.durations import PHASES, phase_of
+from projections.fold_locks import locks_of
 
 Row = dict[str, Any]
 
@@ -32,18 +38,24 @@ def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
     }
 
 
-def recipe_set_document(recipe_set: Row, shown: Row) -> Row:
+def recipe_set_document(recipe_set: Row, shown: Row, declared: list[Row], held_locks: list[Row]) -> Row:
+    """Return a recipe set with its declared and held locks; the further rows have a `recipe_id`."""
     (loaded,) = loads(shown["recipe_sets"])
-    return {**recipe_set, "recipes": loaded["recipes"]}
+    profile = merge(*(unplaced(stored_locks(row["locks"])) for row in declared))
+    by_recipe = groupby(held_locks, key=itemgetter("recipe_id"))
+    held = merge(*(locks_of(rows) for _, rows in by_recipe))
+    started = any(map(_has_started, loaded["recipes"]))
+    locks = {"declared": locks_to_json(profile), "held": locks_to_json(held) if started else None}
+    return {**recipe_set, "recipes": loaded["recipes"], "locks": locks}
 
 
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
     """Return a recipe; `guests` are the ids of its guest recipes, `deadline` is that of its watchdog."""
     of_job = ("job_id", "recipe_set_id", "priority", "owner", "group")
-    shown = ("recipe_id", "host_recipe_id", "state", "system", "lab_controller", "whiteboard", "role")
+    shown = ("recipe_id", "host_recipe_id", "state", "awaits_locks", "system", "lab_controller")
     further = ("guests", "guestname", "guestargs", "reservesys", "distro")
     return {
-        **{name: recipe[name] for name in (*of_job, *shown, "reason", "since")},
+        **{name: recipe[name] for name in (*of_job, *shown, "whiteboard", "role", "reason", "since")},
         "result": result_in(recipe["state"], result_of(task["result"] for task in tasks)),
         "tasks": tasks,
         **{name: recipe[name] for name in further},
@@ -51,21 +63,42 @@ def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) ->
     }
 
 
+def recipe_locks(recipe: Row, held_locks: list[Row]) -> Row:
+    """Return the declared and the held resource locks of a recipe."""
+    return {
+        "declared": recipe["declared_locks"],
+        "held": locks_to_json(locks_of(held_locks)) if _has_started(recipe) else None,
+    }
+
+
+def _has_started(recipe: Row) -> bool:
+    return recipe["state"] in STARTED and not recipe["awaits_locks"]
+
+
 def seconds_document(rows: list[Row]) -> Row:
     """Return the seconds of a recipe, or of all recipes of a job, by state and by phase."""
-    by_state = {row["state"]: row["seconds"] for row in sorted(rows, key=_state_order)}
-    of_phase = {phase: sum(by_state.get(state, 0.0) for state in states) for phase, states in PHASES.items()}
+    by_state: dict[str, float] = {}
+    of_phase = dict.fromkeys(PHASES, 0.0)
+    for row in sorted(rows, key=_state_order):
+        by_state[row["state"]] = by_state.get(row["state"], 0.0) + row["seconds"]
+        of_phase[phase_of(row["state"], row["awaits_locks"])] += row["seconds"]
     return {"by_state": by_state, **of_phase}
 
 
-def _state_order(row: Row) -> int:
-    return UNFINISHED.index(row["state"])
+def _state_order(row: Row) -> tuple[int, bool]:
+    return UNFINISHED.index(row["state"]), row["awaits_locks"]
 
 
-def queued_recipe(row: Row) -> Row:
-    """Return a queued recipe; `effective_priority` and `weight` are null outside the queue of a system."""
-    shown = {name: value for name, value in row.items() if name != "submission"}
-    return {**shown, "priority": Priority(row["priority"]).name, "effective_priority": None, "weight": None}
+def queued_recipe(row: Row, weight: float | None, held_back: list[Row] | None) -> Row:
+    """Return a queued recipe; `effective_priority` is null outside the queue of a system."""
+    shown = {name: value for name, value in row.items() if name not in ("submission", "submitted_at")}
+    return {
+        **shown,
+        "priority": Priority(row["priority"]).name,
+        "effective_priority": None,
+        "weight": weight,
+        "held_back": held_back,
+    }
 
 
 def ranked(rank: Row) -> Row:
@@ -73,7 +106,7 @@ def ranked(rank: Row) -> Row:
     return {
         "priority": Priority(rank["priority"]).name,
         "effective_priority": Priority(rank["effective_priority"]).name,
-        "weight": None,
+        "weight": rank["weight"],
     }
 
 

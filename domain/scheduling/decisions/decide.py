@@ -10,18 +10,21 @@ from datetime import datetime
 from typing import Final
 
 from domain.scheduling.decisions.draft import Decision, with_batch
+from domain.scheduling.decisions.ending_sets import Ending, end_set, ending_sets
 from domain.scheduling.decisions.let_go import let_go, stuck_lab
+from domain.scheduling.decisions.lock_grants import grant_locks
 from domain.scheduling.decisions.new_job import new_job
 from domain.scheduling.decisions.new_sets import next_new_set
 from domain.scheduling.decisions.pending_system import pending_system
 from domain.scheduling.decisions.wake_up_grants import WakeUpGrants, wakes_of
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
+from domain.scheduling.world.triggers import ADMISSION, LET_GO, LOCKS, NEW_JOB, PENDING_SYSTEM, WAKE_UP
 
 # 4: access policies, loans, and effective priorities; a reason for recipes that wait, and the labs in which a
 # set fits. Version 3 had none of these: any system served any recipe, by nominal priority.
 # 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
-POLICY_VERSION = 5
+# 6: priorities rank before assignment (`order.assigned_first`), then weights; sets wait for their locks.
+POLICY_VERSION = 6
 
 Answer = Callable[[], Decision]
 
@@ -58,6 +61,7 @@ class _Answering:
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
         self._wake_up_grants: WakeUpGrants | None = None
+        self._ending: Iterator[Ending] | None = None
         self._has_begun = False
 
     def next(self) -> Answer | None:
@@ -70,7 +74,7 @@ class _Answering:
         answer = self._find()
         if answer is None and not self._has_begun:
             # The rest of an earlier batch led to no decision, so begin a new batch.
-            self._wake_up_grants = None
+            self._wake_up_grants = self._ending = None
             self._begin()
             answer = self._find()
         self._has_begun = True
@@ -92,6 +96,20 @@ class _Answering:
             triggers.finish(kind)
         return None
 
+    def admission(self) -> Answer | None:
+        if self._ending is None:
+            self._ending = ending_sets(self._partition)
+        ending = next(self._ending, None)
+        return None if ending is None else lambda: end_set(self._partition, ending)
+
+    def locks(self) -> Answer | None:
+        recipe_set_id = self._partition.locks.next()
+        if recipe_set_id is None:
+            return None
+        # The last one, because a restarted scheduler may meet earlier ones again that had no result.
+        trigger = self._partition.triggers.of_batch(LOCKS)[-1]
+        return lambda: grant_locks(self._partition, trigger, recipe_set_id)
+
     def let_go(self) -> Answer | None:
         trigger = stuck_lab(self._partition)
         return None if trigger is None else lambda: let_go(self._partition, trigger)
@@ -112,6 +130,8 @@ class _Answering:
 
 
 _FIND: Final[dict[str, Callable[[_Answering], Answer | None]]] = {
+    ADMISSION: _Answering.admission,
+    LOCKS: _Answering.locks,
     LET_GO: _Answering.let_go,
     PENDING_SYSTEM: _Answering.pending_system,
     WAKE_UP: _Answering.wake_up,

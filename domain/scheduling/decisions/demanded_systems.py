@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.demand.filters import QUEUED
-from domain.scheduling.demand.lines import newly_assigned_line
+from domain.scheduling.demand.lines import lines_of
 from domain.scheduling.safety.matching import match
 from domain.scheduling.world.partition import Partition
 
@@ -22,13 +23,14 @@ def demanded_systems(partition: Partition, systems: int) -> int:
 def _demanded_in_lab(partition: Partition, lab_controller: str, candidates: int) -> int:
     demanded = 0
     idle = {forced: partition.available.idle(forced=forced) & candidates for forced in (False, True)}
-    for line in (lab_controller, QUEUED, newly_assigned_line(lab_controller)):
+    for line in chain.from_iterable(lines_of(lab_controller, partition.sets.rooms.open)):
         for entry, by_submitter in partition.filters.filters_in(line):
             fitting = (entry.fitting or 0) & idle[entry.key.forced is not None]
             # Recipes are not examined if earlier filters demand the same systems, as is frequent.
-            for submitter, recipes in by_submitter.items() if fitting & ~demanded else ():
+            for submitter, groups in by_submitter.items() if fitting & ~demanded else ():
                 systems = fitting & partition.labs.access.allowed(partition.filters.submitter(submitter))
-                sets = (partition.sets.recipes[rank.recipe_id].recipe_set_id for rank in recipes)
+                ranks = chain.from_iterable(groups)
+                sets = (partition.sets.recipes[rank.recipe_id].recipe_set_id for rank in ranks)
                 if systems & ~demanded and not all(
                     is_hopeless(partition, each, lab_controller) for each in sets
                 ):

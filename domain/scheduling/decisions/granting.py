@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from domain.events import Event
-from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
+from domain.directory.partitions import PARTITION
+from domain.recipe.events import RecipeAssigned, RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.draft import Draft
+from domain.scheduling.decisions.lock_grants import start
 from domain.scheduling.safety.completion import Holder, is_completable, stuck
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO
-from domain.system.events import SystemScheduled, SystemWaiting
+from domain.system.events import SystemScheduled
 from domain.system.state import System
 
 
@@ -82,14 +84,26 @@ def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -
     return tuple(partition.usable(host) & of_lab for host in hosts)
 
 
-def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = ()) -> None:
-    """Add the events of a grant and of the set's start; `instead`: other possible systems, for `on_grant`."""
+def grant(
+    draft: Draft, host: Recipe, system: System, instead: Iterable[int] = (), overtook: int | None = None
+) -> None:
+    """Add the events of a grant and of the set's start; `instead`: other possible systems, for `on_grant`.
+
+    `overtook` is the queued recipe that the grant overtakes, if any (`overtaking.py`).
+    """
     if draft.partition.on_grant is not None:
         draft.partition.on_grant(draft.trigger, host, system, instead)
-    draft.depend_on(_named_by_access(draft.partition, host, system))
     members = draft.partition.members(host.recipe_set_id)
+    draft.depend_on(_named_by_access(draft.partition, host, system))
+    if not members.holding:
+        # A first grant is invalid if the rules of admission change before its commit.
+        draft.depend_on((PARTITION,))
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
-    draft.add(members.with_guests(host, scheduled))
+    placed = members.with_guests(host, scheduled)
+    if overtook is not None:
+        # A guest overtakes nobody: only the event of the host counts.
+        placed[0] = host.subject, replace(scheduled, overtook=overtook)
+    draft.add(placed)
     draft.add([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])
     for sibling in members.recipes:
         if sibling.recipe_id == host.recipe_id or sibling.is_guest:
@@ -97,24 +111,12 @@ def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = (
         if sibling.state in ("new", "queued"):
             assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
             draft.add(members.with_guests(sibling, assigned))
-    _start(draft, host.recipe_set_id)
+    start(draft, host.recipe_set_id)
 
 
 def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
     """Yield the pools of the system and the group of the submitter, on which access depends."""
     yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
-    group = partition.sets.demand(host).submitter.group
+    group = partition.sets.index.demand(host).submitter.group
     if group is not None:
         yield f"group/{group}"
-
-
-def _start(draft: Draft, recipe_set_id: int) -> None:
-    hosts = draft.partition.sets.hosts(recipe_set_id)
-    if any(host.state != "scheduled" for host in hosts):
-        return
-    members = draft.partition.members(recipe_set_id)
-    for host in hosts:
-        assert host.system is not None, f"{host.subject} is scheduled"
-        draft.add(members.with_guests(host, RecipeWaiting(system=host.system)))
-        waiting: Event = SystemWaiting(recipe_id=host.recipe_id)
-        draft.add([(f"system/{host.system}", waiting)])

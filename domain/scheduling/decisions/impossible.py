@@ -66,7 +66,7 @@ def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
     """Return the reason for each host of a set that needs an absent distro tree, empty for other sets."""
     hosts = partition.sets.hosts(recipe_set_id)
     trees = _absent_trees(partition, recipe_set_id)
-    needed = {host.recipe_id: _first_in(trees, partition.sets.key(host)) for host in hosts}
+    needed = {host.recipe_id: _first_in(trees, partition.sets.index.key(host)) for host in hosts}
     own = {
         recipe_id: f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
         for recipe_id, tree_id in needed.items()
@@ -79,7 +79,7 @@ def _absent_trees(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapp
     """Return the last documents of the trees that the set needs and that were absent at its submission."""
     at = partition.sets.sets[recipe_set_id].submitted_at
     hosts = partition.sets.hosts(recipe_set_id)
-    needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.key(host).tree_ids)
+    needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.index.key(host).tree_ids)
     document_at = partition.absent_trees.recent_document
     found = {tree_id: document_at(tree_id, at) for tree_id in needed if tree_id and at}
     return {tree_id: document for tree_id, document in found.items() if document is not None}
@@ -95,12 +95,13 @@ def _labs_with_absent_trees(partition: Partition, recipe_set_id: int) -> Labs:
 
 
 def _fitting(partition: Partition, labs: Labs, host: Recipe) -> int:
-    key = partition.sets.key(host)
+    key = partition.sets.index.key(host)
     return partition.filters.fitting(key) if labs is partition.labs else fitting(labs, key)
 
 
 def _entitled(partition: Partition, labs: Labs, host: Recipe) -> int:
-    return _fitting(partition, labs, host) & labs.access.entitled(partition.sets.demand(host).submitter)
+    submitter = partition.sets.index.demand(host).submitter
+    return _fitting(partition, labs, host) & labs.access.entitled(submitter)
 
 
 def _some_lab_serves(labs: Labs, entitled: list[int]) -> bool:
@@ -128,7 +129,7 @@ def _labs_of(partition: Partition, labs: Labs, host: Recipe) -> tuple[str, ...]:
 
 
 def _why_none(partition: Partition, labs: Labs, host: Recipe) -> str:
-    key = partition.sets.key(host)
+    key = partition.sets.index.key(host)
     if None in key.tree_ids:
         return _with(NO_DISTRO_TREE, _unknown_of_trees(partition, host))
     visible = ~partition.visible.hidden_from(host.owner)

@@ -11,9 +11,12 @@ from domain.recipe_set.ending import abort_set
 from domain.scheduling.decisions.choice import choices
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.draft import Decision, Draft
+from domain.scheduling.decisions.ending_sets import add_end
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.impossible import why_never, why_not_yet
 from domain.scheduling.decisions.new_sets import highest, unclaimed_systems
+from domain.scheduling.decisions.overtaking import grant_in_order
+from domain.scheduling.decisions.room_order import first_rival, lacks, room_kept_for
 from domain.scheduling.safety.matching import Matching
 from domain.scheduling.supply.reasons import (
     ALL_BROKEN,
@@ -32,8 +35,14 @@ from domain.scheduling.world.triggers import Trigger
 def new_job(partition: Partition, trigger: Trigger) -> Decision:
     draft = Draft(partition, trigger)
     recipe_set_id = int(trigger.name)
-    if never := why_never(partition, recipe_set_id):
+    held = partition.sets.admission.held_back.get(recipe_set_id)
+    if held is not None and held.ends:
+        add_end(draft, recipe_set_id, held)
+    elif never := why_never(partition, recipe_set_id):
         draft.add(abort_set(partition.members(recipe_set_id), never))
+    elif held is not None:
+        hosts = partition.sets.hosts(recipe_set_id)
+        _queue(draft, recipe_set_id, {host.recipe_id: held.reason for host in hosts})
     elif not_yet := why_not_yet(partition, recipe_set_id):
         _queue(draft, recipe_set_id, not_yet)
     else:
@@ -45,6 +54,10 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
     """Grant systems to recipes, those with the fewest viable systems first; if none gets one, queue all."""
     partition = draft.partition
     hosts = partition.sets.hosts(recipe_set_id)
+    no_room = _why_no_room(draft, hosts[0])
+    if no_room is not None:
+        _queue(draft, recipe_set_id, {host.recipe_id: no_room for host in hosts})
+        return
     unclaimed = unclaimed_systems(partition)
     together = SimultaneousStart(partition, hosts, unclaimed)
     reasons: dict[int, str] = {}
@@ -54,6 +67,19 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
             reasons[host.recipe_id] = reason
     if len(reasons) == len(hosts):
         _queue(draft, recipe_set_id, reasons)
+
+
+def _why_no_room(draft: Draft, host: Recipe) -> str | None:
+    """Return why the set of a new recipe gets no room, after the grants to sets that come before it."""
+    partition, sets = draft.partition, draft.partition.sets
+    while not sets.classes.lacks_room(host.recipe_set_id):
+        if room_kept_for(partition, host) is not None:
+            break
+        rival = first_rival(partition, host)
+        if rival is None:
+            return None
+        grant_in_order(draft, rival.host, partition.system(rival.number))
+    return next(lacks(partition, host)).reason
 
 
 def _queue(draft: Draft, recipe_set_id: int, reasons: Mapping[int, str]) -> None:
@@ -94,7 +120,7 @@ def waiting_reason(partition: Partition, host: Recipe, unclaimed: int) -> str:
         return ALL_LENT
     if not partition.usable(host):
         return _why_none_usable(partition, viable)
-    key = partition.sets.key(host)
+    key = partition.sets.index.key(host)
     idle = partition.available.idle(forced=key.forced is not None)
     inaccessible = partition.filters.fitting(key) & ~partition.entitled(host) & idle & unclaimed
     is_visible = bool(inaccessible and inaccessible & ~partition.visible.hidden_from(host.owner))

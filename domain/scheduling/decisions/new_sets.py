@@ -35,12 +35,13 @@ def next_new_set(partition: Partition) -> Trigger:
         recipe_set = partition.sets.sets[int(trigger.name)]
         hosts = partition.sets.hosts(recipe_set.recipe_set_id)
         # One host stands for all, because a set has one submitter and one nominal priority.
-        if not _is_capped(partition, hosts[0]):
+        if partition.filters.weighing.is_flat and not _is_capped(partition, hosts[0]):
             return trigger
         unclaimed = unclaimed_systems(partition)
         priorities = [highest(partition, host, partition.idle(host) & unclaimed).effective for host in hosts]
         effective = max(priorities) or recipe_set.priority
-        if not triggers.rank_first((-effective, -recipe_set.priority, recipe_set.submission)):
+        weight = partition.sets.places.weight_of_new(recipe_set)
+        if not triggers.rank_first((-effective, -recipe_set.priority, weight, recipe_set.submission)):
             return trigger
 
 
@@ -55,7 +56,7 @@ def highest(partition: Partition, host: Recipe, systems: int) -> Highest:
     by_priority: dict[int, int] = {}
     nominal, submitter = (
         partition.sets.sets[host.recipe_set_id].priority,
-        partition.sets.demand(host).submitter,
+        partition.sets.index.demand(host).submitter,
     )
     access = partition.labs.access
     for rights, of_class in access.each():
@@ -69,6 +70,6 @@ def _is_capped(partition: Partition, host: Recipe) -> bool:
     """Return whether a recipe has a lower effective than nominal priority on some system open to it."""
     nominal, submitter = (
         partition.sets.sets[host.recipe_set_id].priority,
-        partition.sets.demand(host).submitter,
+        partition.sets.index.demand(host).submitter,
     )
     return any(0 < cap < nominal for cap in partition.labs.access.caps(submitter))

@@ -20,8 +20,10 @@ from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
 from domain.scheduling.decisions.draft import Decision, Draft, with_batch
+from domain.scheduling.decisions.ending_sets import Ending, end_set, is_due
+from domain.scheduling.decisions.lock_grants import grant_locks
 from domain.scheduling.decisions.tree_locations import tree_label
-from domain.scheduling.decisions.wake_up_grants import grant_all_idle
+from domain.scheduling.decisions.wake_up_grants import all_idle
 from domain.scheduling.supply.reasons import (
     DISTRO_LEFT,
     LOAN_OVER,
@@ -54,7 +56,7 @@ class LoopInput:
 
 @dataclass
 class Findings:
-    """Counts of the corrections of the loop. The last two are 0 unless Labledger has a bug."""
+    """Counts of the corrections of the loop. The last five are 0 unless Labledger has a bug."""
 
     watchdogs_expired: int = 0
     reservations_ended: int = 0
@@ -63,10 +65,14 @@ class Findings:
     labs_changed: int = 0
     out_of_step: int = 0
     idle_but_wanted: int = 0
+    lock_overlooked: int = 0
+    end_overlooked: int = 0
+    room_overlooked: int = 0
 
     @property
     def never_happen(self) -> int:
-        return self.out_of_step + self.idle_but_wanted
+        overlooked = self.lock_overlooked + self.end_overlooked + self.room_overlooked
+        return self.out_of_step + self.idle_but_wanted + overlooked
 
     def by_name(self) -> dict[str, int]:
         return asdict(self)
@@ -182,6 +188,12 @@ def _without_tree(partition: Partition, now: datetime) -> list[int]:
         if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
             ranks = partition.filters.ranks_of(entry)
             sets.update((partition.sets.recipes[rank.recipe_id].recipe_set_id, None) for rank in ranks)
+    # Sets that are held back are in no line.
+    for recipe_set_id in partition.sets.admission.held_back:
+        hosts = (host for host in partition.sets.hosts(recipe_set_id) if host.state == "queued")
+        trees = (tree_id for host in hosts for tree_id in partition.sets.index.key(host).tree_ids)
+        if any(_is_gone(partition, tree_id, now) for tree_id in trees):
+            sets[recipe_set_id] = None
     return sorted(sets)
 
 
@@ -216,10 +228,36 @@ def _idle_but_wanted(partition: Partition, _: LoopInput, findings: Findings) -> 
     """Grant idle systems to eligible recipes: the scheduler missed them, unless a trigger is unanswered."""
     if partition.triggers:
         return
-    trigger = Trigger(partition.position, TIMER, "consistency")
-    for decision in grant_all_idle(partition, trigger):
-        findings.idle_but_wanted += 1
-        yield decision
+    grants = all_idle(partition, _consistency(partition))
+    while (granted := grants.next()) is not None:
+        if partition.sets.classes.needs(granted.host.recipe_set_id):
+            findings.room_overlooked += 1
+        else:
+            findings.idle_but_wanted += 1
+        yield grants.grant_next()
+
+
+def _end_overlooked(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
+    """End sets that admission rejects: the scheduler missed them, unless a trigger is unanswered."""
+    if partition.triggers:
+        return
+    for recipe_set_id in sorted(partition.sets.admission.ending):
+        if is_due(partition, recipe_set_id):
+            findings.end_overlooked += 1
+            yield end_set(partition, Ending(_consistency(partition), recipe_set_id))
+
+
+def _lock_overlooked(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
+    """Give sets the locks that they could have: the scheduler missed them, unless a trigger is unanswered."""
+    if partition.triggers:
+        return
+    while (recipe_set_id := partition.locks.next()) is not None:
+        findings.lock_overlooked += 1
+        yield grant_locks(partition, _consistency(partition), recipe_set_id)
+
+
+def _consistency(partition: Partition) -> Trigger:
+    return Trigger(partition.position, TIMER, "consistency")
 
 
 Check = Callable[[Partition, LoopInput, Findings], Iterator[Decision]]
@@ -227,6 +265,8 @@ Check = Callable[[Partition, LoopInput, Findings], Iterator[Decision]]
 CHECKS: tuple[Check, ...] = (
     # First, because tentative decisions of other checks ease constraints: their wake-ups are answered later.
     _idle_but_wanted,
+    _lock_overlooked,
+    _end_overlooked,
     _watchdogs,
     _reservations,
     # After the reservations, so that no reservation ends twice.

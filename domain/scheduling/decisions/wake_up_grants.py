@@ -8,10 +8,11 @@ each class follows from the first recipes of the lines, and the best of these is
 from __future__ import annotations
 
 import heapq
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from domain.access.submit_rights import SubmitRights
 from domain.recipe.state import Recipe
@@ -19,13 +20,15 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.choice import choices
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.draft import Decision, Draft
-from domain.scheduling.decisions.granting import grant, is_safe
-from domain.scheduling.decisions.pending_system import tiers_of
+from domain.scheduling.decisions.granting import is_safe
+from domain.scheduling.decisions.overtaking import grant_in_order
+from domain.scheduling.decisions.room_order import first_rival, room_kept_for
+from domain.scheduling.decisions.system_order import tiers_of
 from domain.scheduling.demand.order import Place
+from domain.scheduling.ranked import Rank
 from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
-
-EVERY_SYSTEM: Final = -1
 
 
 class Wake(NamedTuple):
@@ -53,22 +56,30 @@ class NextGrant(NamedTuple):
 
 @dataclass
 class LineSearch:
-    """A line, the systems of the labs that consider it, and the filters that may still lead to a grant."""
+    """A line, the systems of the labs that consider it, and the filters that may still lead to a grant.
+
+    `until` is a recipe of the set for which room is kept from all sets behind it, until the next grant.
+    """
 
     line: str
     of_labs: int
     filters: int
+    until: Rank | None = None
 
 
 @dataclass
 class WakeGroup:
-    """Idle systems of one access class and their lines by tier; with `has_best`, `best` is valid or None."""
+    """Idle systems of one access class and their lines by tier.
+
+    With `has_best`, `best` is valid or None, as long as the weights have the version `weighed`.
+    """
 
     rights: SubmitRights
     systems: int
     tiers: Sequence[Sequence[LineSearch]]
     best: BestRecipe | None = None
     has_best: bool = False
+    weighed: int = 0
 
 
 class WakeUpGrants:
@@ -87,8 +98,15 @@ class WakeUpGrants:
             if best_recipes:
                 tier, place, _ = min(best_recipes)
                 systems = union(best.systems for best in best_recipes if best[:2] == (tier, place))
-                self._next = self._choose(self._partition.sets.recipes[place.rank.recipe_id], systems)
+                self._next = self._in_room_order(
+                    self._choose(self._partition.sets.recipes[place.rank.recipe_id], systems)
+                )
         return self._next
+
+    def _in_room_order(self, found: NextGrant) -> NextGrant:
+        """Return the grant to a set that comes before in the order of room, if there is one."""
+        rival = first_rival(self._partition, found.host, found.number)
+        return found if rival is None else NextGrant(found.trigger, rival.host, rival.number)
 
     def _choose(self, host: Recipe, candidates: int) -> NextGrant:
         """Return a grant of a safe candidate, by the first event whose wake-ups name one."""
@@ -103,29 +121,32 @@ class WakeUpGrants:
         granted, self._next = self.next(), None
         assert granted is not None, "there is a next grant"
         draft = Draft(self._partition, granted.trigger)
-        grant(draft, granted.host, self._partition.system(granted.number))
-        self._after(granted)
+        system = self._partition.system(granted.number)
+        overtook = grant_in_order(draft, granted.host, system)
+        self._after(granted, overtook)
         return draft.decision()
 
-    def _after(self, granted: NextGrant) -> None:
+    def _after(self, granted: NextGrant, overtook: int | None) -> None:
         """Remove the system from its group, and invalidate the best recipes that the grant may have changed.
 
         A single-recipe set starts at once and is never a holder, so its grant affects only groups in which it
-        is the best recipe. The grant to a larger set may change which other grants are safe.
+        is the best recipe. The grant to a larger set may change which other grants are safe. A set that was
+        overtaken may be owed now.
         """
-        is_single = self._partition.sets.is_single(granted.host.recipe_set_id)
+        sets, recipe_set_id = self._partition.sets, granted.host.recipe_set_id
+        is_alone = (
+            sets.is_single(recipe_set_id) and not sets.classes.needs(recipe_set_id) and overtook is None
+        )
         for group in self._groups:
             group.systems &= ~(1 << granted.number)
             stays = group.best is None or group.best.place.rank.recipe_id != granted.host.recipe_id
-            group.has_best = group.has_best and is_single and stays
+            group.has_best = group.has_best and is_alone and stays
         self._groups = [group for group in self._groups if group.systems]
 
 
-def grant_all_idle(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
-    """Yield a grant of each idle system that some recipe may have, as if a wake-up named all systems."""
-    grants = WakeUpGrants(partition, [Wake(trigger, EVERY_SYSTEM)])
-    while grants.next() is not None:
-        yield grants.grant_next()
+def all_idle(partition: Partition, trigger: Trigger) -> WakeUpGrants:
+    """Return the grants of all idle systems that some recipe may have, as if a wake-up named all systems."""
+    return WakeUpGrants(partition, [Wake(trigger, EVERY_SYSTEM)])
 
 
 def wakes_of(partition: Partition, triggers: Iterable[Trigger]) -> list[Wake]:
@@ -156,24 +177,27 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
     """Return the lines that these systems consider, by tier; the line of queued recipes occurs only once."""
-    tiers: tuple[dict[str, LineSearch], ...] = ({}, {})
+    tiers: defaultdict[int, dict[str, LineSearch]] = defaultdict(dict)
     for lab_controller, of_lab in partition.labs.each():
         if systems & of_lab:
-            for tier, lines in zip(tiers, tiers_of(lab_controller), strict=True):
+            for tier, lines in enumerate(tiers_of(partition, lab_controller)):
                 for line in lines:
-                    tier.setdefault(line, LineSearch(line, 0, filters)).of_labs |= of_lab
-    return [list(tier.values()) for tier in tiers]
+                    tiers[tier].setdefault(line, LineSearch(line, 0, filters)).of_labs |= of_lab
+    return [list(tier.values()) for tier in tiers.values()]
 
 
 def _best_recipes(partition: Partition, groups: Sequence[WakeGroup]) -> list[BestRecipe]:
+    version = partition.filters.weighing.version
     for group in groups:
-        if not group.has_best:
-            group.best, group.has_best = _best_recipe(partition, group), True
+        if not group.has_best or group.weighed != version:
+            group.best, group.has_best, group.weighed = _best_recipe(partition, group), True, version
     return [group.best for group in groups if group.best is not None]
 
 
 def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
     for number, tier in enumerate(group.tiers):
+        for search in tier:
+            search.until = None
         first = _first_in(partition, group, tier)
         while isinstance(first, LineSearch):
             first = _first_in(partition, group, tier)
@@ -191,11 +215,19 @@ def _first_in(
     removed: the caller searches again, and so skips all recipes with this filter at once.
     """
     searches = [search for search in tier if partition.filters.any_in(search.line, search.filters)]
-    for place, search in heapq.merge(*(_places(partition, group, search) for search in searches)):
+    found = [_places(partition, group, search) for search in searches]
+    for place, search in found[0] if len(found) == 1 else heapq.merge(*found):
         host = partition.sets.recipes[place.rank.recipe_id]
+        if partition.sets.classes.lacks_room(host.recipe_set_id):
+            search.filters = 0
+            return search
+        if search.until is None:
+            search.until = room_kept_for(partition, host)
+            if search.until is not None:
+                return search
         systems = partition.idle(host) & group.systems & search.of_labs
         if not systems:
-            search.filters &= ~(1 << partition.filters.number(partition.sets.key(host)))
+            search.filters &= ~(1 << partition.filters.number(partition.sets.index.key(host)))
             return search
         if systems := _where_safe(partition, host, systems):
             return place, systems
@@ -217,5 +249,6 @@ def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
 
 def _places(partition: Partition, group: WakeGroup, search: LineSearch) -> Iterator[tuple[Place, LineSearch]]:
     # No two recipes have the same place, so searches are never compared.
-    places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.rights)
+    filters, until = search.filters, search.until
+    places = partition.filters.ranked_recipes_of_class(search.line, filters, group.rights, until)
     return ((place, search) for place in places)

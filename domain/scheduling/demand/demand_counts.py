@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
-from domain.scheduling.demand.ranked import Rank, Ranked
 from domain.scheduling.demand.submitters import Submitters
+from domain.scheduling.ranked import Rank, Ranked
 from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.filter_key import FilterKey
 
@@ -32,10 +32,10 @@ class Evaluated(NamedTuple):
 
 
 class FilterInLine(NamedTuple):
-    """A filter, and its recipes in one line by submitter number."""
+    """A filter, and its recipes in one line by submitter number, in groups."""
 
     entry: FilterEntry
-    recipes: Mapping[int, Ranked[Rank]]
+    recipes: Mapping[int, list[Ranked[Rank]]]
 
 
 class DemandCounts:

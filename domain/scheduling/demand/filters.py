@@ -8,26 +8,36 @@ lab. `Effort` counts the visited entries and recipes; a test checks that they do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import NamedTuple
 
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
 from domain.scheduling.demand.demand_counts import DemandCounts, Evaluated, FilterEntry, FilterInLine
-from domain.scheduling.demand.lines import Line, RecipeCounts
+from domain.scheduling.demand.lines import Group, Line, RecipeCounts, needs_room, ranks_as_queued
 from domain.scheduling.demand.order import Effort, Place, ordered_places
-from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
+from domain.scheduling.demand.weighing import NO_PROFILE, WITHOUT_LOCKS, Profile, Weighing
+from domain.scheduling.ranked import Rank
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import fitting
 
-QUEUED = ""
-"""The line of the queued recipes. Assigned recipes are in the line of their lab."""
 EVERY = -1
-EMPTY_LINE = Line()
+EMPTY_LINE = Line(is_queued=True)
+
+
+class RoomPlace(NamedTuple):
+    """The sort key of a recipe in the order of room: nominal priority, highest first, weight, rank."""
+
+    negative_priority: int
+    weight: int
+    rank: Rank
 
 
 class Filters:
@@ -51,6 +61,7 @@ class Filters:
         self._lines: dict[str, Line] = {}
         self._signatures = Signatures()
         self._changes = Changes()
+        self.weighing = Weighing(self._reweigh)
         self._demand_counts = DemandCounts(labs.access, self._submitters, self._by_number)
 
     # Add and remove recipes
@@ -63,28 +74,41 @@ class Filters:
         self._populated |= 1 << entry.number
         self._demand_counts.changed(entry, submitter)
 
-    def remove(self, demand: Demand) -> None:
+    def remove(self, demand: Demand, count: int = 1) -> None:
         entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
-        entry.unplaced[submitter] -= 1
-        self._submitters.count(submitter, -1)
+        entry.unplaced[submitter] -= count
+        self._submitters.count(submitter, -count)
         if not entry.unplaced[submitter]:
             del entry.unplaced[submitter]
             if not entry.unplaced:
                 self._populated &= ~(1 << entry.number)
         self._demand_counts.changed(entry, submitter)
 
-    def enqueue(self, demand: Demand, line: str, *ranks: Rank) -> None:
-        """Add the ranks of recipes with this demand to a line."""
+    def enqueue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
+        """Add the ranks of recipes with this demand and profile to a line."""
         if line not in self._lines:
-            self._lines[line] = Line()
-        self._lines[line].add(*self._numbers(demand), *ranks)
+            self._lines[line] = Line(ranks_as_queued(line), self.weighing)
+        number = NO_PROFILE
+        if profile is not WITHOUT_LOCKS:
+            number = self.weighing.number(profile)
+            self.weighing.use(number, len(ranks))
+        self._lines[line].add(self._group(demand, number), *ranks)
 
-    def dequeue(self, demand: Demand, line: str, rank: Rank) -> None:
-        """Remove the rank of a recipe from a line."""
-        self._lines[line].discard(*self._numbers(demand), rank)
+    def dequeue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
+        """Remove the ranks of recipes with this demand and profile from a line."""
+        if profile is WITHOUT_LOCKS:
+            self._lines[line].discard(self._group(demand, NO_PROFILE), *ranks)
+            return
+        number = self.weighing.number(profile)
+        self._lines[line].discard(self._group(demand, number), *ranks)
+        self.weighing.use(number, -len(ranks))
 
-    def _numbers(self, demand: Demand) -> tuple[int, int]:
-        return self._entry(demand.key).number, self._submitters.number(demand.submitter)
+    def _group(self, demand: Demand, profile: int) -> Group:
+        return self._entry(demand.key).number, self._submitters.number(demand.submitter), profile
+
+    def _reweigh(self, profile: int, before: int) -> None:
+        for line in self._lines.values():
+            line.reweigh(profile, before)
 
     def _entry(self, key: FilterKey) -> FilterEntry:
         entry = self._entries.get(key)
@@ -179,8 +203,7 @@ class Filters:
         return (self._by_number[number] for number in numbers_in(self._populated))
 
     def ranks_of(self, entry: FilterEntry) -> Iterator[Rank]:
-        lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
-        return (rank for ranked in lines for rank in ranked)
+        return chain.from_iterable(line.recipes(entry.number) for line in self._lines.values())
 
     def signatures_of(self, systems: int, *, forced_only: bool) -> Iterator[tuple[int, int]]:
         """Yield each system with its fitting filters that have recipes, or that force it (`forced_only`)."""
@@ -215,33 +238,104 @@ class Filters:
         if there is None:
             return
         self._evaluate_all(there.filters)
-        for number in there.recipes:
+        for number in numbers_in(there.filters):
             self._effort.rows += 1
             yield FilterInLine(self._by_number[number], there.by_submitter(number))
 
     def submitter(self, number: int) -> Submitter:
         return self._submitters[number]
 
-    def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
-        """Yield the eligible recipes of a line on a system (or only those that force it) in rank order."""
-        there = self._lines.get(line, EMPTY_LINE)
-        if not there.filters:
+    def ranked_recipes(
+        self,
+        fqdn: str,
+        lines: Iterable[str],
+        *,
+        forced_only: bool,
+        is_sought: Callable[[Place], bool] | None = None,
+        until: Rank | None = None,
+    ) -> Iterator[Place]:
+        """Yield the eligible recipes of lines on a system (or only those that force it) in rank order.
+
+        For `is_sought`, see `ordered_places`. Recipes that need room, in sets behind that of `until`, are
+        left out.
+        """
+        found = [
+            (line, until if until is not None and needs_room(name) else None)
+            for name in lines
+            if (line := self._lines.get(name)) is not None and line.filters
+        ]
+        if not found:
             return iter(())
-        self._evaluate_all(there.filters)
+        for line, _ in found:
+            self._evaluate_all(line.filters)
         number = self._labs.number(fqdn)
         among = self._signatures.of(number) & (self._forcing if forced_only else EVERY)
-        return self.ranked_recipes_of_class(line, among, self._labs.access.of(number))
+        order = self._submitters.order(self._labs.access.of(number))
+        places = [
+            ordered_places(line, among & line.filters, order, self._effort, self.weighing, is_sought, last)
+            for line, last in found
+            if among & line.filters
+        ]
+        return places[0] if len(places) == 1 else heapq.merge(*places)
+
+    def count_in(self, line: str) -> int:
+        """Return the number of recipes in a line."""
+        by_filter = self._lines.get(line, EMPTY_LINE).groups().values()
+        return sum(len(ranked) for groups in by_filter for ranked in groups.values())
 
     def any_in(self, line: str, filters: int) -> bool:
         return filters & self._lines.get(line, EMPTY_LINE).filters != 0
 
-    def ranked_recipes_of_class(self, line: str, filters: int, rights: SubmitRights) -> Iterator[Place]:
-        """Yield the places of the recipes of a line with these filters on systems of a class."""
+    def ranked_recipes_of_class(
+        self, line: str, filters: int, rights: SubmitRights, until: Rank | None = None
+    ) -> Iterator[Place]:
+        """Yield the places of the recipes of a line with these filters on systems of a class.
+
+        Recipes of sets behind that of `until` are left out.
+        """
         there = self._lines.get(line, EMPTY_LINE)
         among = filters & there.filters
         if not among:
             return iter(())
-        return ordered_places(there, among, self._submitters.order(rights), self._effort)
+        order = self._submitters.order(rights)
+        return ordered_places(there, among, order, self._effort, self.weighing, until=until)
+
+    def places_for_room(self, line: str, systems: Mapping[bool, int]) -> Iterator[tuple[RoomPlace, int]]:
+        """Yield the recipes of a line in the order of room, each with those of `systems` viable for it.
+
+        `systems` are the ones with force (True) and without. Recipes without any are left out.
+        """
+        there = self._lines.get(line, EMPTY_LINE)
+        self._evaluate_all(there.filters)
+        runs: list[tuple[RoomPlace, int, Iterator[Rank], int | None]] = []
+        for number, groups in there.groups().items() if systems[True] else ():
+            self._effort.rows += 1
+            entry = self._by_number[number]
+            fitting = (entry.fitting or 0) & systems[entry.key.forced is not None]
+            for (submitter, profile), ranked in groups.items() if fitting else ():
+                self._effort.rows += 1
+                if viable := fitting & self._labs.access.allowed(self._submitters[submitter]):
+                    static = self._static(profile)
+                    ranks = iter(ranked)
+                    runs.append((self._room_place(next(ranks), static), viable, ranks, static))
+        heapq.heapify(runs)
+        while runs:
+            place, viable, ranks, static = runs[0]
+            yield place, viable
+            self._effort.rows += 1
+            following = next(ranks, None)
+            if following is None:
+                heapq.heappop(runs)
+            else:
+                heapq.heapreplace(runs, (self._room_place(following, static), viable, ranks, static))
+
+    def _static(self, profile: int) -> int | None:
+        """Return the static weight of a profile, None if all recipes weigh the same."""
+        return None if self.weighing.is_flat else self.weighing.static(self.weighing.classes[profile])
+
+    def _room_place(self, rank: Rank, static: int | None) -> RoomPlace:
+        weight = 0 if static is None else self.weighing.weight(static, rank.recipe_id)
+        return RoomPlace(rank.negative_priority, weight, rank)
 
     def number(self, key: FilterKey) -> int:
         return self._entry(key).number

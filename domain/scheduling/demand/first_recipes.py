@@ -8,7 +8,7 @@ from typing import Final
 from domain.priority import Priority
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.demand.ranked import Rank
+from domain.scheduling.ranked import Rank
 
 HIGHEST: Final = int(max(Priority))
 EVERY_NOMINAL: Final = tuple(map(int, reversed(Priority)))

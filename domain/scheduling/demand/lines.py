@@ -1,112 +1,200 @@
-"""Lines of recipes: queued ones, those assigned to a lab, and those newly assigned to one; with counts."""
+"""Lines of recipes: queued and owed ones, those assigned to a lab or newly assigned to one; with counts."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, insort
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
-from domain.scheduling.demand.first_recipes import FirstRecipes
-from domain.scheduling.demand.ranked import Rank, Ranked
+from domain.scheduling.demand.heads import Heads
+from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.ranked import Rank, Ranked
 
-NOBODY: Mapping[int, Ranked[Rank]] = {}
+NO_WEIGHTS: Final = Weighing(lambda *_: None)
+
+QUEUED: Final = ""
+"""The line of the queued recipes. Assigned recipes are in the line of their lab."""
+OWED: Final = " owed"
+"""The line of the queued recipes of owed sets (`overtaking.py`), which rank with the assigned ones."""
+_NEWLY: Final = " newly"
+_ROOM: Final = " room "
+
+Group = tuple[int, int, int]
+"""The numbers of a filter, a submitter and a profile."""
 
 
 def newly_assigned_line(lab_controller: str) -> str:
     """Return the line of the newly assigned recipes of a lab, which rank with the queued ones."""
-    return f"{lab_controller} newly"
+    return f"{lab_controller}{_NEWLY}"
+
+
+def room_line(line: str, number: int) -> str:
+    """Return the line of the queued or owed recipes whose sets need room, by the number of their class."""
+    return f"{line}{_ROOM}{number}" if number else line
+
+
+def lines_of(lab_controller: str, classes: Collection[int] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lines that a system of the lab considers: assigned and owed recipes, and queued ones.
+
+    `classes` are those of the sets that need room and have it.
+
+    Recipes that became assigned in the present batch still rank with the queued ones: every trigger of a
+    batch is answered in the rank order that the queue had when the batch began.
+    """
+    if not classes:
+        return (lab_controller, OWED), (QUEUED, newly_assigned_line(lab_controller))
+    owed = (room_line(OWED, number) for number in classes)
+    queued = (room_line(QUEUED, number) for number in classes)
+    return (lab_controller, OWED, *owed), (QUEUED, newly_assigned_line(lab_controller), *queued)
+
+
+def needs_room(line: str) -> bool:
+    """Return whether the line is of a class of sets that need room."""
+    return line.startswith((_ROOM, OWED + _ROOM))
+
+
+def ranks_as_queued(line: str) -> bool:
+    return line == QUEUED or line.endswith(_NEWLY) or line.startswith(_ROOM)
+
+
+def is_in_no_lab(line: str) -> bool:
+    """Return whether the recipes of a line are bound to no lab: names of labs do not begin with a blank."""
+    return line == QUEUED or line.startswith(" ")
 
 
 class Line:
-    """The recipes of a line by filter number. Mutable; `filters` is the bitmap of the filters with recipes.
+    """The recipes of a line, in groups of one filter, submitter and profile. Mutable.
 
-    `first_recipes` has the first recipe of each filter over all submitters, `first_by_submitter` that of each
-    submitter. While all recipes have one submitter, `only`, `first_by_submitter` is empty.
+    The order within a group depends on nothing but the recipes, so only the first recipes of groups (`heads`)
+    are compared. `weighing` has the static weight of each profile; groups of profiles that weigh the same
+    have one `Heads`. When the weight of a profile changes, its groups are moved before the next search.
+    `filters` is the bitmap of the filters with recipes. `is_queued` is False for assigned and owed recipes,
+    which rank before queued ones of equal priorities.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_queued: bool, weighing: Weighing = NO_WEIGHTS) -> None:
+        self.is_queued = is_queued
         self.filters = 0
-        self.recipes: dict[int, Ranked[Rank]] = {}
-        self.first_recipes = FirstRecipes()
-        self.only: int | None = None
-        self.first_by_submitter: dict[int, FirstRecipes] = {}
-        self._by_submitter: dict[int, dict[int, Ranked[Rank]]] = {}
+        self._heads: dict[int, Heads] = {}
+        # The weight class of the groups of each profile whose weight has changed since the last search.
+        self._moving: dict[int, int] = {}
+        self._weighing = weighing
+        self._groups: dict[int, dict[tuple[int, int], Ranked[Rank]]] = {}
+        # Groups by profile, and the group of each head.
+        self._of_profile: dict[int, dict[Group, None]] = {}
+        self._group_of_head: dict[Rank, Ranked[Rank]] = {}
         self._recipe_counts: RecipeCounts | None = None
 
-    def add(self, number: int, submitter: int, *ranks: Rank) -> None:
-        if not self.filters:
-            self.only = submitter
-        elif self.only is not None and self.only != submitter:
-            self._index_by_submitter(self.only)
+    def add(self, group: Group, *ranks: Rank) -> None:
+        number, submitter, profile = group
+        of_filter = self._groups.setdefault(number, {})
+        ranked = of_filter.get((submitter, profile))
+        before = None if ranked is None else ranked.first()
+        if ranked is None:
+            ranked = of_filter[submitter, profile] = Ranked(ranks)
+            self._of_profile.setdefault(profile, {})[group] = None
+        else:
+            for rank in ranks:
+                ranked.add(rank)
         self.filters |= 1 << number
-        self.first_recipes.put(number, _added(self.recipes, number, ranks))
-        if self.only is None:
-            self._add(number, submitter, ranks)
+        self._change_head(group, ranked, before)
         if self._recipe_counts is not None:
-            self._recipe_counts.add(number, submitter, ranks)
+            self._recipe_counts.add(group, ranks)
 
-    def _add(self, number: int, submitter: int, ranks: Iterable[Rank]) -> None:
-        first = _added(self._by_submitter.setdefault(number, {}), submitter, ranks)
-        if submitter not in self.first_by_submitter:
-            self.first_by_submitter[submitter] = FirstRecipes()
-        self.first_by_submitter[submitter].put(number, first)
-
-    def _index_by_submitter(self, only: int) -> None:
-        self.only = None
-        for number, ranked in self.recipes.items():
-            self._add(number, only, ranked)
-
-    def discard(self, number: int, submitter: int, rank: Rank) -> None:
-        ranked = self.recipes[number]
-        ranked.discard(rank)
-        if self.first_recipes.first(number) == rank:
-            self.first_recipes.put(number, ranked.first())
-        if self.only is None:
-            self._discard(number, submitter, rank)
+    def discard(self, group: Group, *ranks: Rank) -> None:
+        number, submitter, profile = group
+        of_filter = self._groups[number]
+        ranked = of_filter[submitter, profile]
+        before = ranked.first()
+        for rank in ranks:
+            ranked.discard(rank)
+        self._change_head(group, ranked, before)
         if self._recipe_counts is not None:
-            self._recipe_counts.discard(number, submitter, rank)
-        if not len(ranked):
-            del self.recipes[number]
-            self.filters &= ~(1 << number)
-
-    def _discard(self, number: int, submitter: int, rank: Rank) -> None:
-        of_filter, firsts = self._by_submitter[number], self.first_by_submitter[submitter]
-        ranked = of_filter[submitter]
-        ranked.discard(rank)
-        if firsts.first(number) == rank:
-            firsts.put(number, ranked.first())
+            self._recipe_counts.discard(group, ranks)
         if len(ranked):
             return
-        del of_filter[submitter]
+        del of_filter[submitter, profile], self._of_profile[profile][group]
+        if not self._of_profile[profile]:
+            del self._of_profile[profile]
+            self._moving.pop(profile, None)
         if not of_filter:
-            del self._by_submitter[number]
-        if not firsts:
-            del self.first_by_submitter[submitter]
+            del self._groups[number]
+            self.filters &= ~(1 << number)
 
-    def by_submitter(self, number: int) -> Mapping[int, Ranked[Rank]]:
-        if self.only is None:
-            return self._by_submitter.get(number, NOBODY)
-        return {self.only: self.recipes[number]} if number in self.recipes else NOBODY
+    def reweigh(self, profile: int, before: int) -> None:
+        """Note that the groups of a profile, whose weight class was `before`, are to be moved."""
+        if profile in self._of_profile:
+            self._moving.setdefault(profile, before)
+
+    @property
+    def heads(self) -> Mapping[int, Heads]:
+        """The first recipes of groups by weight class."""
+        for profile, before in self._moving.items():
+            after = self._weighing.classes[profile]
+            if after != before:
+                self._move(profile, before, after)
+        self._moving.clear()
+        return self._heads
+
+    def _move(self, profile: int, before: int, after: int) -> None:
+        source, target = self._heads[before], self._heads_of(after)
+        for number, submitter, _ in self._of_profile[profile]:
+            head = self._groups[number][submitter, profile].first()
+            source.replace(number, submitter, head, None)
+            target.replace(number, submitter, None, head)
+        if not source.filters:
+            del self._heads[before]
+
+    def _change_head(self, group: Group, ranked: Ranked[Rank], before: Rank | None) -> None:
+        after = ranked.first()
+        if after == before:
+            return
+        if after is not None:
+            self._group_of_head[after] = ranked
+        if before is not None:
+            del self._group_of_head[before]
+        profile = group[2]
+        weight_class = self._moving[profile] if profile in self._moving else self._weighing.classes[profile]
+        heads = self._heads_of(weight_class)
+        heads.replace(group[0], group[1], before, after)
+        if not heads.filters:
+            del self._heads[weight_class]
+
+    def _heads_of(self, weight_class: int) -> Heads:
+        heads = self._heads.get(weight_class)
+        if heads is None:
+            heads = self._heads[weight_class] = Heads()
+        return heads
+
+    def group_of(self, head: Rank) -> Iterator[Rank]:
+        """Yield the recipes of the group whose first recipe is `head`, in rank order."""
+        return iter(self._group_of_head[head])
+
+    def groups(self) -> Mapping[int, Mapping[tuple[int, int], Ranked[Rank]]]:
+        """Return the groups by filter, then by submitter and profile."""
+        return self._groups
+
+    def recipes(self, number: int) -> Iterator[Rank]:
+        """Yield the recipes of a filter, in no order."""
+        for ranked in self._groups.get(number, {}).values():
+            yield from ranked.unordered()
+
+    def by_submitter(self, number: int) -> Mapping[int, list[Ranked[Rank]]]:
+        """Return the groups of a filter by submitter."""
+        groups: dict[int, list[Ranked[Rank]]] = {}
+        for (submitter, _), ranked in self._groups.get(number, {}).items():
+            groups.setdefault(submitter, []).append(ranked)
+        return groups
 
     def recipe_counts(self) -> RecipeCounts:
         """Return the counts of recipes, computed at the first call. Only explanations need them."""
         if self._recipe_counts is None:
             self._recipe_counts = RecipeCounts()
-            for number in self.recipes:
-                for submitter, ranked in self.by_submitter(number).items():
-                    self._recipe_counts.add(number, submitter, ranked.unordered())
+            for number, groups in self._groups.items():
+                for (submitter, profile), ranked in groups.items():
+                    self._recipe_counts.add((number, submitter, profile), sorted(ranked.unordered()))
         return self._recipe_counts
-
-
-def _added(by_key: dict[int, Ranked[Rank]], key: int, ranks: Iterable[Rank]) -> Rank | None:
-    """Add ranks to the set of a key; return the first rank of the set."""
-    ranked = by_key.get(key)
-    if ranked is None:
-        ranked = by_key[key] = Ranked(ranks)
-    else:
-        for rank in ranks:
-            ranked.add(rank)
-    return ranked.first()
 
 
 class RecipeCounts:
@@ -115,28 +203,44 @@ class RecipeCounts:
     def __init__(self) -> None:
         # The number of recipes of each filter, by submitter and nominal priority.
         self._counts: dict[int, dict[int, BitSlicedNumbers]] = {}
-        # The submitter and filter of each recipe, by nominal priority.
-        self._recipes: dict[int, dict[Rank, tuple[int, int]]] = {}
+        # The sorted recipes of each group, by nominal priority.
+        self._recipes: dict[int, dict[Group, list[Rank]]] = {}
 
-    def add(self, number: int, submitter: int, ranks: Iterable[Rank]) -> None:
+    def add(self, group: Group, ranks: Iterable[Rank]) -> None:
+        number, submitter, _ = group
         by_priority = self._counts.setdefault(submitter, {})
         for rank in ranks:
             by_priority.setdefault(-rank.negative_priority, BitSlicedNumbers()).add(1 << number, 1)
-            self._recipes.setdefault(-rank.negative_priority, {})[rank] = submitter, number
+            insort(self._recipes.setdefault(-rank.negative_priority, {}).setdefault(group, []), rank)
 
-    def discard(self, number: int, submitter: int, rank: Rank) -> None:
-        self._counts[submitter][-rank.negative_priority].subtract(1 << number, 1)
-        del self._recipes[-rank.negative_priority][rank]
+    def discard(self, group: Group, ranks: Iterable[Rank]) -> None:
+        number, submitter, _ = group
+        for rank in ranks:
+            self._counts[submitter][-rank.negative_priority].subtract(1 << number, 1)
+            groups = self._recipes[-rank.negative_priority]
+            recipes = groups[group]
+            del recipes[bisect_left(recipes, rank)]
+            if not recipes:
+                del groups[group]
 
     def of(self, submitter: int) -> Mapping[int, BitSlicedNumbers]:
         """Return the numbers of recipes of a submitter: by nominal priority, then by filter."""
         return self._counts.get(submitter, {})
 
-    def before(self, rank: Rank) -> dict[int, BitSlicedNumbers]:
-        """Return the numbers of recipes of equal nominal priority before `rank`, by submitter and filter."""
-        recipes = self._recipes.get(-rank.negative_priority, {})
-        counted: dict[int, dict[int, int]] = {}
-        before = Counter(pair for other, pair in recipes.items() if other < rank)
-        for (submitter, number), count in before.items():
-            counted.setdefault(submitter, {})[number] = count
-        return {submitter: BitSlicedNumbers(counts) for submitter, counts in counted.items()}
+    def before(self, nominal: int, is_before: Callable[[Rank, int], bool]) -> dict[int, BitSlicedNumbers]:
+        """Return the numbers of recipes of a nominal priority, by submitter and filter, that are before.
+
+        `is_before` is called with the rank and the profile of a recipe. Within a group a later recipe never
+        weighs less than an earlier one, so the recipes that are before are the first ones.
+        """
+        by_submitter: dict[int, dict[int, int]] = {}
+        for (number, submitter, profile), recipes in self._recipes.get(nominal, {}).items():
+            if count := _count_before(recipes, profile, is_before):
+                by_filter = by_submitter.setdefault(submitter, {})
+                by_filter[number] = by_filter.get(number, 0) + count
+        return {submitter: BitSlicedNumbers(by_filter) for submitter, by_filter in by_submitter.items()}
+
+
+def _count_before(recipes: Sequence[Rank], profile: int, is_before: Callable[[Rank, int], bool]) -> int:
+    """Return the number of recipes of a group that are before; they are the first ones."""
+    return bisect_left(recipes, True, key=lambda rank: not is_before(rank, profile))

@@ -1,21 +1,24 @@
 """The recipes of a line in the rank order of a system (design 5.2).
 
-The order is by effective priority, nominal priority and submission. Recipes with the same filter and
-submitter have the same order on every system. Therefore only the first recipes of each filter and submitter
-are compared, and mostly the caller needs only the first of all.
+The order is by effective priority, nominal priority, assigned before queued, weight, and submission. Recipes
+with the same filter and submitter have the same order on every system. Therefore only the first recipes of
+each filter and submitter are compared, and mostly the caller needs only the first of all.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.demand.heads import First, Heads
 from domain.scheduling.demand.lines import Line
-from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.submitters import Order
+from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.ranked import Rank
 
 ANY_SUBMITTER: Final = -1
 """The submitter number of a search over all submitters."""
@@ -27,9 +30,15 @@ MAX_TRIES: Final = 4
 
 
 class Place(NamedTuple):
-    """The sort key of a recipe on a system: effective priority, highest first, then its rank."""
+    """The sort key of a recipe on a system: both priorities, highest first, assigned first, weight, rank.
+
+    Recipes of owed sets are not queued here (`overtakings.py`).
+    """
 
     negative_effective: int
+    negative_priority: int
+    is_queued: bool
+    weight: int
     rank: Rank
 
 
@@ -39,14 +48,6 @@ class Effort:
 
     evaluations: int = 0
     rows: int = 0
-
-
-class First(NamedTuple):
-    """The first recipe of a filter and submitter."""
-
-    rank: Rank
-    number: int
-    submitter: int
 
 
 class RecipeRun(NamedTuple):
@@ -64,72 +65,156 @@ class SubmitterFilters(NamedTuple):
     filters: int
 
 
-def ordered_places(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Place]:
-    """Yield the places of the recipes with these filters in rank order. A change invalidates the iterator."""
-    runs: list[RecipeRun] = []
-    for first in _firsts(line, filters, order):
-        effort.rows += 1
-        maximum = order.maxima[(line.only or 0) if first.submitter == ANY_SUBMITTER else first.submitter]
-        place = _place(first.rank, maximum)
-        while runs and runs[0].place < place:
-            yield _next(runs)
-        # Push the rest of the run only now, because most callers stop after the first place.
-        yield place
-        _push_run(runs, maximum, _behind(line, first))
-    while runs:
-        yield _next(runs)
+def ordered_places(
+    line: Line,
+    filters: int,
+    order: Order,
+    effort: Effort,
+    weighing: Weighing,
+    is_sought: Callable[[Place], bool] | None = None,
+    until: Rank | None = None,
+) -> Iterator[Place]:
+    """Yield the places of the recipes with these filters in rank order. A change invalidates the iterator.
 
-
-def _firsts(line: Line, filters: int, order: Order) -> Iterator[First]:
-    if not order.same_for_all and line.only is None:
-        for step in order.steps:
-            yield from _of_step(line, filters, step.nominal, step.submitters)
-    elif order.maxima[line.only or 0]:
-        yield from (
-            First(rank, number, ANY_SUBMITTER) for rank, number in line.first_recipes.ordered(filters)
+    The search of each weight class, in which older recipes come first, ends at a place that is not sought.
+    Recipes of sets behind that of `until` are left out.
+    """
+    is_flat = weighing.is_flat
+    places = [
+        _Search(line, heads, order, weighing, None if is_flat else weighing.static(weight_class)).places(
+            filters, effort, until
         )
+        for weight_class, heads in line.heads.items()
+        if heads.filters & filters
+    ]
+    if is_sought is not None:
+        places = [takewhile(is_sought, each) for each in places]
+    return places[0] if len(places) == 1 else heapq.merge(*places)
 
 
-def _of_step(line: Line, filters: int, nominal: int, submitters: Sequence[int]) -> Iterator[First]:
+class _Search:
+    """A search of the recipes of a line that have one static weight, None if all recipes weigh the same."""
+
+    def __init__(
+        self, line: Line, heads: Heads, order: Order, weighing: Weighing, static: int | None
+    ) -> None:
+        self._line = line
+        self._heads = heads
+        self._order = order
+        self._weighing = weighing
+        self._static = static
+
+    def places(self, filters: int, effort: Effort, until: Rank | None) -> Iterator[Place]:
+        line, heads, maxima = self._line, self._heads, self._order.maxima
+        runs: list[RecipeRun] = []
+        for first in _repeated_firsts(heads, filters & heads.filters, self._order, until):
+            effort.rows += 1
+            maximum = maxima[(heads.only or 0) if first.submitter == ANY_SUBMITTER else first.submitter]
+            place = self._place(first.rank, maximum)
+            while runs and runs[0].place < place:
+                yield self._next(runs)
+            # Push the rest of the run only now, because most callers stop after the first place.
+            yield place
+            behind = _behind(line, heads, first)
+            self._push_run(runs, maximum, behind if until is None else _up_to(behind, until))
+        while runs:
+            yield self._next(runs)
+
+    def _place(self, rank: Rank, maximum: int) -> Place:
+        static = self._static
+        weight = 0 if static is None else self._weighing.weight(static, rank.recipe_id)
+        nominal = rank.negative_priority
+        return Place(max(nominal, -maximum), nominal, self._line.is_queued, weight, rank)
+
+    def _push_run(self, runs: list[RecipeRun], maximum: int, ranks: Iterator[Rank]) -> None:
+        """Push a run without its first recipe, which was yielded already."""
+        next(ranks)
+        following = next(ranks, None)
+        if following is not None:
+            heapq.heappush(runs, RecipeRun(self._place(following, maximum), maximum, ranks))
+
+    def _next(self, runs: list[RecipeRun]) -> Place:
+        place, maximum, ranks = runs[0]
+        following = next(ranks, None)
+        if following is None:
+            heapq.heappop(runs)
+        else:
+            heapq.heapreplace(runs, RecipeRun(self._place(following, maximum), maximum, ranks))
+        return place
+
+
+def _repeated_firsts(heads: Heads, filters: int, order: Order, until: Rank | None) -> Iterator[First]:
+    """Yield what `_firsts` yields, and keep the very first: a repeated search mostly needs nothing else."""
+    question = filters, order, until
+    if heads.answer is not None and heads.answer[0] == question:
+        yield heads.answer[1]
+        yield from islice(_firsts(heads, filters, order, until), 1, None)
+        return
+    firsts = _firsts(heads, filters, order, until)
+    for first in firsts:
+        heads.answer = question, first
+        yield first
+        yield from firsts
+
+
+def _firsts(heads: Heads, filters: int, order: Order, until: Rank | None) -> Iterator[First]:
+    if not order.same_for_all and heads.only is None:
+        for step in order.steps:
+            firsts = _of_step(heads, filters, step.nominal, step.submitters)
+            yield from firsts if until is None else _firsts_up_to(firsts, until)
+    elif order.maxima[heads.only or 0]:
+        firsts = (First(rank, number, ANY_SUBMITTER) for rank, number in heads.first_recipes.ordered(filters))
+        yield from firsts if until is None else _firsts_up_to(firsts, until)
+
+
+def _firsts_up_to(firsts: Iterator[First], until: Rank) -> Iterator[First]:
+    return takewhile(lambda first: not until.is_before_set_of(first.rank), firsts)
+
+
+def _up_to(ranks: Iterator[Rank], until: Rank) -> Iterator[Rank]:
+    return takewhile(lambda rank: not until.is_before_set_of(rank), ranks)
+
+
+def _of_step(heads: Heads, filters: int, nominal: int, submitters: Sequence[int]) -> Iterator[First]:
     """Yield the first recipes of one nominal priority, by submission."""
     searched = [
         SubmitterFilters(submitter, left)
         for submitter in submitters
-        if submitter in line.first_by_submitter
-        and (left := filters & line.first_by_submitter[submitter].nominal[nominal])
+        if submitter in heads.first_by_submitter
+        and (left := filters & heads.first_by_submitter[submitter].nominal[nominal])
     ]
     if not searched:
         return
-    earliest = _earliest(line, searched) if len(searched) > MAX_MERGED_AT_ONCE else None
+    earliest = _earliest(heads, searched) if len(searched) > MAX_MERGED_AT_ONCE else None
     if earliest is not None:
         yield earliest
-    for first in heapq.merge(*(_of_submitter(line, *left) for left in searched)):
+    for first in heapq.merge(*(_of_submitter(heads, *left) for left in searched)):
         if first != earliest:
             yield first
 
 
-def _of_submitter(line: Line, submitter: int, filters: int) -> Iterator[First]:
+def _of_submitter(heads: Heads, submitter: int, filters: int) -> Iterator[First]:
     return (
         First(rank, number, submitter)
-        for rank, number in line.first_by_submitter[submitter].of_one_priority(filters)
+        for rank, number in heads.first_by_submitter[submitter].of_one_priority(filters)
     )
 
 
-def _earliest(line: Line, searched: Sequence[SubmitterFilters]) -> First | None:
+def _earliest(heads: Heads, searched: Sequence[SubmitterFilters]) -> First | None:
     """Return the very first of these recipes, or None if it is not found among MAX_TRIES filters.
 
     The first recipe of a filter over all submitters is a lower bound for the recipes of each submitter.
     """
     best: First | None = None
-    firsts = line.first_recipes.ordered(union(left.filters for left in searched))
+    firsts = heads.first_recipes.ordered(union(left.filters for left in searched))
     for _, (bound, number) in zip(range(MAX_TRIES), firsts, strict=False):
         if best is not None and best.rank < bound:
             return best
-        of_filter = line.by_submitter(number)
+        of_filter = heads.by_submitter(number)
         first = min(
-            First(rank, number, left.submitter)
+            First(of_filter[left.submitter][0], number, left.submitter)
             for left in searched
-            if left.filters >> number & 1 and (rank := of_filter[left.submitter].first()) is not None
+            if left.filters >> number & 1
         )
         best = first if best is None else min(best, first)
         if best.rank == bound:
@@ -137,30 +222,35 @@ def _earliest(line: Line, searched: Sequence[SubmitterFilters]) -> First | None:
     return None
 
 
-def _behind(line: Line, first: First) -> Iterator[Rank]:
-    """Return the recipes with the filter and submitter of `first`, beginning with `first` itself."""
-    if first.submitter == ANY_SUBMITTER:
-        return iter(line.recipes[first.number])
-    return iter(line.by_submitter(first.number)[first.submitter])
+def _behind(line: Line, heads: Heads, first: First) -> Iterator[Rank]:
+    """Return the recipes with the filter and submitter of `first` in rank order, beginning with `first`."""
+    is_of_any = first.submitter == ANY_SUBMITTER
+    ranks = heads.recipes[first.number] if is_of_any else heads.by_submitter(first.number)[first.submitter]
+    if len(ranks) == 1:
+        return line.group_of(first.rank)
+    return _merged(map(line.group_of, ranks))
 
 
-def _place(rank: Rank, maximum: int) -> Place:
-    return Place(max(rank.negative_priority, -maximum), rank)
+def _merged(groups: Iterator[Iterator[Rank]]) -> Iterator[Rank]:
+    """Merge groups, given in the order of their first recipes; a group is entered only when it is due."""
+    runs: list[tuple[Rank, Iterator[Rank]]] = []
+    for group in groups:
+        head = next(group)
+        while runs and runs[0][0] < head:
+            yield _next_rank(runs)
+        yield head
+        following = next(group, None)
+        if following is not None:
+            heapq.heappush(runs, (following, group))
+    while runs:
+        yield _next_rank(runs)
 
 
-def _push_run(runs: list[RecipeRun], maximum: int, ranks: Iterator[Rank]) -> None:
-    """Push a run without its first recipe, which was yielded already."""
-    next(ranks)
-    following = next(ranks, None)
-    if following is not None:
-        heapq.heappush(runs, RecipeRun(_place(following, maximum), maximum, ranks))
-
-
-def _next(runs: list[RecipeRun]) -> Place:
-    place, maximum, ranks = runs[0]
-    following = next(ranks, None)
+def _next_rank(runs: list[tuple[Rank, Iterator[Rank]]]) -> Rank:
+    rank, group = runs[0]
+    following = next(group, None)
     if following is None:
         heapq.heappop(runs)
     else:
-        heapq.heapreplace(runs, RecipeRun(_place(following, maximum), maximum, ranks))
-    return place
+        heapq.heapreplace(runs, (following, group))
+    return rank

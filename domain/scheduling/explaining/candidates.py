@@ -13,9 +13,11 @@ from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.granting import is_safe
-from domain.scheduling.decisions.pending_system import ranks_for_system
-from domain.scheduling.explaining.places import Places, effective_priority, why_before
+from domain.scheduling.decisions.room_order import lacks
+from domain.scheduling.decisions.system_order import ranks_for_system
+from domain.scheduling.explaining.places import Places, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system
+from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.supply.reasons import IN_ANOTHER_LAB, LAB_SILENT, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
 from domain.scheduling.supply.rules import LOAN
 from domain.scheduling.world.partition import Partition
@@ -53,11 +55,12 @@ class Occupant:
 
 @dataclass(frozen=True)
 class Ahead:
-    """A recipe that ranks ahead on the system; `by` is the criterion."""
+    """A recipe that ranks ahead on the system; `by` is the criterion. `weight` is None if weights are off."""
 
     recipe_id: int
     priority: str
     effective_priority: str
+    weight: float | None
     by: str
 
 
@@ -122,9 +125,10 @@ class Candidates:
             return self._candidate(system, NOT_NOW, reasons)
         return replace(
             self._candidate(system, *self._why_not_now(system, number)),
-            effective_priority=effective_priority(self._partition, self._host, system).name,
+            effective_priority=self._partition.effective_priority(self._host, system).name,
             before=self.before(number),
-            ahead=tuple(islice(self._ahead(system), MAX_AHEAD)),
+            # A recipe that stands in no line does not end the iteration.
+            ahead=tuple(islice(self._ahead(system), min(self.before(number), MAX_AHEAD))),
         )
 
     def _candidate(self, system: System, verdict: str, reasons: Iterable[str]) -> Candidate:
@@ -144,7 +148,7 @@ class Candidates:
 
     def _why_not_usable(self, system: System) -> Iterator[str]:
         enabled = self._partition.directory.is_enabled(system.lab_controller)
-        forced = self._partition.sets.key(self._host).forced is not None
+        forced = self._partition.sets.index.key(self._host).forced is not None
         yield from why_not_usable(system, lab_enabled=enabled, forced=forced)
         if self._partition.directory.is_silent(system.lab_controller):
             yield f"{LAB_SILENT}: {system.lab_controller}"
@@ -158,6 +162,10 @@ class Candidates:
             return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}", *for_its_set)
         if for_its_set:
             return NOT_NOW, for_its_set
+        if held := self._partition.sets.admission.held_back.get(self._host.recipe_set_id):
+            return NOT_NOW, (held.reason,)
+        if lack := next(lacks(self._partition, self._host), None):
+            return NOT_NOW, (lack.reason,)
         if not is_safe(self._partition, self._host, number):
             return PASSED_OVER, (UNSAFE,)
         return NOT_NOW, (TO_BE_ASKED,)
@@ -170,7 +178,8 @@ class Candidates:
             yield Ahead(
                 recipe.recipe_id,
                 sets.sets[recipe.recipe_set_id].priority.name,
-                effective_priority(self._partition, recipe, system).name,
+                self._partition.effective_priority(recipe, system).name,
+                weight_of(self._partition, recipe),
                 why_before(self._partition, self._host, recipe, system),
             )
 

@@ -11,8 +11,9 @@ from typing import Final
 from domain.recipe.state import Recipe
 from domain.scheduling.decisions.decide import iter_decisions
 from domain.scheduling.decisions.demanded_systems import is_hopeless
-from domain.scheduling.decisions.pending_system import ranks_for_system
-from domain.scheduling.explaining.places import effective_priority, why_before
+from domain.scheduling.decisions.system_order import ranks_for_system
+from domain.scheduling.explaining.places import why_before
+from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import NEW_JOB, PENDING_SYSTEM, Trigger
@@ -23,11 +24,15 @@ MAX_SHOWN: Final = 5
 
 @dataclass(frozen=True)
 class Rival:
-    """Another recipe for which the system was viable; `why` is the reason why it did not get the system."""
+    """Another recipe for which the system was viable; `why` is the reason why it did not get the system.
+
+    `weight` is None if weights are off.
+    """
 
     recipe_id: int
     priority: str
     effective_priority: str
+    weight: float | None
     why: str
 
 
@@ -57,6 +62,7 @@ class Granted:
     system: str
     cause: str
     effective_priority: str
+    weight: float | None
     passed_over: tuple[Rival, ...]
     behind: tuple[Rival, ...]
     behind_count: int
@@ -108,7 +114,8 @@ def _explain_grant(
         f"{_SUMMARIES.get(trigger.kind, _EASED).format(system.fqdn)}{by_chance}",
         system.fqdn,
         trigger.cause,
-        effective_priority(partition, host, system).name,
+        partition.effective_priority(host, system).name,
+        weight_of(partition, host),
         before,
         tuple(
             _rival(partition, system, other, why_before(partition, other, host, system))
@@ -148,7 +155,8 @@ def _why_passed_over(partition: Partition, system: System, recipe: Recipe) -> st
 
 def _rival(partition: Partition, system: System, recipe: Recipe, why: str) -> Rival:
     nominal = partition.sets.sets[recipe.recipe_set_id].priority
-    return Rival(recipe.recipe_id, nominal.name, effective_priority(partition, recipe, system).name, why)
+    effective = partition.effective_priority(recipe, system)
+    return Rival(recipe.recipe_id, nominal.name, effective.name, weight_of(partition, recipe), why)
 
 
 def _choice(partition: Partition, host: Recipe, number: int) -> Choice:

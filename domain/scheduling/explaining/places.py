@@ -10,19 +10,21 @@ the bit planes of the counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
 
 from domain.access.submit_rights import SubmitRights
-from domain.priority import Priority
+from domain.admission.configuration import ALWAYS
+from domain.contention.weights import shown_weight
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest
-from domain.scheduling.decisions.pending_system import ranks_for_system, tiers_of
-from domain.scheduling.demand.filters import QUEUED
-from domain.scheduling.demand.lines import RecipeCounts
-from domain.scheduling.demand.ranked import Rank
-from domain.scheduling.supply.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
+from domain.scheduling.decisions.system_order import places_for_system, tiers_of
+from domain.scheduling.demand.lines import OWED, QUEUED, RecipeCounts, ranks_as_queued
+from domain.scheduling.explaining.shown_weights import weight_of
+from domain.scheduling.ranked import Rank
+from domain.scheduling.supply.reasons import ITS_SET_IS_IN_LAB, OVERTAKEN, SUBMITTED_BEFORE
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
 
@@ -32,10 +34,10 @@ class Places:
 
     def __init__(self, partition: Partition, host: Recipe) -> None:
         self._partition = partition
-        self._line = partition.sets.line_of(host) or QUEUED
+        self._line = partition.sets.places.line_of(host) or QUEUED
         self._rank = partition.sets.rank(host)
-        self._submitter = partition.sets.demand(host).submitter
-        self._lines: dict[str, AheadCounts | None] = {}
+        self._submitter = partition.sets.index.demand(host).submitter
+        self._lines: dict[tuple[str, bool], AheadCounts | None] = {}
 
     def before(self, systems: int) -> dict[int, int]:
         """Map each system number in `systems` to the number of eligible recipes ranked ahead of this one."""
@@ -62,74 +64,115 @@ class Places:
         effective = min(
             -self._rank.negative_priority, self._partition.labs.access.cap(rights, self._submitter)
         )
-        lines = (self._ahead_counts(line, rank) for line, rank in self._lines_ahead(system))
+        lines = (self._ahead_counts(line, limit) for line, limit in self._lines_ahead(system))
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
-    def _lines_ahead(self, system: System) -> Iterator[tuple[str, Rank | None]]:
-        """Yield the lines with recipes ahead; in the recipe's own tier with its rank, which limits them."""
-        for tier in tiers_of(system.lab_controller):
+    def _lines_ahead(self, system: System) -> Iterator[tuple[str, Limit | None]]:
+        """Yield the lines with recipes ahead; in the recipe's own tier with a limit."""
+        for tier in tiers_of(self._partition, system.lab_controller):
             is_own = self._line in tier
-            yield from ((line, self._rank if is_own else None) for line in tier)
+            yield from ((line, self._limit_in(line) if is_own else None) for line in tier)
             if is_own:
                 return
 
-    def _ahead_counts(self, line: str, rank: Rank | None) -> AheadCounts | None:
+    def _limit_in(self, line: str) -> Limit:
+        """Return the limit of the recipes of a line that are ahead: assigned before queued, weight, rank."""
+        sets, weighing, rank = self._partition.sets, self._partition.filters.weighing, self._rank
+        own = ranks_as_queued(self._line), sets.places.weight(sets.recipes[rank.recipe_id]), rank
+        is_queued = ranks_as_queued(line)
+        return Limit(
+            -rank.negative_priority,
+            lambda other, number: (is_queued, weighing.of_group(number, other.recipe_id), other) < own,
+        )
+
+    def _ahead_counts(self, line: str, limit: Limit | None) -> AheadCounts | None:
         """Return the counts of a line, or None if the line is empty."""
-        if line not in self._lines:
+        # A line has a limit in the lab to which the recipe is bound, and none in other labs.
+        key = line, limit is None
+        if key not in self._lines:
             recipe_counts = self._partition.filters.recipe_counts(line)
-            self._lines[line] = None if recipe_counts is None else AheadCounts(recipe_counts, rank)
-        return self._lines[line]
+            self._lines[key] = None if recipe_counts is None else AheadCounts(recipe_counts, limit)
+        return self._lines[key]
 
 
 class RankedRecipe(NamedTuple):
-    """A recipe in the order of a system; `key` is its sort key."""
+    """A recipe in the order of a system; `key` is its sort key, `weight` is None if weights are off."""
 
     recipe_id: int
     priority: int
     effective_priority: int
+    weight: float | None
     key: tuple[int, ...]
 
 
-def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
-    """Yield the recipes eligible for a system, in the rank order of the system."""
-    for rank in ranks_for_system(partition, system):
-        recipe = partition.sets.recipes[rank.recipe_id]
-        effective = int(effective_priority(partition, recipe, system))
-        is_first = partition.sets.line_of(recipe) == system.lab_controller
-        key = not is_first, -effective, *rank
-        yield RankedRecipe(recipe.recipe_id, -rank.negative_priority, effective, key)
+START: Final = (0, *[-(2**15)] * 2, 0, 0, 0, 0)
+"""A sort key before that of any recipe."""
 
 
-def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
-    """Return the effective priority of a recipe that may be submitted to the system (design 5.2)."""
-    rights = partition.labs.access.of(partition.labs.number(system.fqdn))
-    nominal = partition.sets.sets[recipe.recipe_set_id].priority
-    return Priority(min(nominal, partition.labs.access.cap(rights, partition.sets.demand(recipe).submitter)))
+def places_on(
+    partition: Partition, system: System, now: datetime, after: Sequence[int] = START
+) -> Iterator[RankedRecipe]:
+    """Yield the recipes eligible for a system, in its rank order at `now`, from behind the key `after`."""
+    partition.weigh_at(now)
+    for tier, place in places_for_system(partition, system):
+        *order, rank = place
+        key = tier, *map(int, order), *rank[1:]
+        if key > tuple(after):
+            weight = weight_of(partition, partition.sets.recipes[rank.recipe_id])
+            priorities = -place.negative_priority, -place.negative_effective
+            yield RankedRecipe(rank.recipe_id, *priorities, weight, key)
 
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:
     """Return why another recipe ranks ahead of this one on a system that both could have."""
-    line_of = partition.sets.line_of
-    if line_of(other) == system.lab_controller != line_of(recipe):
-        return ITS_SET_IS_IN_LAB
-    theirs, mine = (effective_priority(partition, each, system) for each in (other, recipe))
+    why_first = _why_first(partition, recipe, other)
+    if why_first is not None and partition.configuration.order.assigned_first == ALWAYS:
+        return why_first
+    theirs, mine = (partition.effective_priority(each, system) for each in (other, recipe))
     if theirs != mine:
         return f"effective priority {theirs.name} before {mine.name}"
     theirs, mine = (partition.sets.sets[each.recipe_set_id].priority for each in (other, recipe))
-    return f"priority {theirs.name} before {mine.name}" if theirs != mine else SUBMITTED_BEFORE
+    if theirs != mine:
+        return f"priority {theirs.name} before {mine.name}"
+    if why_first is not None:
+        return why_first
+    is_owed = partition.sets.overtakings.is_owed
+    if is_owed(other.recipe_set_id) and not is_owed(recipe.recipe_set_id):
+        return OVERTAKEN
+    coefficient = partition.configuration.weights.coefficient
+    lighter, heavier = (partition.sets.places.weight(each) for each in (other, recipe))
+    if lighter != heavier:
+        shown = (f"{shown_weight(weight, coefficient):.2f}" for weight in (lighter, heavier))
+        return "weight " + " before ".join(shown)
+    return SUBMITTED_BEFORE
+
+
+def _why_first(partition: Partition, recipe: Recipe, other: Recipe) -> str | None:
+    """Return why another recipe comes before the queued ones, among which this one is; otherwise None."""
+    theirs, mine = (partition.sets.places.line_of(each) or QUEUED for each in (other, recipe))
+    if ranks_as_queued(theirs) or not ranks_as_queued(mine):
+        return None
+    return OVERTAKEN if theirs == OWED else ITS_SET_IS_IN_LAB
+
+
+class Limit(NamedTuple):
+    """The nominal priority of a recipe, and whether an equal one, by rank and profile, is ahead of it."""
+
+    nominal: int
+    is_ahead: Callable[[Rank, int], bool]
 
 
 class AheadCounts:
-    """Counts of a line, valid until the partition changes. Without a `rank`, all its recipes are ahead.
+    """Counts of a line, valid until the partition changes. Without a `limit`, all its recipes are ahead.
 
     A kind of system is identified by `maxima`, the maximum effective priority of each submitter there (0: not
     allowed), and by `effective`, the effective priority of the recipe there.
     """
 
-    def __init__(self, recipe_counts: RecipeCounts, rank: Rank | None) -> None:
+    def __init__(self, recipe_counts: RecipeCounts, limit: Limit | None) -> None:
         self._recipe_counts = recipe_counts
-        self._rank = rank
-        self._before_rank = {} if rank is None else recipe_counts.before(rank)
+        self._nominal = None if limit is None else limit.nominal
+        self._ahead_of_equals = {} if limit is None else recipe_counts.before(*limit)
         self._sums: dict[tuple[tuple[int, ...], int], BitSlicedNumbers] = {}
         self._for_equal_maxima: dict[tuple[int, int], BitSlicedNumbers] = {}
         self._of_submitter: dict[tuple[int, int, int], BitSlicedNumbers] = {}
@@ -169,9 +212,9 @@ class AheadCounts:
         return self._of_submitter[kind]
 
     def _counts_of(self, submitter: int, maximum: int, effective: int) -> Iterator[BitSlicedNumbers]:
-        own = None if self._rank is None else -self._rank.negative_priority
+        own = self._nominal
         for nominal, counted in self._recipe_counts.of(submitter).items():
             if own is None or (min(nominal, maximum), nominal) > (effective, own):
                 yield counted
-        if submitter in self._before_rank and own is not None and min(own, maximum) == effective:
-            yield self._before_rank[submitter]
+        if submitter in self._ahead_of_equals and own is not None and min(own, maximum) == effective:
+            yield self._ahead_of_equals[submitter]

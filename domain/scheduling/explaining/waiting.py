@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, islice
 
 from domain.recipe.state import Recipe
@@ -11,7 +12,9 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
+from domain.scheduling.explaining.held_back import HeldBackBy, held_back_by
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable_systems
+from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, TREE_AWAY
 from domain.scheduling.supply.rules import ACCESS, LOAN
 from domain.scheduling.world.partition import Partition
@@ -41,10 +44,25 @@ class Counted:
 
 
 @dataclass(frozen=True)
+class Overtaken:
+    """The count of overtakings of a set, and the count at which the set is owed; None without a bound."""
+
+    count: int
+    bound: int | None
+
+
+@dataclass(frozen=True)
 class Waiting:
-    """The explanation of an unplaced recipe: the first `systems` of its `systems_count` candidates."""
+    """The explanation of an unplaced recipe: the first `systems` of its `systems_count` candidates.
+
+    While rows of admission hold the set back (`held_back`), no system is asked for it. `weight` is None if
+    weights are off.
+    """
 
     summary: str
+    held_back: tuple[HeldBackBy, ...]
+    weight: float | None
+    overtaken: Overtaken
     rules: tuple[RuleCount, ...]
     counted: Counted
     systems: tuple[Candidate, ...]
@@ -56,18 +74,22 @@ class WaitingOptions:
     """The options of an explanation: the maximum number of systems, or the one system to show (`only`).
 
     `hidden` systems, which the user may not see, are not shown; the `unknown` ones of them are not counted.
+    Recipes are weighed at `now`, by default at the time of the last event.
     """
 
     limit: int
     only: str | None = None
     hidden: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
+    now: datetime | None = None
 
 
 def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) -> Waiting:
     """Return why a recipe that is not a guest has no system."""
+    if options.now is not None:
+        partition.weigh_at(options.now)
     seen, unknown = ~_bitmap(partition, options.hidden), _bitmap(partition, options.unknown)
-    refused = _without(unknown, refusals(partition.labs, partition.sets.demand(host)))
+    refused = _without(unknown, refusals(partition.labs, partition.sets.index.demand(host)))
     candidates = Candidates(partition, host, refused)
     viable = viable_systems(partition.labs, refused) & ~unknown
     lent = refused_only_by(refused, LOAN.name)
@@ -95,11 +117,24 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
     else:
         shown = [_one(candidates, partition.labs.number(options.only), viable, lent, not_allowed)]
     rules = _rules(all_systems, refused)
-    summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
-    tree_id = partition.absent_trees.first_absent(partition.sets.key(host).tree_ids)
-    if tree_id is not None:
-        summary = f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
-    return Waiting(summary, rules, counted, tuple(islice(shown, options.limit)), count)
+    held_back = held_back_by(partition, host)
+    summary = held_back[0].reason if held_back else _absence(partition, host)
+    if summary is None:
+        summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
+    weight, overtaken = weight_of(partition, host), _overtaken(partition, host)
+    systems = tuple(islice(shown, options.limit))
+    return Waiting(summary, held_back, weight, overtaken, rules, counted, systems, count)
+
+
+def _overtaken(partition: Partition, host: Recipe) -> Overtaken:
+    overtakings = partition.sets.overtakings
+    return Overtaken(overtakings.count(host.recipe_set_id), overtakings.maximum)
+
+
+def _absence(partition: Partition, host: Recipe) -> str | None:
+    """Return the reason of a recipe whose distro tree is away, else None."""
+    tree_id = partition.absent_trees.first_absent(partition.sets.index.key(host).tree_ids)
+    return None if tree_id is None else f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
 
 
 def _bitmap(partition: Partition, names: frozenset[str]) -> int:

@@ -1,4 +1,4 @@
-"""Bitmaps of usable and idle systems, by condition, draining, reservation, usage and lab."""
+"""Bitmaps of usable, idle and pending systems, by condition, draining, reservation, usage and lab."""
 
 from __future__ import annotations
 
@@ -14,26 +14,28 @@ class Availability:
     def __init__(self, labs: Labs) -> None:
         self._labs = labs
         self._idle = 0
+        self._pending = 0
         self._open = 0
         self._automated = 0
         # The bitmap of Broken systems.
         self.broken = 0
         self._serving: dict[str, None] = {}
-        self._facts: dict[str, tuple[bool, bool, bool, str, bool]] = {}
+        self._facts: dict[str, tuple[str, bool, bool, str, bool]] = {}
         self._in_serving_labs: int | None = 0
 
     def put(self, system: System) -> bool:
-        """Store a new state of a system; return whether more than its being idle has changed."""
+        """Store a new state of a system; return whether more than its usage has changed."""
         before = self._facts.get(system.fqdn)
         # `usable` checks the lab itself, because a lab changes for all its systems at once.
         is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
         place = system.lab_controller, system.condition == "Broken"
-        facts = (system.usage == "idle", is_open_now, automated, *place)
+        facts = (system.usage, is_open_now, automated, *place)
         if facts == before:
             return False
         self._facts[system.fqdn] = facts
         bit = 1 << self._labs.number(system.fqdn)
-        self._idle = _with(self._idle, bit, facts[0])
+        self._idle = _with(self._idle, bit, system.usage == "idle")
+        self._pending = _with(self._pending, bit, system.usage == "pending")
         if before is not None and before[1:] == facts[1:]:
             return False
         self._open = _with(self._open, bit, is_open_now)
@@ -59,6 +61,10 @@ class Availability:
 
     def idle(self, *, forced: bool) -> int:
         return self.usable(forced=forced) & self._idle
+
+    def pending(self) -> int:
+        """Return the pending systems that recipes may have."""
+        return self.usable(forced=True) & self._pending
 
 
 def _with(bitmap: int, bit: int, member: bool) -> int:

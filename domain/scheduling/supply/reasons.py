@@ -20,6 +20,13 @@ SET_INCOMPLETE: Final = "no lab has usable systems for its whole set now, busy o
 UNSAFE: Final = "unsafe: with this system its set and others could wait for each other for ever"
 LET_GO: Final = "its set let go: it could not be completed, or stood in the way of others"
 
+# Why admission holds a set back; followed by the name of the job filter, and by its reason.
+PAUSED: Final = "paused by the job filter"
+
+# Why a set gets no room under a limit; followed by the limit.
+NO_ROOM: Final = "no room under a limit"
+ROOM_KEPT: Final = "the room is kept for a set that has waited long for more of it"
+
 LAB_SILENT: Final = "its lab controller is silent"
 TREE_AWAY: Final = "its distro tree is away"
 SIBLING_TREE_AWAY: Final = "the distro tree of another recipe of its set is away"
@@ -27,6 +34,7 @@ IN_ANOTHER_LAB: Final = "its set has a system in another lab"
 TO_BE_ASKED: Final = "it is about to be asked who takes it"
 # Why one recipe comes before another.
 ITS_SET_IS_IN_LAB: Final = "its set has a system in this lab already"
+OVERTAKEN: Final = "its set was overtaken as often as allowed"
 SUBMITTED_BEFORE: Final = "submitted before"
 
 # Why a recipe is given up.

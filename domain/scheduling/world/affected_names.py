@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from domain.directory.partitions import DEFAULT
 from domain.events import Event
 from domain.recipe.state import Recipe
 from domain.system.usage import is_automated
@@ -26,8 +28,11 @@ Names = Callable[[Happened, "Partition"], Iterable[str]]
 """A function that returns the names of labs, systems or recipe sets that an event affects."""
 
 
-def own_name(happened: Happened, _: Partition) -> Iterator[str]:
-    yield happened.subject.partition("/")[2]
+# These functions are called for each event, so they are no generators.
+
+
+def own_name(happened: Happened, _: Partition) -> Iterable[str]:
+    return (happened.subject.partition("/")[2],)
 
 
 # Names of labs
@@ -76,29 +81,109 @@ def all_labs_if_group_counts(happened: Happened, partition: Partition) -> Iterab
 
 
 def lab_of_lost_system(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the lab of a recipe that was scheduled before the event."""
+    """Yield the lab of a recipe that had a system, but had not started, before the event."""
     before: Recipe = happened.before
-    if before.state == "scheduled" and before.lab_controller is not None:
+    if before.holds_early and before.lab_controller is not None:
         yield before.lab_controller
 
 
-def lab_of_large_set(happened: Happened, partition: Partition) -> Iterator[str]:
+def lab_of_large_set(happened: Happened, partition: Partition) -> Iterable[str]:
     after: Recipe = happened.after
-    if after.lab_controller is not None and len(partition.sets.hosts(after.recipe_set_id)) > 1:
-        yield after.lab_controller
+    if after.lab_controller is None or partition.sets.is_single(after.recipe_set_id):
+        return ()
+    return (after.lab_controller,) if len(partition.sets.hosts(after.recipe_set_id)) > 1 else ()
 
 
 # Names of systems and recipe sets
 
 
-def system_if_forced(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the system if it is not Automated: then only recipes that force it may have it."""
-    if not is_automated(happened.after.condition):
-        yield happened.after.fqdn
+def system_if_forced(happened: Happened, _: Partition) -> Iterable[str]:
+    """Return the system if it is not Automated: then only recipes that force it may have it."""
+    return () if is_automated(happened.after.condition) else (happened.after.fqdn,)
 
 
 def set_that_lost(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the set of a recipe that was scheduled, or that was assigned and is queued now."""
+    """Yield the set of a recipe that had a system and had not started, or was assigned and is queued now."""
     before: Recipe = happened.before
-    if before.state == "scheduled" or (before.state == "assigned" and happened.after.state == "queued"):
+    if before.holds_early or (before.state == "assigned" and happened.after.state == "queued"):
         yield str(before.recipe_set_id)
+
+
+# Names of partitions whose sets may get their locks
+
+
+def partition_if_waiting(_: Happened, partition: Partition) -> Iterator[str]:
+    """Yield the partition if some set waits for its locks."""
+    if partition.locks.waiting:
+        yield DEFAULT
+
+
+def partition_if_freed(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the partition if a recipe ended its locks, or no longer waits for some, while a set waits."""
+    if not partition.locks.waiting:
+        return ()
+    before, after = happened.before, happened.after
+    is_freed = not after.started and (before.started or before.awaits_locks) and not before.is_guest
+    return (DEFAULT,) if is_freed else ()
+
+
+def partition_if_awaited(happened: Happened, _: Partition) -> Iterable[str]:
+    """Return the partition if the recipe waits for its locks now."""
+    return (DEFAULT,) if happened.after.awaits_locks else ()
+
+
+def freed_dependents(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the sets that depend on a set or job which the event has ended, and that may go on."""
+    admission = partition.sets.admission
+    if not admission.has_dependents:
+        return ()
+    ended = admission.ended_with(happened.after)
+    dependents = chain.from_iterable(admission.dependents(*subject) for subject in ended)
+    return [str(number) for number in dependents if number not in admission.held_back]
+
+
+# Subjects of admission triggers
+
+
+def ended_subjects(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the set and the job that the event has ended, if others depend on them."""
+    admission = partition.sets.admission
+    if not admission.has_dependents:
+        return ()
+    return [f"{kind}/{number}" for kind, number in admission.ended_with(happened.after)]
+
+
+def ending_set(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the set of the event if admission ends it."""
+    recipe_set_id: int = happened.after.recipe_set_id
+    return (f"recipe-set/{recipe_set_id}",) if recipe_set_id in partition.sets.admission.ending else ()
+
+
+def own_subject(happened: Happened, _: Partition) -> Iterator[str]:
+    yield happened.subject
+
+
+# Names of partitions whose sets may get room
+
+
+def partition_if_limited(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the partition if the set of a recipe or the set itself needs room under some limit."""
+    return (DEFAULT,) if partition.sets.classes.needs(happened.after.recipe_set_id) else ()
+
+
+def partition_if_priority_limited(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the partition if a set whose priority changed needs room, or left the limit of a job filter."""
+    applying = partition.sets.admission.applying
+    if applying(happened.before) is not applying(happened.after):
+        return (DEFAULT,)
+    return partition_if_limited(happened, partition)
+
+
+def partition_if_room_is_kept(_: Happened, partition: Partition) -> Iterator[str]:
+    """Yield the partition if room may be kept for a set, which the event may make impossible."""
+    if partition.configuration.limits.placed_recipes is not None:
+        yield DEFAULT
+
+
+def own_partition(_: Happened, __: Partition) -> Iterator[str]:
+    yield DEFAULT

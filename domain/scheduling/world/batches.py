@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.events import Stamp
-from domain.scheduling.demand.recipe_sets import RecipeSets
+from domain.scheduling.sets.recipe_sets import RecipeSets
 from domain.scheduling.world.triggers import Triggers
 
 # Policy version 1 answered no wake-ups, so its decisions say nothing about earlier triggers.

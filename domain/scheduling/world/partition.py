@@ -11,15 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
+from domain.admission.configuration import Configuration
+from domain.admission.job_filters import JobFilters
+from domain.contention.locks import NO_LOCKS, Locks, names
+from domain.contention.own_names import OwnNames, placed
 from domain.directory import events as directory_events
+from domain.directory.partitions import configuration_of, job_filters_of, partition_document
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
+from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.order import Effort
-from domain.scheduling.demand.recipe_sets import RecipeSets
+from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.safety.holders import Holders
+from domain.scheduling.sets.recipe_sets import RecipeSets
 from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.labs import Labs
@@ -50,6 +57,7 @@ class Partition(PartitionQueries):
 
     def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         self.position = 0
+        self.configuration = Configuration()
         self.effort = Effort()
         self.directory = Directory()
         self.labs = Labs()
@@ -59,7 +67,11 @@ class Partition(PartitionQueries):
         self._access_updates = AccessUpdates(self.directory, self.labs, self.visible)
         self._index_updates = IndexUpdates(self.directory, self.labs, self.filters, self._access_updates)
         self.holders = Holders()
-        self.sets = RecipeSets(self.filters, self.holders, self._access_updates.submitter_of)
+        self.locks = LockQueue(self.configuration.locks.max_overtaken)
+        self.sets = RecipeSets(
+            self.filters, self.holders, self._access_updates.submitter_of, self.locks_of_placed, self.locks
+        )
+        self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
         self.triggers = Triggers(self._is_due, self._rank_of_new)
         self.absent_trees = AbsentTrees()
         self.departed_names = DepartedNames()
@@ -75,10 +87,17 @@ class Partition(PartitionQueries):
     def apply(self, recorded: Recorded) -> None:
         """Fold an event from the log and push its triggers."""
         self.pass_over(recorded.position)
+        self.filters.weighing.now = recorded.recorded_at
         resume(self.triggers, self.sets, recorded.stamp)
         happened = self._fold(recorded)
         for key in self._trigger_rules.triggers_of(happened, self):
             self._raise(recorded.position, recorded.commit_end, key)
+        if isinstance(happened.after, Recipe) and happened.after.finished:
+            self.sets.drop(happened.after)
+
+    def weigh_at(self, now: datetime | None) -> None:
+        """Weigh recipes at this moment, until the next event or decision."""
+        self.filters.weighing.now = now
 
     def pass_over(self, position: int) -> None:
         """Advance to a position; all events up to it were applied, except `SKIPPED_EVENTS`."""
@@ -96,6 +115,8 @@ class Partition(PartitionQueries):
             before = self._find(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
             self._put(after, newly_assigned=is_newly_assigned(recorded.stamp))
+            if type(event) is RecipeScheduled and event.overtook is not None:
+                self._count_overtaking(event.overtook, {})
             return Happened(subject, event, before, after)
         if isinstance(event, directory_events.DirectoryEvent):
             people = self.directory.people_of(name) if kind == "group" else ()
@@ -104,10 +125,10 @@ class Partition(PartitionQueries):
             self._note_departed(recorded, people)
         return Happened(subject, event)
 
-    def _put(self, state: State, *, drop_finished: bool = True, newly_assigned: bool = False) -> None:
+    def _put(self, state: State, *, newly_assigned: bool = False) -> None:
         if isinstance(state, Recipe):
             newly = newly_assigned and state.state == "assigned"
-            self.sets.put(state, drop_finished=drop_finished, newly_assigned=newly)
+            self.sets.put(state, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
             # A set that was just submitted is in no batch yet, so the new sets of the batch keep their ranks.
             was_there = state.recipe_set_id in self.sets.sets
@@ -117,24 +138,67 @@ class Partition(PartitionQueries):
         else:
             self._put_system(state)
 
+    def _count_overtaking(self, recipe_id: int, before: dict[int, int]) -> None:
+        """Count the set of a recipe that a grant overtook; note in `before` how often it was before."""
+        overtaken = self.sets.recipes.get(recipe_id)
+        if overtaken is not None:
+            recipe_set_id = overtaken.recipe_set_id
+            count = self.sets.overtakings.count(recipe_set_id)
+            before.setdefault(recipe_set_id, count)
+            self.sets.set_overtaken(recipe_set_id, count + 1)
+
     def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
         event = recorded.event
         if kind in ("user", "group", "pool"):
             self.visible.invalidate()
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
             self._update_system(self.systems[event.system])
+            self._weigh_recipe_on(self.systems[event.system])
         elif kind == "pool":
             for fqdn in self._access_updates.pool_changed(name):
                 self._access_updates.update_system(self.systems[fqdn])
             self._reindex_recipes()
         elif kind == "group":
-            self.sets.reindex((), (name,))
+            self.sets.index.reindex((), (name,))
             self.holders.clear()
         elif kind == "distro-tree":
             self._tree_changed(name, recorded.recorded_at)
         elif kind == "lab-controller":
             self.available.serve(name, self.directory.is_serving(name))
             self.holders.clear()
+        elif isinstance(event, directory_events.PartitionConfigured):
+            self._configure()
+            self._put_rules()
+        elif kind == "partition":
+            self._put_rules()
+
+    def _configure(self) -> None:
+        self.configuration = configuration_of(partition_document(self.directory))
+        self.filters.weighing.configure(self.configuration.weights)
+        self.locks.configure(self.configuration.locks.max_overtaken)
+        self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
+
+    def _put_rules(self) -> None:
+        job_filters = JobFilters(job_filters_of(partition_document(self.directory)))
+        self.sets.admission_updates.put_rules(job_filters, self.configuration.limits)
+
+    def locks_of_placed(self, host: Recipe) -> Locks:
+        """Return the locks that a placed recipe holds, or before it has them, those that it declares.
+
+        Declared locks have real names in place of the recipe's own names.
+        """
+        if host.held is not None:
+            return host.held
+        if host.locks == NO_LOCKS:
+            return NO_LOCKS
+        assert host.system is not None and host.lab_controller is not None, f"{host.subject} is placed"
+        pools = names(*self.directory.pools_of(host.system))
+        return placed(host.locks, OwnNames(host.system, host.lab_controller, pools))
+
+    def _weigh_recipe_on(self, system: System) -> None:
+        recipe = None if system.recipe_id is None else self.sets.recipes.get(system.recipe_id)
+        if recipe is not None:
+            self.sets.lock_records.pools_changed(recipe)
 
     def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
         """Record departed names, and drop old ones. For a group, `people` are its users before the event."""
@@ -152,7 +216,7 @@ class Partition(PartitionQueries):
 
     def _is_used(self, name: Name) -> bool:
         kind, group = split_subject(name.subject)
-        return kind == "group" and self.sets.has_recipe_for(group, name.user)
+        return kind == "group" and self.sets.index.has_recipe_for(group, name.user)
 
     def _tree_changed(self, name: str, at: datetime) -> None:
         tree_id = int(name)
@@ -184,12 +248,14 @@ class Partition(PartitionQueries):
         changes = self.labs.access.name_changes()
         if changes:
             users = {name for kind, name in changes if kind == "user"}
-            self.sets.reindex(users, {name for kind, name in changes if kind == "group"})
+            self.sets.index.reindex(users, {name for kind, name in changes if kind == "group"})
         self.holders.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
         """Restore systems and position: after the directory, before the filters and then the sets."""
         self.position = position
+        self._configure()
+        self._put_rules()
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
         for name, _ in self.directory.items("lab-controller"):
@@ -208,13 +274,17 @@ class Partition(PartitionQueries):
         assert not self._tentative, "no decision is tentative yet"
         after = self.position if after_position is None else after_position
         self._tentative = TentativeEvents(after, now, self.sets.newly_assigned)
+        self.weigh_at(now)
+        self.locks.begin_tentative()
 
     def apply_tentatively(self, subject: str, event: Event) -> State:
         """Apply a decided event tentatively; return the state of its subject before the event."""
         before = self.state_of(subject)
         moment = self._tentative.next_moment(subject, before)
         after = evolve_existing(before, event, moment)
-        self._put(after, drop_finished=False, newly_assigned=True)
+        self._put(after, newly_assigned=True)
+        if type(event) is RecipeScheduled and event.overtook is not None:
+            self._count_overtaking(event.overtook, self._tentative.overtaken_before)
         if self._trigger_rules.may_raise(event):
             for key in self._trigger_rules.triggers_of(Happened(subject, event, before, after), self):
                 self._tentative.raised.append((moment.position, key))
@@ -256,6 +326,7 @@ class Partition(PartitionQueries):
 
     def _confirm_tentative(self, tentative: TentativeEvents, recorded_at: datetime) -> None:
         """Do what `apply` does after folding: advance the position, drop finished recipes, push triggers."""
+        self.locks.confirm()
         self.position = tentative.last_position
         for subject in tentative.states_before:
             state = self._find(subject)
@@ -267,9 +338,12 @@ class Partition(PartitionQueries):
             self._raise(position, tentative.last_position, key)
 
     def _roll_back(self, tentative: TentativeEvents) -> None:
+        for recipe_set_id, count in tentative.overtaken_before.items():
+            self.sets.set_overtaken(recipe_set_id, count)
         for before in tentative.states_before.values():
             newly = isinstance(before, Recipe) and before.recipe_id in tentative.newly_assigned
             self._put(before, newly_assigned=newly)
+        self.locks.rollback()
 
     # Triggers
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from domain.access.submit_rights import Submitter
 from domain.directory.state import Directory
 from domain.events import split_subject
+from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.demand.filters import Filters
-from domain.scheduling.demand.recipe_sets import RecipeSets
+from domain.scheduling.sets.recipe_sets import RecipeSets
 from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
+
+EVERY_SYSTEM: Final = -1
 
 
 class PartitionQueries:
@@ -32,6 +37,8 @@ class PartitionQueries:
         kind, name = split_subject(subject)
         if kind == "system":
             return 1 << self.labs.number(name)
+        if kind == "partition":
+            return EVERY_SYSTEM
         if kind == "recipe-set":
             return union(self.viable(host) for host in self.sets.hosts(int(name)))
         return self.labs.lab_controller[name]
@@ -44,9 +51,19 @@ class PartitionQueries:
         systems = {recipe.system: self.systems[recipe.system] for recipe in recipes if recipe.system}
         return Members(recipes, systems)
 
+    def is_for_forced_only(self, system: System) -> bool:
+        """Return whether only recipes that force a usable system may have it."""
+        return not self.available.usable(forced=False) >> self.labs.number(system.fqdn) & 1
+
+    def effective_priority(self, host: Recipe, system: System) -> Priority:
+        """Return the effective priority of a recipe that may be submitted to the system (design 5.2)."""
+        rights = self.labs.access.of(self.labs.number(system.fqdn))
+        nominal = self.sets.sets[host.recipe_set_id].priority
+        return Priority(min(nominal, self.labs.access.cap(rights, self.sets.index.demand(host).submitter)))
+
     def entitled(self, host: Recipe) -> int:
         """Return the systems that fit a recipe and to which its job may be submitted, loans ignored."""
-        key, submitter = self.sets.demand(host)
+        key, submitter = self.sets.index.demand(host)
         return self.filters.fitting(key) & self.labs.access.entitled(submitter)
 
     def submitter(self, owner: str, group: str | None) -> Submitter:
@@ -55,7 +72,7 @@ class PartitionQueries:
 
     def viable(self, host: Recipe) -> int:
         """Return the viable systems of a recipe: those that fit and that access and loans allow."""
-        key, submitter = self.sets.demand(host)
+        key, submitter = self.sets.index.demand(host)
         return self.filters.fitting(key) & self.labs.access.allowed(submitter)
 
     def in_silent_labs(self) -> int:
@@ -64,10 +81,10 @@ class PartitionQueries:
 
     def usable(self, host: Recipe) -> int:
         """Return the viable systems that a recipe may get now or when they come free."""
-        forced = self.sets.key(host).forced is not None
+        forced = self.sets.index.key(host).forced is not None
         return self.viable(host) & self.available.usable(forced=forced)
 
     def idle(self, host: Recipe) -> int:
         """Return the viable systems that a recipe may get now."""
-        forced = self.sets.key(host).forced is not None
+        forced = self.sets.index.key(host).forced is not None
         return self.viable(host) & self.available.idle(forced=forced)

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from domain.events import Batch
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
+from domain.scheduling.admitting.outcomes import PlainOutcomes
 from domain.scheduling.demand.demand_counts import Evaluated
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro
@@ -26,7 +27,7 @@ from domain.scheduling.world.snapshot_columns import (
     decode_recipes,
     decode_systems,
     decode_texts,
-    encode,
+    encode_recipe_sets,
     encode_recipes,
     encode_systems,
 )
@@ -54,12 +55,16 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
         "batch": asdict(partition.triggers.batch),
         "newly_assigned": list(partition.sets.newly_assigned),
+        "overtaken_for_locks": list(partition.locks.overtaken.items()),
+        "overtaken": partition.sets.overtakings.plain(),
+        "host_counts": partition.sets.plain_host_counts(),
     }
     texts = Texts()
     filters = partition.filters
     encoded: Iterable[Piece] = chain(
         (encode_systems(some, texts) for some in _in_pieces(partition.systems.values())),
-        ({"recipe_sets": encode(RecipeSet, some)} for some in _in_pieces(partition.sets.sets.values())),
+        ({"outcomes": outcomes} for outcomes in partition.sets.admission.outcomes.plain()),
+        (encode_recipe_sets(some, texts) for some in _in_pieces(partition.sets.sets.values())),
         (encode_recipes(some, texts) for some in _in_pieces(partition.sets.recipes.values())),
         (_encode_filters(some, texts) for some in _in_pieces(filters.evaluated(), BITMAPS_IN_A_PIECE)),
         ({"signatures": list(map(_to_hex, some))} for some in _in_pieces(filters.signatures())),
@@ -100,7 +105,12 @@ def restored(encoded: Iterable[Piece]) -> Partition:
     partition.departed_names.restore(head["departed"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
-    partition.sets.restore(found.recipe_sets, found.recipes, head["newly_assigned"])
+    for outcomes in found.outcomes:
+        partition.sets.admission.outcomes.restore(outcomes)
+    partition.sets.restore(
+        found.recipe_sets, found.recipes, head["newly_assigned"], head["overtaken"], head["host_counts"]
+    )
+    partition.locks.restore(dict(head["overtaken_for_locks"]))
     partition.triggers.restore(Batch(**head["batch"]))
     for trigger in head["triggers"]:
         partition.triggers.push(Trigger(**trigger))
@@ -112,6 +122,7 @@ class _Decoded:
 
     def __init__(self) -> None:
         self.systems: list[System] = []
+        self.outcomes: list[PlainOutcomes] = []
         self.recipe_sets: list[RecipeSet] = []
         self.recipes: list[Recipe] = []
         self.evaluated: list[Evaluated] = []
@@ -122,8 +133,10 @@ class _Decoded:
         self._texts += piece["texts"]
         if "systems" in piece:
             self.systems += decode_systems(piece["systems"], self._texts)
+        elif "outcomes" in piece:
+            self.outcomes.append(piece["outcomes"])
         elif "recipe_sets" in piece:
-            self.recipe_sets += decode_recipe_sets(piece["recipe_sets"])
+            self.recipe_sets += decode_recipe_sets(piece["recipe_sets"], piece["facts"], self._texts)
         elif "recipes" in piece:
             self.recipes += decode_recipes(piece["recipes"], piece["tasks"], self._texts)
         elif "filters" in piece:

@@ -6,26 +6,41 @@ texts; columns contain indexes in that list. A hundred thousand states take a fr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain, islice, starmap
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from domain.access.policy import Form, Policy, policy_form, policy_of
+from domain.admission.dependencies import Dependency
+from domain.contention.documents import locks_to_json, stored_locks
+from domain.contention.locks import Locks
 from domain.fast_dataclasses import maker
 from domain.priority import Priority
 from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
-from domain.recipe_set.state import RecipeSet
+from domain.recipe_set.state import RecipeSet, SubmittedFacts, shared_facts
 from domain.system.failures import NO_FAILURES, Failures
 from domain.system.state import Loan, Reservation, System
 
 StateColumns: TypeAlias = dict[str, list[Any]]
 """Columns by field name."""
 
-RECIPE_TEXTS: Final = ("owner", "group", "host_requires", "state", "system", "lab_controller")
+RECIPE_TEXTS: Final = (
+    "owner",
+    "group",
+    "host_requires",
+    "state",
+    "system",
+    "lab_controller",
+    "locks",
+    "held",
+)
+SET_TEXTS: Final = ("profile",)
 TASK_TEXTS: Final = ("name", "state")
 SYSTEM_TEXTS: Final = ("lab_controller", "owner", "condition", "usage", "active_pool")
 
@@ -66,6 +81,8 @@ def encode_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, StateCo
     tasks = encode(Task, list(chain.from_iterable(columns["tasks"])))
     columns["tasks"] = list(map(len, columns["tasks"]))
     columns["results"] = [_encode_results(results) for results in columns["results"]]
+    for name in ("locks", "held"):
+        columns[name] = list(map(_encode_locks, columns[name]))
     texts.replace(columns, RECIPE_TEXTS)
     texts.replace(tasks, TASK_TEXTS)
     return {"recipes": columns, "tasks": tasks}
@@ -75,6 +92,24 @@ def _encode_results(results: Results) -> Sequence[Any] | None:
     if not results.result_count:
         return None
     return results.result_count, results.log_count, results.kinds, list(map(sorted, results.digests))
+
+
+def encode_recipe_sets(recipe_sets: Sequence[RecipeSet], texts: Texts) -> dict[str, StateColumns]:
+    columns = encode(RecipeSet, recipe_sets)
+    columns["profile"] = list(map(_encode_locks, columns["profile"]))
+    texts.replace(columns, SET_TEXTS)
+    columns["depends_on"] = [list(map(list, each)) or None for each in columns["depends_on"]]
+    # Many sets share their facts.
+    places: dict[SubmittedFacts, int] = {}
+    columns["submitted"] = [places.setdefault(facts, len(places)) for facts in columns["submitted"]]
+    facts = dict(zip(SubmittedFacts._fields, map(list, zip(*places, strict=True)), strict=False))
+    return {"recipe_sets": columns, "facts": facts}
+
+
+@lru_cache(4_096)
+def _encode_locks(locks: Locks | None) -> str | None:
+    """Return the document of locks as a text, because many recipes have the same."""
+    return None if locks is None else json.dumps(locks_to_json(locks))
 
 
 def encode_systems(systems: Sequence[System], texts: Texts) -> dict[str, StateColumns]:
@@ -106,15 +141,31 @@ def decode_recipes(columns: StateColumns, tasks: StateColumns, texts: Sequence[s
     for name in ("deadline", "recorded_deadline"):
         read[name] = map(_decode_moment, columns[name])
     read["results"] = map(_decode_results, columns["results"])
+    for name in ("locks", "held"):
+        read[name] = map(_decode_locks, read[name])
     return _decode(Recipe, read)
 
 
-def decode_recipe_sets(columns: StateColumns) -> Iterator[RecipeSet]:
-    read: dict[str, Iterable[Any]] = dict(columns)
+def decode_recipe_sets(
+    columns: StateColumns, facts: StateColumns, texts: Sequence[str]
+) -> Iterator[RecipeSet]:
+    read = decode_texts(columns, texts, SET_TEXTS)
     read["priority"] = map(_PRIORITIES.__getitem__, columns["priority"])
     read["recipe_ids"] = map(tuple, columns["recipe_ids"])
     read["submitted_at"] = map(_decode_moment, columns["submitted_at"])
+    read["profile"] = map(_decode_locks, read["profile"])
+    read["depends_on"] = map(_decode_dependencies, columns["depends_on"])
+    submitted = list(map(_decode_facts, *(facts[name] for name in SubmittedFacts._fields)))
+    read["submitted"] = map(submitted.__getitem__, columns["submitted"])
     return _decode(RecipeSet, read)
+
+
+def _decode_dependencies(forms: Sequence[Any] | None) -> tuple[Dependency, ...]:
+    return () if forms is None else tuple(Dependency(kind, number, tuple(to)) for kind, number, to in forms)
+
+
+def _decode_facts(owner: str, submitter: str, group: str | None, *names: Sequence[str]) -> SubmittedFacts:
+    return shared_facts(owner, submitter, group, *map(tuple, names))
 
 
 def decode_systems(columns: StateColumns, texts: Sequence[str]) -> Iterator[System]:
@@ -156,6 +207,11 @@ def _decode_failures(held: Mapping[str, Any]) -> Failures:
 
 def _decode_policy(entries: Sequence[Form] | None) -> Policy | None:
     return None if entries is None else policy_of(entries)
+
+
+@lru_cache(4_096)
+def _decode_locks(text: str | None) -> Locks | None:
+    return None if text is None else stored_locks(json.loads(text))
 
 
 def _decode_moment(text: str | None) -> datetime | None:

@@ -17,12 +17,14 @@ class TentativeEvents:
 
     `after` is the position before the first event, `now` the time of the decisions. `states_before` has the
     changed states by subject, `newly_assigned` the newly assigned recipes, both as before the decisions.
+    `overtaken_before` has the counts of overtakings that were changed, by set, as before the decisions.
     `raised` lists the triggers of the events, each with the position of its event.
     """
 
     def __init__(self, after: int, now: datetime | None, newly_assigned: Iterable[int] = ()) -> None:
         self.newly_assigned = frozenset(newly_assigned)
         self.states_before: dict[str, State] = {}
+        self.overtaken_before: dict[int, int] = {}
         self.raised: list[tuple[int, TriggerKey]] = []
         self.last_position = after
         self._after = after

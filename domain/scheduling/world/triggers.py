@@ -3,16 +3,19 @@
 A batch holds every trigger up to one basis. Its kinds are answered one after another, in the order of
 `ORDER`; later triggers wait until the batch is answered, so that no trigger starves.
 
-- Let-go comes first: while holders of a lab cannot be completed, grants there are refused as unsafe, and a
+- Admission comes first: the sets that it ends stand in no line, so nothing else depends on them.
+- Locks come next: a set that waits for its locks, and can have them, must not be overtaken by a set that gets
+  its last system in the same batch.
+- Let-go comes next: while holders of a lab cannot be completed, grants there are refused as unsafe, and a
   pending system would become idle for nothing.
 - Pending systems come before wake-ups: a wake-up could give a set its first system, and so a higher rank in
   that lab, before the queue was searched for the pending system.
 - New sets come last: recipes in the queue come first for systems that came free.
 
-A new set or a pending system is answered by events in the log. Let-go and wake-ups are quiet: without a grant
-or let-go they leave no event. Therefore each commit records its batch, and the first kind that it leaves
-unanswered. A quiet kind is answered as a whole, by decisions until there is none left. So the record suffices
-for another scheduler to continue.
+A new set or a pending system is answered by events in the log. Admission, locks, let-go and wake-ups are
+quiet: without an ended set, locks, a let-go or a grant they leave no event. Therefore each commit records its
+batch, and the first kind that it leaves unanswered. A quiet kind is answered as a whole, by decisions until
+there is none left. So the record suffices for another scheduler to continue.
 """
 
 from __future__ import annotations
@@ -26,19 +29,22 @@ from domain.events import Batch
 
 NEW_JOB: Final = "new-job"
 PENDING_SYSTEM: Final = "pending-system"
+ADMISSION: Final = "admission"
+LOCKS: Final = "locks"
 LET_GO: Final = "let-go"
 WAKE_UP: Final = "wake-up"
 TIMER: Final = "timer"
 
-QUIET: Final = (LET_GO, WAKE_UP)
-ORDER: Final = (LET_GO, PENDING_SYSTEM, WAKE_UP, NEW_JOB)
+QUIET: Final = (ADMISSION, LOCKS, LET_GO, WAKE_UP)
+ORDER: Final = (ADMISSION, LOCKS, LET_GO, PENDING_SYSTEM, WAKE_UP, NEW_JOB)
 
 
 class Trigger(NamedTuple):
     """A trigger that the scheduler must answer, with the log position that raised it.
 
     `name` depends on the kind. New job: the id of the recipe set. Pending system: the name of the system.
-    Let-go: the lab controller. Wake-up: a subject that names systems. Timer: such as `watchdog/12`.
+    Admission: the subject of the event that may end sets. Locks: the partition. Let-go: the lab controller.
+    Wake-up: a subject that names systems. Timer: such as `watchdog/12`.
     """
 
     position: int
@@ -83,7 +89,7 @@ class Triggers:
         self._tentative: dict[str, None] = {}
 
     def push(self, trigger: Trigger) -> None:
-        if trigger.is_quiet:
+        if trigger.kind in QUIET:
             self._waiting[trigger.kind, trigger.name] += 1
         if trigger.position <= self._upto:
             heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
@@ -96,14 +102,14 @@ class Triggers:
 
     def _put_aside(self, trigger: Trigger) -> None:
         self._aside.append(trigger)
-        if trigger.is_quiet:
+        if trigger.kind in QUIET:
             key = (trigger.kind, trigger.name)
             self._waiting[key] -= 1
             if not self._waiting[key]:
                 del self._waiting[key]
 
     def _is_unanswered(self, trigger: Trigger) -> bool:
-        return trigger.is_quiet or self._is_due(trigger)
+        return trigger.kind in QUIET or self._is_due(trigger)
 
     def rank_first(self, rank: SortKey) -> bool:
         """Give the first new set of the batch a lower rank; return whether that changes anything."""
@@ -177,7 +183,11 @@ class Triggers:
 
     def left(self) -> str | None:
         """Return the first kind with unanswered triggers in the batch, None if the batch is answered."""
-        return next((kind for kind in ORDER if self._first(kind) is not None), None)
+        for kind, heap in self._batch.items():
+            # Most kinds have no triggers.
+            if heap and self._first(kind) is not None:
+                return kind
+        return None
 
     def _first(self, kind: str) -> Trigger | None:
         heap = self._batch[kind]
@@ -203,10 +213,11 @@ class Triggers:
     def _answer(self, kinds: tuple[str, ...]) -> None:
         """Put aside the quiet triggers of these kinds in the batch."""
         for kind in kinds:
-            if kind in QUIET:
-                for _, trigger in self._batch[kind]:
+            heap = self._batch[kind]
+            if heap and kind in QUIET:
+                for _, trigger in heap:
                     self._put_aside(trigger)
-                self._batch[kind].clear()
+                heap.clear()
 
     # Outcome of decisions
 

@@ -1,8 +1,10 @@
-"""The table of events that raise wake-ups or let-go triggers, with the case for each.
+"""The table of events that raise wake-ups or other quiet triggers, with the case for each.
 
 A wake-up searches the queue again for idle systems (design section 2). Its subject names these systems:
 `system/F` one system; `lab-controller/L` all systems of the lab; `recipe-set/N` the systems that are viable
-for the recipes of the set. A let-go trigger names the lab whose holders are checked.
+for the recipes of the set. A let-go trigger names the lab whose holders are checked. An admission trigger
+names a job or set that has ended, a set, or the partition: sets that admission ends because of it are ended.
+A locks trigger names the partition whose sets may get their locks.
 
 A rule must not depend on the systems that are idle or held when its event is folded: the next commit in the
 log may be a decision that was made before the scheduler read the event.
@@ -10,19 +12,15 @@ log may be a decision that was made before the scheduler read the event.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from domain.directory import events as directory_events
 from domain.events import Event
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.scheduling.world import affected_names as affected
-from domain.scheduling.world.affected_names import Happened, Names
+from domain.scheduling.world.affected_names import Names
 from domain.system import events as system_events
-
-if TYPE_CHECKING:
-    from domain.scheduling.world.partition import Partition
 
 
 class Wakes(NamedTuple):
@@ -33,25 +31,32 @@ class Wakes(NamedTuple):
 
 
 class TriggerRule(NamedTuple):
-    """Events with the same wake-ups and labs that may let go; `story` is the case for the rule."""
+    """Events with the same triggers; `story` is the case for the rule.
+
+    `may_end` returns the names of admission triggers, `may_lock` those of locks triggers.
+    """
 
     name: str
     events: tuple[type[Event], ...]
     wakes: tuple[Wakes, ...]
     may_let_go: Names | None
     story: str
+    may_end: Names | None = None
+    may_lock: Names | None = None
 
-    def subjects(self, happened: Happened, partition: Partition) -> Iterator[str]:
-        for kind, names in self.wakes:
-            for name in names(happened, partition):
-                yield f"{kind}/{name}"
+    def all_wakes(self) -> tuple[Wakes, ...]:
+        """Return the wake-ups, with that of room that may be kept for a set which cannot be placed."""
+        return (*self.wakes, _ROOM_KEPT) if self.may_let_go else self.wakes
 
 
 def _labs(names: Names) -> tuple[Wakes, ...]:
     return (Wakes("lab-controller", names),)
 
 
+_FREED_ROOM = Wakes("partition", affected.partition_if_limited)
+_ROOM_KEPT = Wakes("partition", affected.partition_if_room_is_kept)
 _LOST_SET = Wakes("recipe-set", affected.set_that_lost)
+_FREED_SETS = Wakes("recipe-set", affected.freed_dependents)
 
 TRIGGER_RULES: tuple[TriggerRule, ...] = (
     # Systems become usable, or stop being usable.
@@ -120,22 +125,56 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (_LOST_SET,),
         affected.lab_of_lost_system,
         "A recipe that lost its system may have another one. If there is none, its set must not keep the"
-        " systems of its other recipes.",
+        " systems of its other recipes. A set that was to get locks before others may want them no longer.",
+        may_lock=affected.partition_if_freed,
     ),
     TriggerRule(
         "recipe queued",
         (recipe_events.RecipeQueued,),
-        (_LOST_SET, *_labs(affected.lab_of_lost_system)),
+        (_LOST_SET, *_labs(affected.lab_of_lost_system), _FREED_ROOM),
         None,
         "The recipe lost its system and may have another one, or its set let go: then other recipes may have"
-        " its systems.",
+        " its systems. A job filter may end a set that holds nothing any more. A set that was to get locks"
+        " before others may want them no longer.",
+        affected.ending_set,
+        affected.partition_if_freed,
     ),
     TriggerRule(
-        "holder ended",
+        "recipe given up",
         (recipe_events.RecipeCancelled, recipe_events.RecipeAborted),
-        _labs(affected.lab_of_lost_system),
+        (*_labs(affected.lab_of_lost_system), _FREED_SETS, _FREED_ROOM),
         None,
-        "Other recipes were passed over because of the systems that the set held.",
+        "Other recipes were passed over because of the systems that the set held. Its locks and its room are"
+        " free. Sets that depend on the set or on its job go on or end.",
+        affected.ended_subjects,
+        affected.partition_if_freed,
+    ),
+    TriggerRule(
+        "recipe completed",
+        (recipe_events.RecipeCompleted,),
+        (_FREED_SETS, _FREED_ROOM),
+        None,
+        "With the last recipe of a set or job, the sets that depend on it go on or end. The locks of the"
+        " recipe, and with the last one the room of the set, are free.",
+        affected.ended_subjects,
+        affected.partition_if_freed,
+    ),
+    # Resource locks come free.
+    TriggerRule(
+        "locks narrowed",
+        (recipe_events.LocksNarrowed,),
+        (),
+        None,
+        "The locks that the recipe gave up are free.",
+        may_lock=affected.partition_if_waiting,
+    ),
+    TriggerRule(
+        "waiting for locks",
+        (recipe_events.RecipeWaiting,),
+        (),
+        None,
+        "The locks may have come free after the scheduler read the log and before it appended the event.",
+        may_lock=affected.partition_if_awaited,
     ),
     # The properties of a system change, and with them the recipes that it fits.
     TriggerRule(
@@ -150,7 +189,9 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
         _labs(affected.lab_of_pool_system),
         affected.lab_of_pool_system,
-        "Requirements name pools, and pools grant access: both may gain or lose the system for a recipe.",
+        "Requirements name pools, and pools grant access: both may gain or lose the system for a recipe. A"
+        " set that waits for locks on its own pools may want other ones now.",
+        may_lock=affected.partition_if_waiting,
     ),
     TriggerRule(
         "lab of a system changed",
@@ -252,13 +293,38 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         affected.all_labs_if_group_counts,
         "Policies grant access to groups: members gain it, former members lose it.",
     ),
-    # Priorities change.
+    # Priorities and the configuration change.
+    TriggerRule(
+        "configuration changed",
+        (directory_events.PartitionConfigured,),
+        (Wakes("partition", affected.own_partition),),
+        None,
+        "With another limit there may be room. With another bound on overtaking, locks may no longer be owed"
+        " to a waiting set.",
+        may_lock=affected.partition_if_waiting,
+    ),
     TriggerRule(
         "priority changed",
         (recipe_set_events.RecipeSetPriorityChanged,),
-        (Wakes("recipe-set", affected.own_name),),
+        (
+            Wakes("recipe-set", affected.own_name),
+            Wakes("partition", affected.partition_if_priority_limited),
+        ),
         None,
-        "Eases nothing: a priority orders the queue, and no recipe in the queue can take an idle system."
-        " Design 2 lists it.",
+        "A priority orders the queue, and no recipe in the queue can take an idle system. But a job filter"
+        " may compare priorities: then the set may be held back no longer, or end, or a limit counts it no"
+        " longer. A priority also orders the sets that wait for locks.",
+        affected.ending_set,
+        affected.partition_if_waiting,
+    ),
+    # The rules of the partition change.
+    TriggerRule(
+        "job filters changed",
+        (directory_events.PartitionJobFilterPut, directory_events.PartitionJobFilterRemoved),
+        _labs(affected.all_labs),
+        None,
+        "Any number of sets may be held back no longer. Only these can take idle systems, in any lab. Other"
+        " sets are rejected.",
+        affected.own_subject,
     ),
 )

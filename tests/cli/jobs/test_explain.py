@@ -62,6 +62,22 @@ def answer(**more: Any) -> Answer:
     return Answer({**OF, "waiting": None, "granted": None, **more})
 
 
+def test_explain__waits_for_its_locks__shows_the_sets_in_its_way(server: LoopbackServer, run: Run) -> None:
+    blocker = {"recipe_set_id": 3, "job_id": 2, "why": "holds conflicting locks"}
+    since = {"since": "2026-01-01T00:30:00Z", "since_position": 31}
+    locks = {"network": {"Exclusive": ["n1"]}}
+    counts = {"overtaken": 8, "max_overtaken": 8, "waits_for_count": 2, "owed": True}
+    locking = {"recipe_set_id": 5, "locks": locks, **since, **counts, "waits_for": [{**blocker, **since}]}
+    shown = answer(state="waiting", summary="its recipe set waits for resource locks", locking=locking)
+    server.on("GET", "/recipes/12/explanation", shown)
+    lines = run("explain", "12", "--wide").stdout.splitlines()
+    assert lines[0] == "recipe 12 is waiting: its recipe set waits for resource locks"
+    assert "its set wants network=Exclusive:n1 since 2026-01-01 00:30:00" in lines
+    assert "it was overtaken 8 of at most 8 times, and is owed its locks" in lines
+    assert any(line.split()[:5] == ["3", "2", "holds", "conflicting", "locks"] for line in lines)
+    assert "Showing the first 1 of 2." in lines
+
+
 def test_explain__waits__shows_rules_systems_and_recipes_ahead(server: LoopbackServer, run: Run) -> None:
     waiting = {
         "rules": [RULE],
@@ -78,7 +94,35 @@ def test_explain__waits__shows_rules_systems_and_recipes_ahead(server: LoopbackS
     assert "2026-01-01 03:00:00, watchdog" in said
     change = "raised from Low to High by eve at 2026-01-01 00:30:00 (event 31)"
     assert f"11: priority High before Normal, {change}" in said
+    assert "overtaken" not in said
+
     assert "access" in said and "--limit" not in said
+
+
+def test_explain__set_is_held_back__shows_the_rows_before_all_systems(
+    server: LoopbackServer, run: Run
+) -> None:
+    held_back = [
+        {"row": "dependency", "reason": "job 17, its dependency, has not ended"},
+        {"row": "job-filter", "reason": 'paused by the job filter "audit"'},
+    ]
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems_count": 0, "systems": []}
+    body = answer(state="queued", summary="because", waiting={**waiting, "held_back": held_back})
+    server.on("GET", "/recipes/12/explanation", body)
+    said = run("explain", "12").stdout
+    places = [
+        said.index(text) for text in (held_back[0]["reason"], held_back[1]["reason"], "excluded because")
+    ]
+    assert places == sorted(places)
+
+
+def test_explain__set_was_overtaken__shows_count_and_bound(server: LoopbackServer, run: Run) -> None:
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems_count": 0, "systems": []}
+    for bound, shown in ((8, "times that its set was overtaken: 3, at most 8\n"), (None, "overtaken: 3\n")):
+        overtaken = {"count": 3, "bound": bound}
+        body = answer(state="queued", summary="because", waiting={**waiting, "overtaken": overtaken})
+        server.on("GET", "/recipes/12/explanation", body)
+        assert shown in run("explain", "12").stdout
 
 
 def test_explain__another_reason_than_the_holder__shows_both(server: LoopbackServer, run: Run) -> None:
@@ -130,3 +174,18 @@ def test_explain__has_a_system__shows_the_recipes_behind(server: LoopbackServer,
     assert "next recipes after it" in said and "13" in said
     assert "Showing the first 1 of 9." in said
     assert "passed over" not in said
+
+
+def test_explain__recipes_have_weights__are_shown_with_them(server: LoopbackServer, run: Run) -> None:
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems_count": 1, "systems": [BUSY], "weight": 3.6}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    assert run("explain", "12").stdout.startswith("recipe 12 is queued: because\nits weight is 3.60\n")
+    why = "weight 0.90 before 3.60"
+    rival = {"recipe_id": 13, "priority": "Low", "effective_priority": "Low", "weight": 3.6, "why": why}
+    granted = {"position": 30, "summary": "s", "system": "a", "cause": "event/28", "weight": 0.9}
+    lists = {"passed_over": [], "behind": [rival], "behind_count": 1, "choices": [], "choices_count": 0}
+    placed = answer(state="running", summary="s", granted={**granted, "effective_priority": "Low", **lists})
+    server.on("GET", "/recipes/12/explanation", placed)
+    said = run("explain", "12", "--wide").stdout
+    assert said.startswith("recipe 12 is running\nits weight was 0.90\n")
+    assert ["13", "Low", "Low", "3.60", *why.split()] in [line.split() for line in said.splitlines()]

@@ -248,6 +248,25 @@ def test_recipe__waits__shows_its_request_and_its_distro_tree(server: LoopbackSe
     ]
 
 
+def test_recipe__waits_for_its_locks__shows_them_with_a_note(server: LoopbackServer, run: Run) -> None:
+    network = {"network": ["AllShared", {"Exclusive": ["n1", "n2"]}], "whole_lab": True}
+    locks = {"declared": network, "held": None}
+    waits = {"state": "waiting", "awaits_locks": True}
+    history = [{**waits, "since": "2026-01-01T00:00:00Z", "until": None}]
+    server.on("GET", "/recipes/12", Answer({**RECIPE, **waits, "locks": locks, "history": history}))
+    output = run("recipe", "12").stdout
+    assert "  state: waiting\n  note: waits for its resource locks\n" in output
+    assert "  declared locks: network=AllShared network=Exclusive:n1,n2 whole_lab\n" in output
+    assert "held locks" not in output
+    assert output.count("waits for its resource locks") == 2
+
+    held = {"awaits_locks": False, "locks": {**locks, "held": {"network": {"Shared": ["n1"]}}}}
+    server.on("GET", "/recipes/12", Answer({**RECIPE, **waits, **held}))
+    output = run("recipe", "12").stdout
+    assert "  held locks: network=Shared:n1\n" in output
+    assert "note" not in output
+
+
 def test_flag__of_a_whole_number__shows_its_bounds(run: Run) -> None:
     shown = " ".join(run("up", "--help").stdout.split())
     assert "--port INTEGER" in shown and "(LABLEDGER_PORT) [0 to 65535]" in shown

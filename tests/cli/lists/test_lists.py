@@ -31,6 +31,17 @@ def test_list__for_machines__is_the_document(server: LoopbackServer, run: Run) -
     assert json.loads(result.stdout) == QUEUE
 
 
+def test_queue__set_is_held_back__says_why(server: LoopbackServer, run: Run) -> None:
+    rows = [
+        {"row": "dependency", "reason": "job 2 has not ended"},
+        {"row": "rate-limit", "reason": "no room"},
+    ]
+    recipes = [{**RECIPE, "held_back": rows}, {**RECIPE, "held_back": None}]
+    server.on("GET", "/queue", Answer({**QUEUE, "recipes": recipes}))
+    said = run("queue", "--wide").stdout
+    assert "held back" in said and said.count("job 2 has not ended; no room") == 1
+
+
 def test_list__in_a_pipe__is_not_cut_off(server: LoopbackServer, run: Run) -> None:
     long = {**RECIPE, "whiteboard": "word " * 60 + "end"}
     server.on("GET", "/queue", Answer({**QUEUE, "recipes": [long]}))
@@ -50,6 +61,7 @@ def test_list__text_of_others__cannot_steer_the_terminal(server: LoopbackServer,
     [
         ("queue", "/queue", "recipes"),
         ("idle", "/idle-pool", "systems"),
+        ("locks", "/locks", "locks"),
         ("systems", "/systems", "systems"),
         ("jobs", "/jobs", "jobs"),
     ],
@@ -177,7 +189,8 @@ def job(service: Running) -> str:
 def test_jobs__filtered_by_state__shows_no_others(real: Run, job: str) -> None:
     listed = json.loads(real("jobs", "--all", "--json").stdout)["jobs"]
     asked = ("jobs", "--state", "Cancelled", "--owner", "admin", "--group", "kernel-qe", "--all", "--json")
-    assert json.loads(real(*asked).stdout)["jobs"] == [row for row in listed if row["state"] == "cancelled"]
+    like = {"state": "cancelled", "owner": "admin", "group": "kernel-qe"}.items()
+    assert json.loads(real(*asked).stdout)["jobs"] == [row for row in listed if like <= row.items()]
     assert job in real("jobs", "--state", "cancelled").stdout
 
 

@@ -34,6 +34,15 @@ def test_events__recorded__are_read_to_the_end(server: LoopbackServer, run: Run)
     assert server.asked[0].query["types"] == ["recipe.scheduled", "recipe.queued"]
 
 
+def test_events__of_a_job_filter__show_its_name_and_action(server: LoopbackServer, run: Run) -> None:
+    document = {"priority": 0, "action": "RATE_LIMIT", "limit": 2, "reason": "", "watermark": 7}
+    put = {**event(1, name="two", document=document), "topic": "partition.job-filter-put"}
+    removed = {**event(2, name="two"), "topic": "partition.job-filter-removed"}
+    server.on("GET", "/events", Answer({"events": [put, removed], "next": None}))
+    first, second = run("events").stdout.splitlines()
+    assert first.endswith("  name=two action=RATE_LIMIT limit=2") and second.endswith("  name=two")
+
+
 def test_events__new__begin_at_the_end_of_the_log(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/events", Answer({"events": [], "position": 41, "next": None}))
     assert run("events", "--new").exit_code == 0

@@ -51,6 +51,30 @@ def test_host__any_transition__provisioned_at_start_and_released_at_end(before: 
         assert command is None
 
 
+@pytest.mark.parametrize(("before", "after"), MOVES)
+def test_host__waits_for_its_locks__no_command_before_it_has_them(before: str, after: str) -> None:
+    if before == "waiting":
+        assert of_recipe(replace(HOST, state=before, awaits_locks=True), moved_to(after)) is None
+    if after == "waiting":
+        assert of_recipe(replace(HOST, state=before), recipe_events.RecipeWaiting("a", None)) is None
+
+
+def test_host__gets_its_locks__is_provisioned() -> None:
+    waiting = replace(HOST, state="waiting", awaits_locks=True)
+    provision = Command("provision", "lab-1", "a", 12, distro_tree_id=7)
+    assert of_recipe(waiting, recipe_events.RecipeLocked({})) == provision
+    assert of_recipe(replace(waiting, host_state="waiting"), recipe_events.RecipeLocked({})) is None
+
+
+def test_host__narrows_its_locks__no_command() -> None:
+    assert of_recipe(HOST, recipe_events.LocksNarrowed({})) is None
+
+
+def test_guest__cancelled_before_its_set_has_its_locks__no_command() -> None:
+    guest = replace(GUEST, state="waiting", host_state="waiting", awaits_locks=True)
+    assert of_recipe(guest, recipe_events.RecipeCancelled("enough")) is None
+
+
 @pytest.mark.parametrize("host_state", ["running", "reserved", *FINISHED])
 @pytest.mark.parametrize(("before", "after"), MOVES)
 def test_guest__any_transition__stopped_only_if_given_up_while_host_continues(

@@ -55,7 +55,7 @@ def test_recipe_event__assigned__has_reason_only_after_loss_of_system() -> None:
 
 
 def test_recipe_new__first_version__no_guest_reservesys_or_custom_distro() -> None:
-    later = ("host_recipe_id", "guestname", "guestargs", "distro", "reservesys")
+    later = ("host_recipe_id", "guestname", "guestargs", "distro", "reservesys", "locks")
     stored = {name: value for name, value in data_of(recipe_new(1)).items() if name not in later}
     assert from_data("recipe.new", 1, stored) == recipe_new(1)
 

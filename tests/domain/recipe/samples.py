@@ -6,8 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from domain.contention.locks import NO_LOCKS
 from domain.events import Moment
 from domain.recipe.events import RecipeNew
+from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe, Task, evolve
 from domain.system.state import System
 
@@ -45,7 +47,8 @@ def recipe_in(state: str, *tasks: str) -> Recipe:
     made = tuple(Task(number, "/check", task) for number, task in enumerate(tasks, start=1))
     if state in ("new", "queued", "assigned"):
         return replace(new, state=state, tasks=made)
-    return replace(new, state=state, tasks=made, system="a", lab_controller="lab-1", version=9)
+    held = NO_LOCKS if state in STARTED else None
+    return replace(new, state=state, tasks=made, system="a", lab_controller="lab-1", version=9, held=held)
 
 
 def system_in(usage: str, condition: str = "Automated") -> System:

@@ -8,25 +8,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 import orjson
 
 from domain.access.submit_rights import Submitter
-from domain.recipe.lifecycle import UNPLACED
+from domain.contention.algebra import conflicts
+from domain.contention.weights import static_weight, worst_cells
+from domain.recipe.lifecycle import PLACED, UNPLACED
+from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
+from domain.scheduling.decisions.room_order import lacks
 from domain.scheduling.demand.demand_counts import FilterEntry
-from domain.scheduling.demand.filters import QUEUED, Filters
-from domain.scheduling.demand.lines import newly_assigned_line
-from domain.scheduling.demand.ranked import Rank
+from domain.scheduling.demand.lines import OWED, QUEUED, Line, newly_assigned_line, room_line
+from domain.scheduling.demand.weighing import WEIGHTLESS_PROFILE
+from domain.scheduling.explaining.held_back import held_back_counts
+from domain.scheduling.locking.lock_queue import Held, Wanted
+from domain.scheduling.ranked import Rank
 from domain.scheduling.safety.completion import stuck
 from domain.scheduling.safety.holders import LabHolders
 from domain.scheduling.safety.matching import match
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.snapshot import pieces
+from domain.scheduling.world.snapshot import pieces, restored
 
 
 def contents(partition: Partition) -> dict[str, Any]:
@@ -40,6 +46,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "triggers",
         "available",
         "holders",
+        "locks",
         "_index_updates",
         "_access_updates",
         "visible",
@@ -60,7 +67,8 @@ def contents(partition: Partition) -> dict[str, Any]:
         "trees_away": partition.absent_trees.plain(),
         "departed": partition.departed_names.plain(),
         "sets": _sets(partition),
-        "filters": _filters(partition.filters),
+        "locks": _locks(partition),
+        "filters": _filters(partition),
         "labs": (list(partition.labs.names), partition.labs.registered),
         "visible": sorted((fqdn, policy) for fqdn, (_, policy) in partition.visible._restricted.items()),
     }
@@ -78,20 +86,25 @@ def snapshot_of(partition: Partition) -> bytes:
     return orjson.dumps([states, sorted(found)])
 
 
+def restored_copy(partition: Partition) -> Partition:
+    """Return the partition restored from its snapshot."""
+    return restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(partition))
+
+
 def answers(partition: Partition) -> dict[str, Any]:
     """Return the candidates of each recipe, and the recipes of each system in rank order."""
     ranked = {
-        (fqdn, line): list(partition.filters.ranked_recipes(fqdn, line, forced_only=False))
+        (fqdn, line): list(partition.filters.ranked_recipes(fqdn, [line], forced_only=False))
         for fqdn, system in partition.systems.items()
-        for line in (QUEUED, system.lab_controller)
+        for line in (QUEUED, OWED, system.lab_controller)
     }
     hosts = list(_hosts(partition))
     return {
         "ranked": ranked,
         "entitled": {host.recipe_id: partition.entitled(host) for host in hosts},
         "idle": {host.recipe_id: partition.idle(host) for host in hosts},
-        "who": {host.recipe_id: partition.sets.demand(host).submitter for host in hosts},
-        "counted": [partition.filters.demand_counts().value(each) for each in range(len(ranked) // 2)],
+        "who": {host.recipe_id: partition.sets.index.demand(host).submitter for host in hosts},
+        "counted": [partition.filters.demand_counts().value(each) for each in range(len(ranked) // 3)],
     }
 
 
@@ -105,38 +118,107 @@ def _plain(value: Any) -> Any:
 def _sets(partition: Partition) -> dict[str, Any]:
     """Return the sets; indexes whose order has no effect are sorted."""
     held = dict(vars(partition.sets))
-    del held["_filters"], held["_holders"], held["_submitter_of"]
+    for part in ("_weighing", "_holders", "index", "places", "classes", "admission_updates", "lock_records"):
+        del held[part]
+    held["overtakings"] = partition.sets.overtakings.maximum, partition.sets.overtakings.plain()
+    admission = vars(held.pop("admission"))
     labs = sorted(partition.holders._labs.items())
     bound = {lab: dict(sorted(each.hosts.items())) for lab, each in labs if each.hosts}
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
-    indexes["people"] = sorted(_plain(held.pop("_people")), key=repr)
+    indexes["people"] = sorted(_plain(partition.sets.index._people), key=repr)
+    indexes["rooms"] = _rooms(partition)
+    del held["rooms"], held["host_counts"]
+    for name in ("held_back", "ending", "_dependents", "_of_job"):
+        indexes[name] = sorted(admission[name].items())
+    indexes["outcomes"] = list(admission["outcomes"].plain())
+    indexes["job_filters"] = admission["job_filters"].ordered
+    held["demands"] = partition.sets.index._demands
     return {"bound": bound, **indexes, **{name: _plain(value) for name, value in held.items()}}
 
 
-def _filters(filters: Filters) -> dict[str, Any]:
+def _rooms(partition: Partition) -> dict[str, Any]:
+    """Return needs and charges. The numbers of classes depend on the history of the limits."""
+    sets, rooms = partition.sets, partition.sets.rooms
+    return {
+        "needs": {recipe_set_id: sets.classes.needs(recipe_set_id) for recipe_set_id in sorted(sets.sets)},
+        "charged": sorted(rooms.charged.items()),
+        "used": sorted(rooms._used.items()),
+        "host_counts": sorted(sets.host_counts.items()),
+    }
+
+
+def line_with_needs(rooms: Rooms, line: str) -> Any:
+    name, room, number = line.partition(" room ")
+    return (name, rooms.needs_of(int(number))) if room else line
+
+
+def _check_rooms(partition: Partition) -> None:
+    """Compare needs, charges and rooms with the states of all sets."""
+    sets, rooms = partition.sets, partition.sets.rooms
+    charged = {}
+    for recipe_set_id, recipe_set in sets.sets.items():
+        applying = sets.admission.applying(recipe_set)
+        needs = rooms.needs(recipe_set, sets.host_counts[recipe_set_id], applying)
+        assert sets.classes.needs(recipe_set_id) == needs
+        if needs and any(host.system or host.state == "assigned" for host in sets.hosts(recipe_set_id)):
+            charged[recipe_set_id] = needs
+    assert rooms.charged == charged
+    used = Counter[Any]()
+    for needs in charged.values():
+        used.update(dict(needs))
+    assert rooms._used == used
+    assert Counter(sets.classes.numbers.values()) == {
+        number: each.sets for number, each in rooms._classes.items()
+    }
+    assert sorted(rooms._numbers.values()) == [UNLIMITED, *sorted(rooms._classes)]
+    assert {*chain.from_iterable(rooms._under.values())} == {*rooms._classes}
+    for number in rooms._classes:
+        has_room = all(limit.capacity - used[limit] >= count for limit, count in rooms.needs_of(number))
+        assert (number in rooms.open) == has_room
+
+
+def _locks(partition: Partition) -> dict[str, Any]:
+    """Return held and wanted locks; who blocks whom is found again when it is needed."""
+    locks = partition.locks
+    return {
+        "held": sorted(locks._held.items()),
+        "waiting": sorted(locks.waiting.items()),
+        "overtaken": sorted(locks.overtaken.items()),
+        "owed": sorted(locks._owed),
+        "next": locks.next(),
+    }
+
+
+def _filters(partition: Partition) -> dict[str, Any]:
+    filters = partition.filters
     used = [entry for entry in filters._entries.values() if entry.unplaced]
     return {
         "unplaced": {entry.key: sum(entry.unplaced.values()) for entry in used},
-        "lines": {entry.key: _lines_of(filters, entry) for entry in used},
+        "lines": {entry.key: _lines_of(partition, entry) for entry in used},
         "viable": {entry.key: filters.fitting(entry.key) for entry in used},
     }
 
 
-def _lines_of(filters: Filters, entry: FilterEntry) -> dict[str, dict[Submitter, list[Rank]]]:
-    """Return the recipes with a filter, by line and submitter."""
+def _lines_of(partition: Partition, entry: FilterEntry) -> dict[Any, dict[Submitter, list[Rank]]]:
+    """Return the recipes with a filter, by line and submitter; the needs stand for the number of a class."""
+    filters, rooms = partition.filters, partition.sets.rooms
     return {
-        name: {
-            filters.submitter(submitter): list(ranked)
-            for submitter, ranked in sorted(line.by_submitter(entry.number).items())
+        line_with_needs(rooms, name): {
+            filters.submitter(submitter): sorted(chain.from_iterable(groups))
+            for submitter, groups in sorted(line.by_submitter(entry.number).items())
         }
         for name, line in filters._lines.items()
-        if entry.number in line.recipes
+        if line.filters >> entry.number & 1
     }
 
 
 def check_indexes(partition: Partition) -> None:
     """Compare every index with the states that it indexes."""
     _check_filters(partition)
+    _check_weights(partition)
+    _check_locks(partition)
+    _check_rooms(partition)
+    _check_admission(partition)
     sets = partition.sets
     for lab, _ in partition.directory.items("lab-controller"):
         # A started set has all of its systems, so it is no holder any more.
@@ -200,43 +282,128 @@ def _hosts(partition: Partition) -> Iterator[Any]:
     return (recipe for recipe in partition.sets.recipes.values() if not recipe.is_guest)
 
 
+def _check_heads(partition: Partition, line: Line, number: int) -> None:
+    """Compare the heads of a filter with its groups, by weight class."""
+    firsts: dict[int, dict[int, list[Rank]]] = {}
+    for (submitter, profile), ranked in line._groups.get(number, {}).items():
+        by_submitter = firsts.setdefault(partition.filters.weighing.classes[profile], {})
+        by_submitter.setdefault(submitter, []).append(min(ranked))
+    heads = {key: each for key, each in line.heads.items() if each.filters >> number & 1}
+    assert heads.keys() == firsts.keys()
+    for key, each in heads.items():
+        expected = sorted(chain.from_iterable(firsts[key].values()))
+        assert sorted(each.recipes[number]) == expected
+        assert each.first_recipes.first(number) == expected[0]
+        for submitter, first_recipes in each.first_by_submitter.items():
+            assert first_recipes.first(number) == min(firsts[key].get(submitter, []), default=None)
+
+
+def _check_weights(partition: Partition) -> None:
+    """Compare the weight class of each profile with the weight beside all placed recipes, one by one."""
+    weighing = partition.filters.weighing
+    placed = [host for host in _hosts(partition) if host.state in PLACED]
+    assert weighing.static(weighing.classes[WEIGHTLESS_PROFILE]) == 0
+    for number, profile in weighing._profiles.items():
+        if number == WEIGHTLESS_PROFILE:
+            continue
+        others = [partition.locks_of_placed(host) for host in placed if host.recipe_set_id != profile.holder]
+        weight = static_weight(worst_cells(profile.locks, others), weighing.settings)
+        assert weighing.static(weighing.classes[number]) == weight
+
+
+def _check_locks(partition: Partition) -> None:
+    """Compare held, wanted and owed locks, and the sets that can have theirs, with plain sums."""
+    locks, sets = partition.locks, partition.sets
+    started = [host for host in _hosts(partition) if host.started]
+    assert locks._held == {
+        host.recipe_id: Held(host.recipe_set_id, host.lab_controller, host.held) for host in started
+    }
+    conflicting = [
+        (one.subject, other.subject)
+        for one, other in combinations(started, 2)
+        if one.recipe_set_id != other.recipe_set_id
+        and conflicts(one.held, other.held, one.lab_controller == other.lab_controller)
+    ]
+    assert not conflicting
+    assert locks.waiting.keys() == {number for number in sets.sets if sets.lock_records.wanted(number)}
+    assert all(wanted == sets.lock_records.wanted(number) for number, wanted in locks.waiting.items())
+    assert locks.overtaken.keys() <= locks.waiting.keys()
+    bound = partition.configuration.locks.max_overtaken
+    owed = {number for number in locks.waiting if locks.overtaken.get(number, 0) >= bound}
+    assert locks._owed.keys() == owed
+    assert all(locks.overtaken.get(number, 0) <= bound for number in locks.waiting)
+    able = [number for number, wanted in locks.waiting.items() if _can_have(partition, wanted)]
+    assert locks.next() == min(able, key=lambda number: locks.waiting[number].turn, default=None)
+
+
+def _can_have(partition: Partition, wanted: Wanted) -> bool:
+    """Return whether a waiting set conflicts with nobody who holds locks, or to whom they are owed."""
+    locks = partition.locks
+    held = [each for each in locks._held.values() if each.recipe_set_id != wanted.recipe_set_id]
+    owed = [locks.waiting[number] for number in locks._owed]
+    others = [*held, *(each for each in owed if each.turn < wanted.turn)]
+    return not any(conflicts(wanted.locks, each.locks, wanted.lab == each.lab) for each in others)
+
+
+def _check_admission(partition: Partition) -> None:
+    """Compare the sets that are held back with the answers of admission for all sets that hold nothing."""
+    admission = partition.sets.admission
+    expected = {}
+    for recipe_set_id, recipe_set in partition.sets.sets.items():
+        hosts = partition.sets.hosts(recipe_set_id)
+        if all(host.state in ("new", "queued") for host in hosts):
+            held = admission.why_held_back(recipe_set, admission.applying(recipe_set))
+            if held is not None:
+                expected[recipe_set_id] = held
+    assert admission.held_back == expected
+    counts = Counter(held.row for number, held in expected.items() for _ in partition.sets.hosts(number))
+    for number in partition.sets.sets:
+        if number not in expected and partition.sets.classes.lacks_room(number):
+            hosts = [host for host in partition.sets.hosts(number) if host.state == "queued"]
+            counts.update(next(lacks(partition, host)).row for host in hosts)
+    assert held_back_counts(partition) == +counts
+    assert sorted(admission.ending) == sorted(number for number, held in expected.items() if held.ends)
+
+
 def _check_filters(partition: Partition) -> None:
     filters, sets = partition.filters, partition.sets
-    unplaced = [host for host in _hosts(partition) if host.state in UNPLACED]
+    held_back = sets.admission.held_back
+    unplaced = [
+        host for host in _hosts(partition) if host.state in UNPLACED and host.recipe_set_id not in held_back
+    ]
     for number, entry in filters._by_number.items():
-        mine = [host for host in unplaced if sets.key(host) == entry.key]
+        mine = [host for host in unplaced if sets.index.key(host) == entry.key]
         lines: dict[str, dict[Submitter, list[Any]]] = {}
         for host in mine:
             if host.state != "new":
-                line = host.lab_controller if host.state == "assigned" else QUEUED
-                if host.recipe_id in sets.newly_assigned:
+                is_owed = sets.overtakings.is_owed(host.recipe_set_id)
+                of_room = sets.classes.numbers.get(host.recipe_set_id, UNLIMITED)
+                queued = room_line(OWED if is_owed else QUEUED, of_room)
+                line = host.lab_controller if host.state == "assigned" else queued
+                if host.recipe_id in sets.newly_assigned and not is_owed:
                     line = newly_assigned_line(host.lab_controller)
-                lines.setdefault(line, {}).setdefault(sets.demand(host).submitter, []).append(sets.rank(host))
-        assert _lines_of(filters, entry) == {
-            line: {submitter: sorted(ranks) for submitter, ranks in by_submitter.items()}
+                lines.setdefault(line, {}).setdefault(sets.index.demand(host).submitter, []).append(
+                    sets.rank(host)
+                )
+        expected_lines = {
+            line_with_needs(sets.rooms, line): {key: sorted(ranks) for key, ranks in by_submitter.items()}
             for line, by_submitter in lines.items()
         }
-        by_submitter = Counter(sets.demand(host).submitter for host in mine)
+        assert _lines_of(partition, entry) == expected_lines
+        by_submitter = Counter(sets.index.demand(host).submitter for host in mine)
         counted = {filters.submitter(submitter): count for submitter, count in entry.unplaced.items()}
         assert (entry.number, counted) == (number, dict(by_submitter))
         assert bool(filters._evaluated_bits >> number & 1) == (entry.fitting is not None)
         for name, there in filters._lines.items():
             assert bool(there.filters >> number & 1) == (name in lines)
-            of_filter = there.by_submitter(number)
-            firsts = [next(iter(each)) for each in of_filter.values()]
-            assert there.first_recipes.first(number) == min(firsts, default=None)
-            assert sorted(there.recipes.get(number, ())) == sorted(chain.from_iterable(of_filter.values()))
-            for submitter, first_recipes in there.first_by_submitter.items():
-                assert first_recipes.first(number) == (
-                    next(iter(of_filter[submitter])) if submitter in of_filter else None
-                )
+            _check_heads(partition, there, number)
     signatures = filters.signatures()
     for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number.values() if entry.fitting is not None]
         expected = sum(
             partition.viable(host) >> number & 1
             for host in unplaced
-            if filters._entries[sets.key(host)].fitting is not None
+            if filters._entries[sets.index.key(host)].fitting is not None
         )
         assert filters.demand_counts().value(number) == expected, f"count of {partition.labs.names[number]}"
         signature = sum(1 << entry.number for entry in evaluated if (entry.fitting or 0) >> number & 1)

@@ -112,6 +112,17 @@ def with_forcing(world: World) -> World:
     return world
 
 
+def with_overtaken(world: World, count: int, assigned_first: str) -> World:
+    """Return the lab with few-a and few-x, and `count` recipes that wait for few-x and are never owed."""
+    world.configure(order={"assigned_first": assigned_first, "most_overtaken": 1_000})
+    add_few(world, "few-a", "few-x")
+    for _ in range(count + 1):
+        world.submit(named("few-x"), FEW_TREE)
+    world.settle()
+    assert len(world.in_state("queued")) == count
+    return world
+
+
 def with_blocked(world: World) -> World:
     """Return the lab with sets that fit an idle system, but wait for the repair of few-y."""
     world = with_holder(world)
@@ -185,6 +196,17 @@ def hold_and_cancel(world: World) -> None:
     world.settle()
     assert world.system_of(first) == "few-c"
     world.cancel(first)
+    world.settle()
+
+
+def overtake(world: World) -> None:
+    """Give few-x to a set that holds few-a, past all recipes that wait for few-x."""
+    first, second = world.submit_set([named("few-a"), named("few-x")], FEW_TREE)
+    world.settle()
+    world.abort(_recipe_on(world, "few-x"))
+    world.settle()
+    assert world.states(first, second) == ["waiting", "waiting"]
+    world.abort(first)
     world.settle()
 
 

@@ -10,9 +10,16 @@ import hashlib
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from random import Random
+from typing import Any
 
 from domain.access.policy import Form
+from domain.admission.configuration import ALWAYS, WITHIN_PRIORITY
+from domain.admission.dependencies import FINAL_STATES
+from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, REJECT
+from domain.contention.documents import locks_from_json, locks_to_json
+from domain.contention.locks import LEVELS, NO_LOCKS
 from domain.errors import Refused
 from domain.events import data_of
 from domain.priority import Priority
@@ -26,6 +33,17 @@ LABS = ("lab-1", "lab-2", "lab-3")
 POOLS = ("net", "gpu")
 GROUPS = ("qe", "virt")
 PEOPLE = ("ada", "eve", "bob")
+REASONS = ("a", "b", "rate-limit:1:c", "rate-limit:2:d")
+RULES = ("first", "second", "third")
+LOCKS: tuple[Any, ...] = (
+    "UnknownShared",
+    "AllShared",
+    "UnknownExclusive",
+    {"Shared": ["x"]},
+    {"Shared": ["y", "$system"]},
+    {"Exclusive": ["x"]},
+    {"Exclusive": ["$pools"]},
+)
 
 Acts = tuple[tuple[Callable[[Random, World], None], int], ...]
 """Actions with their frequencies."""
@@ -74,7 +92,11 @@ def _register(chance: Random, world: World) -> None:
 
 
 def _submit(
-    chance: Random, world: World, people: Sequence[str] = PEOPLE[:2], group: str | None = None
+    chance: Random,
+    world: World,
+    people: Sequence[str] = PEOPLE[:2],
+    group: str | None = None,
+    **new: Any,
 ) -> None:
     count = chance.choice((1, 1, 2, 2, 3))
     world.submit_set(
@@ -86,7 +108,25 @@ def _submit(
         group=group,
         autopick_random=chance.random() < 0.2,
         autopick_pools=chance.sample(POOLS, chance.randrange(3)),
+        **new,
     )
+
+
+def _submit_with_locks(chance: Random, world: World) -> None:
+    locks = {level: chance.choice(LOCKS) for level in chance.sample(LEVELS, 2)}
+    declared = locks_from_json({**locks, "whole_lab": chance.random() < 0.05}, "locks")
+    # Events have the canonical document: `stored_locks` would take false for true.
+    _submit(chance, world, locks=locks_to_json(declared))
+
+
+def _narrow(chance: Random, world: World) -> None:
+    holders = [recipe for recipe in world.recipes.values() if recipe.started and recipe.held != NO_LOCKS]
+    if holders:
+        recipe = chance.choice(holders)
+        assert recipe.held is not None
+        kept = locks_to_json(recipe.held)
+        del kept[chance.choice(list(kept))]
+        world.narrow(recipe.recipe_id, kept)
 
 
 def _want(chance: Random, world: World) -> str:
@@ -193,6 +233,83 @@ def _own(chance: Random, world: World) -> None:
     world.own(_any_system(chance, world), chance.choice(PEOPLE))
 
 
+def _configure(chance: Random, world: World) -> None:
+    world.configure(order={"assigned_first": chance.choice((WITHIN_PRIORITY, ALWAYS))})
+
+
+def _configure_weights(chance: Random, world: World) -> None:
+    world.configure(weights={"enabled": chance.random() < 0.8, "base": chance.choice((0, 1, 2.5))})
+
+
+def _configure_locks(chance: Random, world: World) -> None:
+    world.configure(locks={"most_overtaken": chance.choice((0, 1, 8))})
+
+
+def _submit_dependent(chance: Random, world: World) -> None:
+    """Submit a set that depends on one or two of the last sets and jobs."""
+    if not world.sets:
+        return
+    states = chance.choice((("completed", "aborted"), ("completed",), FINAL_STATES, ("cancelled",)))
+    named = chance.choices([*world.sets.values()][-8:], k=chance.randint(1, 2))
+    numbers = [chance.choice(({"job": one.job_id}, {"recipe_set": one.recipe_set_id})) for one in named]
+    depends_on = [{**number, "states": states} for number in numbers]
+    _submit(chance, world, submitted={"depends_on": depends_on, "reasons": chance.sample(REASONS, 1)})
+
+
+def _submit_for_job(chance: Random, world: World) -> None:
+    """Submit two sets of one job."""
+    job_id = len(world.sets) + 1
+    _submit(chance, world, job_id=job_id)
+    _submit(chance, world, job_id=job_id)
+
+
+def _put_job_filter(chance: Random, world: World) -> None:
+    predicates = (
+        None,
+        {"field": "user", "op": "=", "value": chance.choice(PEOPLE)},
+        {"field": "priority", "op": ">=", "value": chance.choice(list(Priority)).name},
+        {"field": "reason", "op": "in", "value": chance.sample(REASONS, 2)},
+        {"field": "job_id", "op": "<=", "value": "watermark"},
+    )
+    action = chance.choice((ACCEPT, CONTINUE, PAUSE, PAUSE, REJECT, RATE_LIMITED, RATE_LIMITED))
+    world.put_job_filter(
+        chance.choice(RULES),
+        action,
+        len(world.sets),
+        limit=chance.randint(1, 3) if action == RATE_LIMITED else None,
+        priority=chance.randrange(2),
+        predicate=chance.choice(predicates),
+    )
+
+
+def _configure_limits(chance: Random, world: World) -> None:
+    world.configure(limits={"placed_recipes": chance.choice((None, 1, 3, 4, 6))})
+
+
+def _submit_in_buckets(chance: Random, world: World) -> None:
+    _submit(chance, world, submitted={"reasons": chance.sample(REASONS, 2)})
+
+
+def _limit_rate(chance: Random, world: World) -> None:
+    predicate = {"field": "priority", "op": ">=", "value": chance.choice(list(Priority)).name}
+    world.put_job_filter(
+        chance.choice(RULES),
+        RATE_LIMITED,
+        len(world.sets),
+        limit=chance.randint(1, 4),
+        predicate=chance.choice((None, predicate)),
+    )
+
+
+def _remove_job_filter(chance: Random, world: World) -> None:
+    for name in chance.sample(RULES, 2):
+        world.remove_job_filter(name)
+
+
+def _pass_time(chance: Random, world: World) -> None:
+    world.now += timedelta(seconds=chance.choice((1, 29, 30, 300, 1_000)))
+
+
 # Jobs, systems and labs.
 ACTS: Acts = (
     (_submit, 30),
@@ -220,6 +337,32 @@ EVERYTHING: Acts = (
     (_open_system, 3),
     (_lend, 4),
     (_own, 2),
+)
+# These and changes of the configuration.
+CONFIGURED: Acts = (*EVERYTHING, (_configure, 6))
+# These, resource locks and their age.
+_WITH_LOCKS: Acts = ((_submit_with_locks, 40), (_narrow, 3), (_configure_locks, 2))
+LOCKED: Acts = (*ACTS, *_WITH_LOCKS)
+CONTENDED: Acts = (*CONFIGURED, *_WITH_LOCKS, (_configure_weights, 2), (_pass_time, 20))
+# Dependencies and job filters.
+ADMISSION: Acts = (
+    (_submit_for_job, 10),
+    (_submit_dependent, 30),
+    (_put_job_filter, 5),
+    (_remove_job_filter, 10),
+    (_configure_limits, 8),
+)
+ADMITTED: Acts = (*CONTENDED, *ADMISSION)
+# Limits, which bind most of the time.
+LIMITED: Acts = (
+    *ACTS,
+    (_submit_in_buckets, 40),
+    (_limit_rate, 6),
+    (_configure_limits, 6),
+    (_remove_job_filter, 3),
+    (_pass_time, 20),
+    (_end, 30),
+    (_register, 10),
 )
 
 

@@ -258,7 +258,7 @@ def test_rules__combined__pass_the_viable_systems(world: World) -> None:
     world.lend("c", "bob")
     world.settle()
     host = world.partition.sets.recipes[world.submit(BIG.text, owner="eve")]
-    rules = list(passing(world.partition.labs, world.partition.sets.demand(host)))
+    rules = list(passing(world.partition.labs, world.partition.sets.index.demand(host)))
     kept_out = {
         name: [fqdn for fqdn in "abcd" if not passed >> world.partition.labs.number(fqdn) & 1]
         for name, _, passed in rules
@@ -283,7 +283,7 @@ def test_recipes__submitters_that_no_policy_names__share_one_number(world: World
 
     def submitters() -> int:
         sets = world.partition.sets
-        return len({sets.demand(sets.recipes[recipe_id]).submitter for recipe_id in ids})
+        return len({sets.index.demand(sets.recipes[recipe_id]).submitter for recipe_id in ids})
 
     assert submitters() == 1
     world.open_system("a", QE)

@@ -309,7 +309,8 @@ def test_decision__new_job__expects_versions_of_its_recipe_and_system(world: Wor
     world.add_idle("a")
     world.submit(ANYTHING.text)
     (decision,) = world.decide()
-    assert decision.expected == (("recipe/1", 1), ("system/a", world.systems["a"].version))
+    system = ("system/a", world.systems["a"].version)
+    assert decision.expected == (("partition/default", 0), ("recipe/1", 1), system)
 
 
 def test_new_job__older_recipe_queued_until_its_lab_was_enabled__older_is_first(world: World) -> None:

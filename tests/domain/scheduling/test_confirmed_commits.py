@@ -13,7 +13,7 @@ from domain.scheduling.world.tentative import TentativeEvents
 from tests.domain.scheduling import folded_log
 from tests.domain.scheduling.consistency_loop import run_loop
 from tests.domain.scheduling.contents import check_indexes, contents
-from tests.domain.scheduling.history import begin, burst
+from tests.domain.scheduling.history import ACTS, ADMITTED, Acts, begin, burst
 from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.world import World
 
@@ -45,9 +45,10 @@ def two_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, World
     return worlds[0], worlds[1]
 
 
+@pytest.mark.parametrize("acts", [ACTS, ADMITTED])
 @pytest.mark.parametrize("seed", range(6))
 def test_history__commits_confirmed_or_read__same_partition_after_each(
-    seed: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, acts: Acts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     knower, reader = two_worlds(seed, monkeypatch)
     chances, before = (Random(seed), Random(seed)), Confirmer.confirmed_count
@@ -55,7 +56,7 @@ def test_history__commits_confirmed_or_read__same_partition_after_each(
     for _ in range(40):
         later, limit = timedelta(seconds=beside.choice((0, 60, 20_000))), beside.choice((1, 2, 500))
         for chance, world in zip(chances, (knower, reader), strict=True):
-            burst(chance, world)
+            burst(chance, world, acts)
             world.now += later
         if later:
             assert run_loop(knower).decisions == run_loop(reader).decisions

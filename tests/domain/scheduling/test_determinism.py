@@ -13,7 +13,18 @@ import pytest
 from domain.scheduling.decisions.decide import decide
 from replay.audit import from_recorded
 from tests.domain.scheduling.contents import answers, check_indexes, contents
-from tests.domain.scheduling.history import EVERYTHING, begin, burst, live
+from tests.domain.scheduling.history import (
+    ACTS,
+    ADMITTED,
+    CONTENDED,
+    EVERYTHING,
+    LIMITED,
+    LOCKED,
+    Acts,
+    begin,
+    burst,
+    live,
+)
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 TOP = Path(__file__).resolve().parents[3]
@@ -45,7 +56,7 @@ def test_history__planted_choice_by_hash__logs_differ() -> None:
 def test_history__commit_refused_before_each_one__rolled_back_completely(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(30):
-        burst(chance, world, EVERYTHING)
+        burst(chance, world, CONTENDED)
         before = contents(world.partition)
         check_indexes(world.partition)
         decisions = world.decide(limit=chance.choice((1, 2, 500)))
@@ -60,7 +71,7 @@ def test_history__commit_refused_before_each_one__rolled_back_completely(seed: i
 def test_history__restarted_at_any_commit__same_decisions(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
-        burst(chance, world)
+        burst(chance, world, LOCKED)
         while decisions := world.decide(limit=3):
             restarted = world.refolded()
             assert decide(restarted, 3) == decisions
@@ -76,16 +87,17 @@ def test_history__refolded__same_answers(seed: int) -> None:
     """Policies, loans, groups, owners and priorities change, and change back."""
     chance, world = Random(seed), begin(seed)
     for _ in range(30):
-        burst(chance, world, EVERYTHING)
+        burst(chance, world, CONTENDED)
         check_indexes(world.partition)
         assert answers(world.refolded()) == answers(world.partition)
         world.settle()
 
 
+@pytest.mark.parametrize("acts", [ACTS, ADMITTED, LIMITED])
 @pytest.mark.parametrize("limit", [1, 500])
 @pytest.mark.parametrize("seed", range(5))
-def test_history__any_commit_size__audit_finds_no_violation(seed: int, limit: int) -> None:
-    world = live(seed, bursts=50, limit=limit)
+def test_history__any_commit_size__audit_finds_no_violation(seed: int, limit: int, acts: Acts) -> None:
+    world = live(seed, bursts=50, limit=limit, acts=acts)
     records = list(from_recorded(world.log))
     assert_sound(records)
     assert_at_rest(records)

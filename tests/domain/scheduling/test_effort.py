@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import product
 from typing import Any
 
 import pytest
 
+from domain.admission.configuration import ALWAYS, WITHIN_PRIORITY
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions import demanded_systems, granting, let_go, timers, wake_up_grants
 from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.lines import ranks_as_queued
 from domain.scheduling.demand.order import Place
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.supply.labs import Labs
@@ -27,7 +30,9 @@ from tests.domain.scheduling.effort import (
     with_forcing,
     with_holder,
     with_many_holders,
+    with_overtaken,
 )
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World
 
 Build = Callable[[int], World]
@@ -67,6 +72,51 @@ def deep(k: int) -> World:
     return lab_of(50, busy=True, queued=100 * k)
 
 
+def overtaken(k: int, assigned_first: str) -> World:
+    """Return a lab with many recipes that wait for a system, and a set that gets it before them."""
+    return with_overtaken(lab_of(10, busy=False), 50 * k, assigned_first)
+
+
+def limited(k: int) -> World:
+    """Return a busy lab with a long queue, and as many systems as recipes may have."""
+    world = busy(k)
+    world.configure(limits={"placed_recipes": 50 * k})
+    return world
+
+
+def without_room(k: int) -> World:
+    """Return a lab with idle systems and a long queue of recipes that have no room."""
+    world = one_lab()
+    world.configure(limits={"placed_recipes": 10})
+    for number in range(50):
+        world.add_system(f"m{number:05}", memory_mb=4096)
+    effort.submit(world, 100 * k)
+    return world
+
+
+def with_kept_room(k: int) -> World:
+    """Return a busy lab in which a large set waits for room, which is kept from a long queue behind it."""
+    world = one_lab()
+    world.configure(limits={"placed_recipes": 100})
+    for number in range(150):
+        world.add_system(f"m{number:05}", memory_mb=4096)
+    effort.submit(world, 100)
+    world.submit_set([FILTERS[0]] * 60)
+    effort.submit(world, 100 * k)
+    world.now += timedelta(minutes=16)
+    return world
+
+
+def with_locks(k: int) -> World:
+    """Return a busy lab with a long queue, in which all sets declare one of a few locks."""
+    world = lab_of(50 * k, busy=False)
+    for number in range(150 * k):
+        locks = {"network": {"Shared": [f"vlan-{number % 5}"]}, "pool": "UnknownShared"}
+        world.submit(FILTERS[number % len(FILTERS)], locks=locks)
+    world.settle()
+    return world
+
+
 CASES: list[tuple[str, Build, Trigger]] = [
     ("new-job-idle-lab", idle, effort.new_job),
     ("new-job-busy-lab", busy, effort.new_job),
@@ -89,6 +139,14 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("wake-up-of-set-idle-lab", lambda k: with_holder(idle(k)), effort.withdraw_and_regrant),
     # A set gets a system that it holds, and releases it: it waits for one holder, not for the many.
     ("grant-beside-many-holders", held, effort.hold_and_cancel),
+    # A grant to an assigned recipe, which counts an overtaking.
+    ("grant-that-overtakes", lambda k: overtaken(k, WITHIN_PRIORITY), effort.overtake),
+    ("grant-that-overtakes-always", lambda k: overtaken(k, ALWAYS), effort.overtake),
+    # Limits: each end frees room and a system, or room beside idle systems.
+    ("pending-system-limited-queue", limited, effort.system_freed),
+    ("pending-system-queue-without-room", without_room, effort.system_freed),
+    ("pending-system-kept-room", with_kept_room, effort.system_freed),
+    ("pending-system-with-locks", with_locks, effort.system_freed),
     # The loop visits every system, but no recipe of the queue.
     ("loop-that-finds-nothing", deep, effort.run_idle_loop),
 ]
@@ -137,14 +195,24 @@ def _fewest_by_scan(self: Filters, among: int) -> int:
     return _least_by_scan(self.demand_counts(), among)
 
 
-def _ranked_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
+def _ranked_by_scan(
+    self: Filters,
+    fqdn: str,
+    lines: Sequence[str],
+    *,
+    forced_only: bool,
+    is_sought: object = None,
+    until: object = None,
+) -> Iterator[Place]:
     number = self._labs.number(fqdn)
     found = []
-    for entry in self._entries.values():
-        for rank in self._lines[line].recipes.get(entry.number, ()) if line in self._lines else ():
+    for entry, line in product(self._entries.values(), lines):
+        for rank in self._lines[line].recipes(entry.number) if line in self._lines else ():
             self._effort.rows += 1
             if self.fitting(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
-                found.append(Place(rank.negative_priority, rank))
+                found.append(
+                    Place(rank.negative_priority, rank.negative_priority, ranks_as_queued(line), 0, rank)
+                )
     return iter(sorted(found))
 
 
@@ -195,6 +263,7 @@ SCANNING: list[Any] = [
     pytest.param(BitSlicedNumbers, "least", _least_by_scan, "new-set-idle-lab", marks=pytest.mark.soak),
     # Visits every queued recipe.
     (Filters, "ranked_recipes", _ranked_by_scan, "pending-system-deep-queue"),
+    (Filters, "ranked_recipes", _ranked_by_scan, "grant-that-overtakes"),
     pytest.param(
         wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody", marks=pytest.mark.soak
     ),

@@ -9,9 +9,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from domain.access.submit_rights import Submitter, submit_rights
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest, nth, numbers_in, transposed, union
-from domain.scheduling.demand.filters import QUEUED, Filters
+from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.lines import QUEUED
 from domain.scheduling.demand.order import Effort
-from domain.scheduling.demand.ranked import Rank
+from domain.scheduling.ranked import Rank
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
@@ -55,7 +56,7 @@ class Fixture:
         self.filters.enqueue(Demand(key, ANYBODY), line, rank)
 
     def ranked(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[Rank]:
-        return [place.rank for place in self.filters.ranked_recipes(fqdn, line, forced_only=forced_only)]
+        return [place.rank for place in self.filters.ranked_recipes(fqdn, [line], forced_only=forced_only)]
 
 
 def test_fitting__system_joins_and_leaves_pool_after_filter_was_asked__follows() -> None:

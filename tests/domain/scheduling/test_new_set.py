@@ -156,7 +156,7 @@ def test_new_set__rest_of_its_batch_is_cancelled__its_assigned_recipe_ranks_as_s
 ) -> None:
     world.add_idle("a", "d")
     runs = occupy(world, "d")
-    urgent = world.submit(named("d"), priority="Urgent")
+    earlier = world.submit(named("d"), priority="Low")
     world.settle()
     holding, assigned = world.submit_set([named("a"), named("d")], priority="Low")
     other = world.submit(ANY, priority="Low")
@@ -165,7 +165,7 @@ def test_new_set__rest_of_its_batch_is_cancelled__its_assigned_recipe_ranks_as_s
     world.cancel(other)
     assert world.partition.triggers.left() is None
     finish(world, runs["d"])
-    assert (world.system_of(assigned), world.states(urgent)) == ("d", ["queued"])
+    assert (world.system_of(assigned), world.states(earlier)) == ("d", ["queued"])
     assert list(Recomputation().take_all(world.log)) == []
     assert_sound(from_recorded(world.log))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
@@ -12,46 +14,64 @@ from domain.access.policy import PolicyEntry
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.priority import Priority
 from domain.scheduling.demand.lines import Line
-from domain.scheduling.demand.order import Effort, ordered_places
-from domain.scheduling.demand.ranked import Rank, Ranked
+from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.submitters import Order, Submitters
+from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.ranked import Rank, Ranked
 from domain.scheduling.supply.access import AccessIndex
 
-FILTERS, SUBMITTERS = 12, 6
+FILTERS, SUBMITTERS, PROFILES = 12, 6, 4
+START = datetime(2026, 11, 23, tzinfo=UTC)
 OPEN = SubmitRights((PolicyEntry("submit", maximum=Priority.Urgent),), None)
 
 
 class LineModel:
-    """A line, with a plain set of (filter, submitter, rank) as its model."""
+    """A line, with a plain set of (filter, submitter, profile, rank) as its model."""
 
     def __init__(self) -> None:
-        self.line = Line()
-        self.plain: set[tuple[int, int, Rank]] = set()
+        self.weighing = Weighing(lambda *_: None)
+        self.weighing.declaring[1] = None
+        self.weighing.classes = dict.fromkeys(range(PROFILES), 1_000)
+        # A set is submitted every 20 seconds, of three recipes.
+        self.weighing.submitted_at = lambda recipe_id: START + recipe_id // 3 * timedelta(seconds=20)
+        self.weighing.now = START + timedelta(minutes=17)
+        self.line = Line(True, self.weighing)
+        self.plain: set[tuple[int, int, int, Rank]] = set()
         self.access = AccessIndex()
         self.submitters = Submitters(self.access)
         for number in range(SUBMITTERS):
             self.submitters.count(self.submitters.number(Submitter(None, f"g{number}")), 1)
 
-    def toggle(self, number: int, who: int, rank: Rank) -> None:
+    def toggle(self, number: int, who: int, rank: Rank, profile: int = 0) -> None:
         """Remove the recipe if it is in the line, else add it."""
-        stood = (number, who, rank) in self.plain
-        self.plain ^= {(number, who, rank)}
-        (self.line.discard if stood else self.line.add)(number, who, rank)
+        stood = (number, who, profile, rank) in self.plain
+        self.plain ^= {(number, who, profile, rank)}
+        (self.line.discard if stood else self.line.add)((number, who, profile), rank)
+
+    def reweigh(self, profile: int, weight: int) -> None:
+        before, self.weighing.classes[profile] = self.weighing.classes[profile], weight
+        if weight != before:
+            self.line.reweigh(profile, before)
 
     def order(self, rights: SubmitRights) -> Order:
         self.access.put(0, rights)
         return self.submitters.order(rights)
 
     def ordered(self, among: int, rights: SubmitRights) -> list[Rank]:
-        return [place.rank for place in ordered_places(self.line, among, self.order(rights), Effort())]
+        return [place.rank for place in self.places(among, rights, Effort())]
+
+    def places(self, among: int, rights: SubmitRights, effort: Effort) -> Iterator[Place]:
+        return ordered_places(self.line, among, self.order(rights), effort, self.weighing)
 
     def expected(self, among: int, rights: SubmitRights) -> list[Rank]:
         found = []
-        for number, who, rank in self.plain:
+        for number, who, profile, rank in self.plain:
             maximum = rights.maximum(self.submitters[who])
             if among >> number & 1 and maximum is not None:
-                found.append((-min(-rank.negative_priority, maximum), rank))
-        return [rank for _, rank in sorted(found)]
+                weight = self.weighing.weight(self.weighing.classes[profile], rank.recipe_id)
+                effective = min(-rank.negative_priority, maximum)
+                found.append((-effective, rank.negative_priority, weight, rank))
+        return [place[-1] for place in sorted(found)]
 
 
 def some_system(chance: Random) -> SubmitRights:
@@ -68,10 +88,17 @@ def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system
     chance, model = Random(seed), LineModel()
     systems = [OPEN, *(some_system(chance) for _ in range(3))]
     for ticket in range(150):
-        again = chance.choice(sorted(model.plain)) if model.plain and chance.random() < 0.45 else None
         # Sometimes two recipes are of one set.
         rank = Rank(-chance.choice(list(Priority)), ticket // 3, ticket)
-        model.toggle(*(again or (chance.randrange(FILTERS), chance.randrange(SUBMITTERS), rank)))
+        number, who, profile = (
+            chance.randrange(FILTERS),
+            chance.randrange(SUBMITTERS),
+            chance.randrange(PROFILES),
+        )
+        if model.plain and chance.random() < 0.45:
+            number, who, profile, rank = chance.choice(sorted(model.plain))
+        model.toggle(number, who, rank, profile)
+        model.reweigh(chance.randrange(PROFILES), chance.choice((1_000, 2_500, 4_000)))
         among = chance.getrandbits(FILTERS)
         for rights in systems:
             assert model.ordered(among, rights) == model.expected(among, rights)
@@ -81,7 +108,8 @@ def test_ordered_places__only_first__visits_one_filter() -> None:
     model, effort = LineModel(), Effort()
     for number in range(FILTERS):
         model.toggle(number, number % SUBMITTERS, Rank(-1, number, number))
-    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (-1, (-1, 0, 0))
+    first = next(model.places(2**FILTERS - 1, OPEN, effort))
+    assert first.rank == (-1, 0, 0)
     assert effort.rows == 1
 
 

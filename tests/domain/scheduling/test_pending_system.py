@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from domain.admission.configuration import ALWAYS, WITHIN_PRIORITY
 from domain.events import Basis, Stamp
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
@@ -103,16 +104,29 @@ def test_triggers__recipe_cancelled_before_the_answer__no_decision(world: World)
     assert world.settle() == []
 
 
-def test_pending_system__assigned_recipe_and_more_urgent_queued_one__assigned_goes_first(
-    world: World,
+@pytest.mark.parametrize(
+    ("assigned_first", "priority", "is_first"),
+    [
+        (WITHIN_PRIORITY, "Low", False),
+        (WITHIN_PRIORITY, "Urgent", True),
+        (ALWAYS, "Low", True),
+    ],
+)
+def test_pending_system__assigned_recipe_and_earlier_urgent_queued_one__order_decides(
+    world: World, assigned_first: str, priority: str, is_first: bool
 ) -> None:
+    world.configure(order={"assigned_first": assigned_first})
     world.add_idle("a", "b")
     runs = occupy(world, "b")
-    _, assigned = wanting(world, "a", "b", priority="Low")
     urgent = world.submit(named("b"), priority="Urgent")
     world.settle()
+    _, assigned = wanting(world, "a", "b", priority=priority)
     finish(world, runs["b"])
-    assert (world.system_of(assigned), world.states(urgent)) == ("b", ["queued"])
+    got, waits = (assigned, urgent) if is_first else (urgent, assigned)
+    assert (world.system_of(got), world.states(waits)) == (
+        "b",
+        ["assigned" if waits == assigned else "queued"],
+    )
 
 
 def test_pending_system__several_assigned_recipes__go_by_priority_then_submission(world: World) -> None:

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.decisions.pending_system import ranks_for_system
+from domain.scheduling.decisions.system_order import ranks_for_system
 from tests.domain.scheduling import history
 from tests.domain.scheduling.host_requirements import ANYTHING, at_least
 from tests.domain.scheduling.labs import finish, occupy

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.decisions import pending_system
+from domain.scheduling.decisions import room_order
 from domain.scheduling.safety.completion import Holder, impossible, is_completable, stuck
 from domain.scheduling.supply.reasons import ALL_BROKEN, SET_INCOMPLETE
 from replay.audit import at_rest, from_recorded
@@ -113,7 +113,7 @@ def test_grant__without_the_safety_rule__the_smallest_case_waits_for_ever(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Shows that the case above needs the rule.
-    monkeypatch.setattr(pending_system, "is_safe", lambda *_: True)
+    monkeypatch.setattr(room_order, "is_safe", lambda *_: True)
     _, r2, runs = the_smallest_case(world)
     finish(world, runs["a"])
     assert world.system_of(r2[1]) == "a"

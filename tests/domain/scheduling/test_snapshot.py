@@ -11,23 +11,18 @@ from domain.scheduling.decisions.decide import decide
 from domain.scheduling.demand.filters import Filters
 from domain.scheduling.supply.labs import Labs, PartOfLabs
 from domain.scheduling.world import snapshot
-from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
-from tests.domain.scheduling.contents import answers, check_indexes, contents, snapshot_of
+from tests.domain.scheduling.contents import answers, check_indexes, contents, restored_copy, snapshot_of
 from tests.domain.scheduling.effort import lab_of
-from tests.domain.scheduling.history import EVERYTHING, begin, burst
+from tests.domain.scheduling.history import ADMITTED, begin, burst
 from tests.domain.scheduling.host_requirements import at_least
-
-
-def restored_copy(partition: Partition) -> Partition:
-    return restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(partition))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_restored__at_any_commit__same_state_and_decisions(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
-        burst(chance, world, EVERYTHING)
+        burst(chance, world, ADMITTED)
         while decisions := world.decide(limit=3):
             other = restored_copy(world.partition)
             check_indexes(other)

@@ -6,7 +6,10 @@ Each function returns the recipe that gets the system once all triggers are answ
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from domain.admission.dependencies import FINAL_STATES
+from domain.admission.job_filters import RATE_LIMITED
 from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.world import World
@@ -197,6 +200,95 @@ def lab_enabled(world: World) -> int:
     return recipe_id
 
 
+def depends_on(world: World, recipe_id: int) -> dict[str, Any]:
+    """Return the fields of a set that depends on the job of a recipe, in any of its final states."""
+    named = {"job": world.recipes[recipe_id].job_id, "states": FINAL_STATES}
+    return {"depends_on": [named]}
+
+
+def _waits_for_another_job(world: World) -> tuple[int, int]:
+    """Return a running recipe, and one that depends on its job and for which b is idle."""
+    world.add_idle("a", "b")
+    runs = occupy(world, "a")["a"]
+    dependent = world.submit(named("b"), submitted=depends_on(world, runs))
+    world.settle()
+    assert world.states(dependent) == ["queued"]
+    return runs, dependent
+
+
+def _dependency_completed(world: World) -> int:
+    runs, dependent = _waits_for_another_job(world)
+    world.complete(runs)
+    return dependent
+
+
+def _dependency_aborted(world: World) -> int:
+    runs, dependent = _waits_for_another_job(world)
+    world.abort(runs)
+    return dependent
+
+
+def _priority_lowered_below_a_rule(world: World) -> int:
+    world.add_idle("a")
+    predicate = {"field": "priority", "op": ">=", "value": "High"}
+    world.put_job_filter("no haste", "PAUSE", predicate=predicate)
+    paused = world.submit(named("a"), priority="Urgent")
+    world.settle()
+    assert world.states(paused) == ["queued"]
+    world.change_priority(paused, "Normal")
+    return paused
+
+
+def _rule_removed(world: World) -> int:
+    world.add_idle("a")
+    world.put_job_filter("nobody", "PAUSE")
+    paused = world.submit(named("a"))
+    world.settle()
+    world.remove_job_filter("nobody")
+    return paused
+
+
+def _without_room(world: World) -> tuple[int, int]:
+    """Return a recipe that runs on `a`, and one that has no room to take the idle system `b`."""
+    world.add_idle("a", "b")
+    world.configure(limits={"placed_recipes": 1})
+    runs, waits = world.submit(named("a")), world.submit(named("b"))
+    world.settle()
+    assert world.states(runs, waits) == ["waiting", "queued"]
+    return runs, waits
+
+
+def _room_freed_by_an_end(world: World) -> int:
+    runs, waits = _without_room(world)
+    world.complete(runs)
+    return waits
+
+
+def _room_freed_by_an_abort(world: World) -> int:
+    runs, waits = _without_room(world)
+    world.abort(runs)
+    return waits
+
+
+def _room_freed_by_a_withdrawal(world: World) -> int:
+    world.add_idle("a", "b", "c")
+    runs = world.submit(named("c"))
+    world.settle()
+    world.put_job_filter("few", RATE_LIMITED, limit=2)
+    world.submit_set([named("a"), named("c")])
+    waits = world.submit(named("b"))
+    world.settle()
+    assert world.states(runs, waits) == ["waiting", "queued"]
+    world.set_condition("a", "Broken")
+    return waits
+
+
+def _limit_raised(world: World) -> int:
+    _, waits = _without_room(world)
+    world.configure(limits={"placed_recipes": 2})
+    return waits
+
+
 CASES: list[tuple[str, Callable[[World], int]]] = [
     # A system became usable for one recipe of a set; its sibling had taken no system, to avoid a deadlock.
     ("system added", _system_added),
@@ -213,7 +305,7 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("recipe queued", _recipe_lost_its_system),
     # No set may begin beside a stuck holder.
     ("recipe queued", _set_let_go),
-    ("holder ended", _holder_ended),
+    ("recipe given up", _holder_ended),
     ("inventory changed", _inventory_changed),
     ("pools changed", _pools_changed),
     ("lab of a system changed", _lab_changed),
@@ -221,4 +313,14 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("distro tree changed", _tree_arrived),
     ("lab enabled", lab_enabled),
     ("lab heard", _lab_heard),
+    # Admission held the set back.
+    ("recipe completed", _dependency_completed),
+    ("recipe given up", _dependency_aborted),
+    ("priority changed", _priority_lowered_below_a_rule),
+    ("job filters changed", _rule_removed),
+    # The set had no room under a limit.
+    ("recipe completed", _room_freed_by_an_end),
+    ("recipe given up", _room_freed_by_an_abort),
+    ("recipe queued", _room_freed_by_a_withdrawal),
+    ("configuration changed", _limit_raised),
 ]

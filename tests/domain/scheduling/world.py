@@ -5,8 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from domain.access.policy import Form
+from domain.admission.configuration import stored_configuration
+from domain.admission.job_filters import stored_job_filter
+from domain.contention.algebra import merge
+from domain.contention.documents import locks_to_json, stored_locks
+from domain.contention.own_names import unplaced
 from domain.directory import events as directory_events
+from domain.directory.partitions import (
+    PARTITION,
+    configure,
+    partition_document,
+    put_job_filter,
+    remove_job_filter,
+)
 from domain.events import Decided
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
@@ -20,6 +34,7 @@ from domain.recipe_set.messages import (
     ReportAborted,
     ReportCompleted,
     ReportInstalling,
+    ReportLocks,
     ReportTaskEnded,
     ReportTaskRunning,
 )
@@ -27,6 +42,7 @@ from domain.recipe_set.reports import report
 from domain.recipe_set.state import change_priority
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
 from domain.system_admin.condition import change_condition, drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
@@ -58,6 +74,20 @@ class World(FoldedLog):
 
     def hear(self, name: str) -> None:
         self.commit([(f"lab-controller/{name}", directory_events.LabControllerHeard())])
+
+    def configure(self, **sections: Any) -> None:
+        """Put a configuration of the partition with these sections; others have their defaults."""
+        events = configure(partition_document(self.directory), stored_configuration(sections))
+        self.commit([(PARTITION, event) for event in events])
+
+    def put_job_filter(self, name: str, action: str, watermark: int = 0, **document: Any) -> None:
+        job_filter = stored_job_filter(name, {"action": action, "watermark": watermark, **document})
+        events = put_job_filter(partition_document(self.directory), job_filter)
+        self.commit([(PARTITION, event) for event in events])
+
+    def remove_job_filter(self, name: str) -> None:
+        events = remove_job_filter(partition_document(self.directory), name)
+        self.commit([(PARTITION, event) for event in events])
 
     def put_tree(self, tree_id: int, arch: str, labs: Iterable[str], family: str = "Fedora") -> None:
         entry = self.directory.get("distro-tree", str(tree_id))
@@ -108,17 +138,23 @@ class World(FoldedLog):
         tree_id: int | None = 1,
         priority: str = "Normal",
         guests: Mapping[int, Sequence[int]] = {},
+        locks_of: Sequence[Mapping[str, Any]] = (),
+        submitted: Mapping[str, Any] = {},
         **new: Any,
     ) -> tuple[int, ...]:
         """Submit a job with one recipe set; return the ids of its hosts.
 
-        `hosts` are the host requirements; `guests` the distro trees of guests, by the index of their host.
+        `hosts` are the host requirements; `guests` the distro trees of guests, by the index of their host;
+        `locks_of` the locks of each host. `submitted` are fields of the event of the set, `new` fields of
+        those of the recipes.
         """
         number, first = len(self.sets) + 1, len(self.recipes) + 1
         rows: list[tuple[int, RecipeNew]] = []
         for place, host_requires in enumerate(hosts):
             host_id = first + len(rows)
             fields = {"recipe_set_id": number, "job_id": number, "host_requires": host_requires, **new}
+            if locks_of:
+                fields["locks"] = locks_of[place]
             rows.append((host_id, recipe_new(host_id, priority, distro_tree_id=tree_id, **fields)))
             for guest_tree in guests.get(place, ()):
                 guest_id = first + len(rows)
@@ -126,11 +162,17 @@ class World(FoldedLog):
                     "host_recipe_id": host_id,
                     "guestname": f"guest-{guest_id}",
                     "guestargs": "--ram=1",
+                    "locks": {},
                 }
                 rows.append((guest_id, recipe_new(guest_id, priority, distro_tree_id=guest_tree, **fields)))
         ids = tuple(recipe_id for recipe_id, _ in rows)
-        submitted = RecipeSetSubmitted(job_id=number, priority=priority, recipe_ids=ids)
-        decided: Decided = [(f"recipe-set/{number}", submitted)]
+        declared = [unplaced(stored_locks(new.locks)) for _, new in rows if new.locks]
+        profile = locks_to_json(merge(*declared)) if declared else {}
+        common = {name: getattr(rows[0][1], name) for name in ("job_id", "owner", "group")}
+        event = RecipeSetSubmitted(
+            priority=priority, recipe_ids=ids, profile=profile, **{**common, **submitted}
+        )
+        decided: Decided = [(f"recipe-set/{number}", event)]
         self.commit(decided + [(f"recipe/{recipe_id}", new) for recipe_id, new in rows])
         return tuple(recipe_id for recipe_id, new in rows if new.host_recipe_id is None)
 
@@ -152,6 +194,9 @@ class World(FoldedLog):
             self.report(recipe_id, ReportTaskRunning(task.task_id))
             self.report(recipe_id, ReportTaskEnded(task.task_id, "completed"))
         self.report(recipe_id, ReportCompleted())
+
+    def narrow(self, recipe_id: int, locks: Mapping[str, Any]) -> None:
+        self.report(recipe_id, ReportLocks(stored_locks(locks)))
 
     def abort(self, recipe_id: int) -> None:
         self.report(recipe_id, ReportAborted("no power"))
@@ -233,6 +278,14 @@ class World(FoldedLog):
         decisions = decide(self.partition, limit)
         self.partition.rollback()
         return decisions
+
+    def in_conflict(self, decisions: Iterable[Decision]) -> bool:
+        """Return whether the log would refuse decisions, which depend on versions that have changed."""
+        return any(self.version(each) != version for one in decisions for each, version in one.expected)
+
+    def restart(self) -> None:
+        """Replace the scheduler by one that starts from a snapshot."""
+        self.partition = restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(self.partition))
 
     def settle(self, limit: int = 500) -> list[Decision]:
         """Decide and commit until nothing is left to decide."""

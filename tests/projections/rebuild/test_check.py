@@ -45,6 +45,13 @@ PLANTED = [
         "recipe_counts",
         "open_count",
     ),
+    ("UPDATE read.locks SET mode = 'Shared' WHERE name = 'n2' AND state = 'awaited'", "locks", "mode"),
+    ("UPDATE read.recipe_details SET locks = '{}' WHERE recipe_id = 1", "recipe_details", "locks"),
+    (
+        "UPDATE read.lock_counts SET open_count = open_count + 1 WHERE level = 'network' AND state = 'held'",
+        "lock_counts",
+        None,
+    ),
     ("DELETE FROM read.system_counts WHERE usage = 'idle' AND open_count > 0", "system_counts", None),
     # Another order of additions.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),

@@ -1,4 +1,4 @@
-"""Events of recipes and systems in stories, as pairs of a subject and an event."""
+"""Events of recipes, systems and the partition in stories, as pairs of a subject and an event."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from domain.directory.events import PartitionConfigured, PartitionJobFilterPut
 from domain.events import Event
 from domain.recipe import events as recipe_events
 from domain.system import events as system_events
 
 Pair = tuple[str, Event]
+Locks = Mapping[str, Any]
+
+NO_LOCKS: Locks = {}
 
 LAB = "lab-1"
 WHY = "no idle system is viable"
@@ -61,12 +65,22 @@ def aborted(number: int, reason: str = "no power") -> Pair:
     return f"recipe/{number}", recipe_events.RecipeAborted(reason=reason)
 
 
-def scheduled(number: int, fqdn: str, lab: str = LAB) -> Pair:
-    return f"recipe/{number}", recipe_events.RecipeScheduled(system=fqdn, lab_controller=lab)
+def scheduled(number: int, fqdn: str, lab: str = LAB, overtook: int | None = None) -> Pair:
+    event = recipe_events.RecipeScheduled(system=fqdn, lab_controller=lab, overtook=overtook)
+    return f"recipe/{number}", event
 
 
-def waiting(number: int, fqdn: str) -> Pair:
-    return f"recipe/{number}", recipe_events.RecipeWaiting(system=fqdn)
+def waiting(number: int, fqdn: str, locks: Locks | None = NO_LOCKS) -> Pair:
+    """Return the event of a recipe that gets these locks; None if its set waits for them."""
+    return f"recipe/{number}", recipe_events.RecipeWaiting(system=fqdn, locks=locks)
+
+
+def locked(number: int, locks: Locks) -> Pair:
+    return f"recipe/{number}", recipe_events.RecipeLocked(locks=locks)
+
+
+def narrowed(number: int, locks: Locks) -> Pair:
+    return f"recipe/{number}", recipe_events.LocksNarrowed(locks=locks)
 
 
 def idle(fqdn: str) -> Pair:
@@ -81,20 +95,30 @@ def condition(fqdn: str, condition: str, reason: str = "fan") -> Pair:
     return f"system/{fqdn}", system_events.SystemConditionChanged(condition=condition, reason=reason)
 
 
+def configured(**sections: Any) -> Pair:
+    return "partition/default", PartitionConfigured(configuration=sections)
+
+
+def rule(name: str, action: str, **document: Any) -> Pair:
+    plain = {"priority": 0, "predicate": None, "limit": None, "reason": "", "watermark": 0}
+    return "partition/default", PartitionJobFilterPut(name, {**plain, "action": action, **document})
+
+
 # Moves of a recipe with its system
 
 
-def grant(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
-    return [scheduled(number, fqdn, lab), (f"system/{fqdn}", system_events.SystemScheduled(recipe_id=number))]
+def grant(number: int, fqdn: str, lab: str = LAB, overtook: int | None = None) -> list[Pair]:
+    mirrored = f"system/{fqdn}", system_events.SystemScheduled(recipe_id=number)
+    return [scheduled(number, fqdn, lab, overtook), mirrored]
 
 
-def start(number: int, fqdn: str) -> list[Pair]:
-    return [waiting(number, fqdn), (f"system/{fqdn}", system_events.SystemWaiting(recipe_id=number))]
+def start(number: int, fqdn: str, locks: Locks | None = NO_LOCKS) -> list[Pair]:
+    return [waiting(number, fqdn, locks), (f"system/{fqdn}", system_events.SystemWaiting(recipe_id=number))]
 
 
-def place(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
-    """Return all events of a set of one recipe that is placed and starts."""
-    return [*grant(number, fqdn, lab), *start(number, fqdn)]
+def place(number: int, fqdn: str, lab: str = LAB, locks: Locks | None = NO_LOCKS) -> list[Pair]:
+    """Return all events of a set of one recipe that is placed, and starts or (None) waits for its locks."""
+    return [*grant(number, fqdn, lab), *start(number, fqdn, locks)]
 
 
 def step(number: int, fqdn: str, state: str) -> list[Pair]:

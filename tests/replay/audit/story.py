@@ -10,6 +10,7 @@ from domain.directory import events as directory_events
 from domain.events import Basis, Batch, Recorded, Stamp
 from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system import events as system_events
 from replay.audit import Violation, at_rest, check, from_recorded
 from tests.replay.audit.moves import LAB, Pair, idle, new, pending, queued, step
@@ -60,6 +61,10 @@ class Story:
         ]
         self.commit(*(pair for decision in decisions for pair in decision), stamps=stamps)
 
+    def batch(self, *decisions: list[Pair], policy: int = POLICY_VERSION, **beside: Any) -> None:
+        """Append decisions on all triggers up to the end of the log; `beside` as in `decide`."""
+        self.decide(*decisions, policy=policy, batch=Batch(self.end, self.end, None), **beside)
+
     # Labs and systems
 
     def labs(self, *names: str) -> None:
@@ -93,22 +98,35 @@ class Story:
         priority: str = "Normal",
         guests: Mapping[int, int] | None = None,
         trees: Mapping[int, int] | None = None,
+        locks: Mapping[str, Any] = {},
+        locks_of: Mapping[int, Mapping[str, Any]] | None = None,
+        profile: Mapping[str, Any] | None = None,
+        submitted: Mapping[str, Any] = {},
         **whose: str | None,
     ) -> None:
         """Submit a set of recipes with their requirements; `guests` maps guests to hosts, `trees` recipes to
         trees.
 
+        Each recipe declares `locks`, unless `locks_of` has others for it. They are also the profile of the
+        set, unless `profile` is given.
+
+        `submitted` are further fields of the event of the set.
+
         `whose` holds the owner and the group, unless the job is ada's without a group.
         """
         hosts = {number: number for number in wants} | dict(guests or {})
         members = sorted(hosts)
-        pairs: list[Pair] = [(f"recipe-set/{set_id}", RecipeSetSubmitted(set_id, priority, members))]
+        event = RecipeSetSubmitted(
+            set_id, priority, members, profile=locks if profile is None else profile, **submitted
+        )
+        pairs: list[Pair] = [(f"recipe-set/{set_id}", event)]
         for number in members:
             form = wants.get(number, {"and": []})
             host = hosts[number] if hosts[number] != number else None
             tree_id = (trees or {}).get(number, 1)
-            event = new(set_id, number, form, priority, host_recipe_id=host, distro_tree_id=tree_id, **whose)
-            pairs.append((f"recipe/{number}", event))
+            own_locks = (locks_of or {}).get(number, locks)
+            beside = {"host_recipe_id": host, "distro_tree_id": tree_id, "locks": own_locks, **whose}
+            pairs.append((f"recipe/{number}", new(set_id, number, form, priority, **beside)))
         self.commit(*pairs)
 
     def queue(
@@ -116,10 +134,10 @@ class Story:
         set_id: int,
         wants: Mapping[int, Mapping[str, Any]],
         priority: str = "Normal",
-        **whose: str | None,
+        **beside: Any,
     ) -> None:
-        """Submit a job that gets no system."""
-        self.job(set_id, wants, priority, **whose)
+        """Submit a job that gets no system; `beside` as in `job`."""
+        self.job(set_id, wants, priority, **beside)
         self.decide([queued(number) for number in wants])
 
     def priority(self, set_id: int, priority: str) -> None:

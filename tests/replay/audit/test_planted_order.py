@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from domain.events import Batch
 from tests.domain.scheduling.policies import everybody, group, user
 from tests.replay.audit.access_events import (
     group_is_now,
@@ -15,7 +16,7 @@ from tests.replay.audit.access_events import (
     own_policy,
     pool_policy,
 )
-from tests.replay.audit.moves import assigned, cancelled, grant, only, place
+from tests.replay.audit.moves import Pair, assigned, cancelled, configured, grant, only, place, start
 from tests.replay.audit.planted import assert_caught, opening
 from tests.replay.audit.story import Story
 
@@ -143,6 +144,76 @@ def test_nobody_jumped__owner_without_an_entry__is_not_capped() -> None:
     waits(story, 12, "Normal", None, owner="ada")
     takes_a(story, 11)
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
+
+
+BOUND_TAKES_B = [*grant(22, "b"), *start(21, "d"), *start(22, "b")]
+URGENT_TAKES_B = place(23, "b")
+
+
+def bound_low_and_urgent(*orders: str) -> Story:
+    """Return a story: 22 of a Low set that holds d, and Urgent 23 wait for b, which is pending now.
+
+    The partition was configured to these orders, one after the other.
+    """
+    story = opening()
+    story.commit(cancelled(2))
+    story.idle("d")
+    story.job(20, {20: only("b")})
+    story.decide(place(20, "b"))
+    story.job(21, {21: only("d"), 22: only("b")}, "Low")
+    story.decide([*grant(21, "d"), assigned(22)])
+    story.queue(23, {23: only("b")}, "Urgent")
+    for assigned_first in orders:
+        story.commit(configured(order={"assigned_first": assigned_first}))
+    story.complete(20, "b")
+    return story
+
+
+def next_batch(story: Story, decision: list[Pair], policy: int = 6, basis: int | None = None) -> None:
+    end = story.end if basis is None else basis
+    story.decide(decision, policy=policy, basis=end, batch=Batch(end, end, None))
+
+
+WITHIN_PRIORITY: list[tuple[str, ...]] = [(), ("within_priority",), ("always", "within_priority")]
+ALWAYS: list[tuple[str, ...]] = [("always",), ("within_priority", "always")]
+
+
+@pytest.mark.parametrize("orders", WITHIN_PRIORITY)
+def test_nobody_jumped__priorities_first__bound_recipe_jumps(orders: tuple[str, ...]) -> None:
+    story = bound_low_and_urgent(*orders)
+    next_batch(story, BOUND_TAKES_B)
+    assert_caught(story, "nobody_jumped", "recipe/22", "recipe/23", "system/b")
+    story = bound_low_and_urgent(*orders)
+    next_batch(story, URGENT_TAKES_B)
+    assert story.violations() == []
+
+
+@pytest.mark.parametrize("orders", ALWAYS)
+def test_nobody_jumped__bound_recipes_always_first__urgent_one_jumps(orders: tuple[str, ...]) -> None:
+    story = bound_low_and_urgent(*orders)
+    next_batch(story, URGENT_TAKES_B)
+    assert_caught(story, "nobody_jumped", "recipe/22", "recipe/23", "system/b")
+    story = bound_low_and_urgent(*orders)
+    next_batch(story, BOUND_TAKES_B)
+    assert story.violations() == []
+
+
+@pytest.mark.parametrize("orders", [*WITHIN_PRIORITY, *ALWAYS])
+def test_nobody_jumped__policy_before_the_order_was_configurable__bound_recipe_is_first(
+    orders: tuple[str, ...],
+) -> None:
+    story = bound_low_and_urgent(*orders)
+    next_batch(story, URGENT_TAKES_B, policy=5)
+    assert_caught(story, "nobody_jumped", "recipe/22", "recipe/23", "system/b")
+
+
+def test_nobody_jumped__configured_after_the_basis__the_order_at_the_basis_counts() -> None:
+    for decision, is_jump in ((URGENT_TAKES_B, False), (BOUND_TAKES_B, True)):
+        story = bound_low_and_urgent()
+        basis = story.end
+        story.commit(configured(order={"assigned_first": "always"}))
+        next_batch(story, decision, basis=basis)
+        assert [found.invariant for found in story.violations()] == ["nobody_jumped"] * is_jump
 
 
 def left(taker: int) -> Story:

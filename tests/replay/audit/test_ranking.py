@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import pytest
+
 from domain.access.policy import Policy, policy_of
 from domain.access.submit_rights import SubmitRights, Submitter, submit_rights
 from domain.priority import Priority
@@ -102,14 +104,16 @@ def allowed(moment: Checkpoint, recipe: Recipe, system: System) -> Priority | No
     return None if rights.is_lent_away(who) else rights.maximum(who)
 
 
-def place(moment: Checkpoint, recipe: Recipe, system: System) -> tuple[Any, ...] | None:
+def place(moment: Checkpoint, recipe: Recipe, system: System, bound_first: bool) -> tuple[Any, ...] | None:
     """Return the rank of a recipe on a system, None if the system is closed to the recipe."""
     highest = allowed(moment, recipe, system)
     if highest is None or (recipe.lab is not None and recipe.lab != system.lab):
         return None
     recipe_set = moment.view.sets[recipe.set_id]
     nominal = Priority[recipe_set.priority]
-    return recipe.state != "assigned", -min(nominal, highest), -nominal, recipe_set.submission
+    is_queued, priorities = recipe.state != "assigned", (-min(nominal, highest), -nominal)
+    first = (is_queued, *priorities) if bound_first else (*priorities, is_queued)
+    return *first, recipe_set.submission
 
 
 def test_highest_priority__any_submitter_and_system__follows_from_policies_and_loans() -> None:
@@ -125,12 +129,13 @@ def test_highest_priority__any_submitter_and_system__follows_from_policies_and_l
     assert len(answers) == 1 + len(Priority) and min(answers.values()) > 20, "too little happens"
 
 
-def test_eligible_recipes__before_anybody__are_found_if_there_are_any() -> None:
+@pytest.mark.parametrize("bound_first", [False, True])
+def test_eligible_recipes__before_anybody__are_found_if_there_are_any(bound_first: bool) -> None:
     found = Counter[bool]()
     for moment in moments():
         view, matcher, _ = moment
         for system in view.systems.values():
-            places = {recipe.recipe_id: place(moment, recipe, system) for recipe in waiting(view)}
+            places = {each.recipe_id: place(moment, each, system, bound_first) for each in waiting(view)}
             takes = {
                 recipe.recipe_id
                 for recipe in waiting(view)
@@ -141,7 +146,7 @@ def test_eligible_recipes__before_anybody__are_found_if_there_are_any() -> None:
                 if its is None:
                     continue
                 before = {other for other in takes if (theirs := places[other]) and theirs < its}
-                there = rank_on(view, matcher, recipe, system)
+                there = rank_on(view, matcher, recipe, system, bound_first=bound_first)
                 said = {other.recipe_id for other in eligible_recipes(view, matcher, system, there)}
                 assert said <= before
                 assert bool(said) == bool(before)

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from replay.audit.facts import facts_of
+from replay.audit.matching import unplaced_hosts
 from replay.audit.queues import AFTER_ALL
 from replay.audit.ranking import eligible_recipes, rank_on
 from replay.audit.record import Commit, from_recorded
 from replay.audit.requirement import judge as answer
-from replay.audit.safety import could_take_safely, is_safe, stuck_holders, unplaced_hosts
+from replay.audit.safety import could_take_safely, is_safe, stuck_holders
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.values import Recipe, System
@@ -68,9 +69,11 @@ def searched(world: SchedulerView, system: System) -> Iterator[int]:
         if recipe.state in ("queued", "assigned") and not recipe.is_guest
     ]
     needs = set()
-    for recipe in sorted(
-        waiting, key=lambda one: (rank_on(world, SystemMatcher(world), one, system), one.recipe_id)
-    ):
+    matcher = SystemMatcher(world)
+    ranks = {
+        recipe.recipe_id: rank_on(world, matcher, recipe, system, bound_first=False) for recipe in waiting
+    }
+    for recipe in sorted(waiting, key=lambda one: (ranks[one.recipe_id], one.recipe_id)):
         need = recipe.state, world.representative(recipe.submitter), world.need(recipe)
         if need not in needs and _could_take(world, recipe, system):
             needs.add(need)

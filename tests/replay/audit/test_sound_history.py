@@ -11,9 +11,11 @@ from domain.directory.events import LabControllerDisabled, LabControllerEnabled,
 from domain.directory.state import Directory
 from domain.priority import Priority
 from domain.recipe import events as recipe_events
+from domain.scheduling.admitting.rooms import Rooms
+from domain.scheduling.decisions import pending_system, room_order
 from domain.system import events as system_events
 from replay.audit import check, from_json, from_recorded
-from tests.domain.scheduling.history import EVERYTHING, live
+from tests.domain.scheduling.history import ADMITTED, CONFIGURED, CONTENDED, EVERYTHING, LIMITED, Acts, live
 from tests.domain.scheduling.world import World
 from tests.replay.audit.moves import (
     aborted,
@@ -185,13 +187,18 @@ def test_check__history_that_ends_anywhere_between_commits__has_nothing_to_say()
 BURSTS = 50
 
 
-def lived(seed: int) -> World:
-    return live(seed, BURSTS, limit=(1, 3, 500)[seed % 3], acts=EVERYTHING)
+def lived(seed: int, acts: Acts = EVERYTHING) -> World:
+    return live(seed, BURSTS, limit=(1, 3, 500)[seed % 3], acts=acts)
 
 
+@pytest.mark.parametrize(
+    "acts",
+    [EVERYTHING, CONFIGURED, CONTENDED, ADMITTED, LIMITED],
+    ids=["people", "configuration-too", "locks-too", "admission-too", "limits"],
+)
 @pytest.mark.parametrize("seed", range(6))
-def test_history__people_use_their_say__is_sound_and_nobody_waits_in_vain(seed: int) -> None:
-    world = lived(seed)
+def test_history__people_use_their_say__is_sound_and_nobody_waits_in_vain(seed: int, acts: Acts) -> None:
+    world = lived(seed, acts)
     assert_sound(from_recorded(world.log))
     assert_at_rest(from_recorded(world.log))
 
@@ -227,5 +234,30 @@ def test_history__scheduler_leaves_out_a_rule_of_access__is_found(
 ) -> None:
     monkeypatch.setattr(where, name, planted)
     histories = (check(from_recorded(lived(seed).log)) for seed in range(first, first + 30))
+    found = next(filter(None, histories), [])
+    assert invariant in {one.invariant for one in found}, list(map(str, found))
+
+
+def no_rival(*_: object) -> None:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "planted", "invariant"),
+    [
+        (pending_system, "first_rival", no_rival, "no_room_jumped"),
+        (room_order, "_kept_for", lambda *_: None, "admitted"),
+        (Rooms, "has_room", lambda *_: True, "admitted"),
+    ],
+)
+def test_history__scheduler_leaves_out_a_rule_of_room__is_found(
+    monkeypatch: pytest.MonkeyPatch,
+    where: object,
+    name: str,
+    planted: Callable[..., object],
+    invariant: str,
+) -> None:
+    monkeypatch.setattr(where, name, planted)
+    histories = (check(from_recorded(lived(seed, LIMITED).log)) for seed in range(30))
     found = next(filter(None, histories), [])
     assert invariant in {one.invariant for one in found}, list(map(str, found))

@@ -24,7 +24,7 @@ from replay.verify.recomputation import DecisionDifference, Recomputation
 from replay.verify.recorded_decisions import commits
 from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.contents import contents
-from tests.domain.scheduling.history import ACTS, EVERYTHING, Acts, begin, burst, live
+from tests.domain.scheduling.history import ACTS, CONFIGURED, CONTENDED, EVERYTHING, Acts, begin, burst, live
 from tests.domain.scheduling.host_requirements import ALL, ANYTHING, named
 from tests.domain.scheduling.rules import rules
 from tests.domain.scheduling.world import World
@@ -40,7 +40,11 @@ def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> l
     return [row._replace(stamp=change(row.stamp)) if row.commit_end == commit_end else row for row in log]
 
 
-@pytest.mark.parametrize("acts", [ACTS, EVERYTHING], ids=["jobs-and-systems", "policies-too"])
+@pytest.mark.parametrize(
+    "acts",
+    [ACTS, EVERYTHING, CONFIGURED, CONTENDED],
+    ids=["jobs-and-systems", "policies-too", "configuration-too", "locks-too"],
+)
 @pytest.mark.parametrize("limit", [1, 3, 500])
 @pytest.mark.parametrize("seed", range(3))
 def test_history__recomputed__every_decision_is_the_recorded_one(seed: int, limit: int, acts: Acts) -> None:
@@ -76,7 +80,7 @@ def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
     for subject, version in (each for decision in decisions for each in decision.expected):
         expected.setdefault(subject, version)
     versions = {row.subject: row.version for row in world.log}
-    return any(versions[subject] != version for subject, version in expected.items())
+    return any(versions.get(subject, 0) != version for subject, version in expected.items())
 
 
 class FoldingPartition(Partition):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -194,6 +198,22 @@ def explainers(service: Running) -> list[int]:
     return [int(pid) for pid in children if EXPLAINS in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
+def with_cursor(path: str, change: Callable[[list[Any]], list[Any]]) -> str:
+    """Return the path of a page with another key in its cursor."""
+    url = httpx.URL(path)
+    key = change(json.loads(base64.urlsafe_b64decode(url.params["cursor"])))
+    cursor = base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
+    return str(url.copy_merge_params({"cursor": cursor}))
+
+
+def with_moment(path: str, hours: float) -> str:
+    def change(key: list[Any]) -> list[Any]:
+        moment = datetime.fromisoformat(key[0]) + timedelta(hours=hours)
+        return [moment.isoformat(), *key[1:]]
+
+    return with_cursor(path, change)
+
+
 def test_queue__of_one_system__is_in_the_order_in_which_it_asks(
     client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
 ) -> None:
@@ -216,12 +236,21 @@ def test_queue__of_one_system__is_in_the_order_in_which_it_asks(
         "Urgent",
         "Medium",
     )
-    (explanation,) = client.get(page["next"]).json()["recipes"]
+    following = page["next"]
+    (explanation,) = client.get(following).json()["recipes"]
     assert (explanation["recipe_id"], explanation["priority"], explanation["effective_priority"]) == (
         first,
         "Normal",
         "Medium",
     )
+    assert 0.9 < explanation["weight"] <= 1
+    # The cursor has the moment at which all pages are weighed, here half an hour ago and an hour hence.
+    for hours, weight in ((-0.5, 1), (1, 0)):
+        (explanation,) = client.get(with_moment(following, hours)).json()["recipes"]
+        assert (explanation["recipe_id"], explanation["weight"]) == (first, weight)
+    for moment in ("", "soon", "0001-01-01T00:00:00+14:00"):
+        answer = client.get(with_cursor(following, lambda key, moment=moment: [moment, *key[1:]]))
+        assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "cursor")
     assert client.get("/queue", params={"system": "no.such"}).status_code == 404
 
 

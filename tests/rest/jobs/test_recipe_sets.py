@@ -143,7 +143,8 @@ def test_priority__of_a_set_that_waits__changes_its_place_in_the_queue(
     subject = f"recipe-set/{late['recipe_set_id']}"
     assert happened(service, before, subject) == [(subject, "recipe-set.priority-changed")]
     queue = client.get("/queue", params=after(answer)).json()["recipes"]
-    assert [row["recipe_id"] for row in queue] == [*late["recipe_ids"], *others[0]["recipe_ids"]]
+    ours = [*late["recipe_ids"], *others[0]["recipe_ids"]]
+    assert [row["recipe_id"] for row in queue if row["recipe_id"] in ours] == ours
     for job in (first, *others):
         client.post(f"/jobs/{job['job_id']}/cancel", json=REASON)
 

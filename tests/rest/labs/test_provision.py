@@ -12,11 +12,22 @@ from pydantic import BaseModel
 from api.intake import document
 from tests.harness.waiting import wait_until
 
-# Fields of a recipe that select its system and its distro tree.
-PLACING = {"host_requires", "distro_requires", "autopick"}
+# Fields of a recipe that select its system, its distro tree and the time of its start.
+PLACING = {"host_requires", "distro_requires", "autopick", "locks"}
 # Fields of a job that do not concern a single recipe.
-OF_JOB = {"whiteboard", "user", "group", "retention_tag", "product", "notify", "recipe_sets", "foreign"}
-OF_SET = {"priority", "recipes"}
+ADMISSION = {"depends_on", "reasons"}
+OF_JOB = {
+    "whiteboard",
+    "user",
+    "group",
+    "retention_tag",
+    "product",
+    "notify",
+    "recipe_sets",
+    "foreign",
+    *ADMISSION,
+}
+OF_SET = {"priority", "recipes", *ADMISSION}
 
 REPO = {"name": "extra", "url": "http://repo.example.com/"}
 PARTITION = {"name": "/home", "size_gb": 10, "type": "lvm", "fs": "xfs"}
@@ -45,6 +56,7 @@ SAID: dict[str, Any] = {
     "kernel_options_post": "quiet",
     "ks_meta": "method=nfs",
     "autopick": {"random": True, "pools": []},
+    "locks": {"network": {"Shared": ["lab-net"]}},
     "watchdog": {"panic": "ignore"},
     "packages": ["gcc", "make"],
     "ks_appends": ["%post\necho one\n%end", "%post\necho two\n%end"],

@@ -20,7 +20,7 @@ XML = {"Content-Type": "application/xml"}
 LAB = "lab.west.example.com"
 # One path for each table of the read models.
 READS = (
-    *("/jobs", "/jobs/1", "/recipe-sets/1", "/recipes/1", "/queue", "/idle-pool", "/systems"),
+    *("/jobs", "/jobs/1", "/recipe-sets/1", "/recipes/1", "/queue", "/idle-pool", "/locks", "/systems"),
     *("/systems/store-01.west.example.com", "/systems/store-01.west.example.com/usage", "/system-usage"),
     *("/pools", "/pools/no-such-pool", "/users/admin", "/tokens", f"/lab-controllers/{LAB}/commands"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -196,15 +196,19 @@ class ReadTables:
 
     def _member(self, detail: Row) -> tuple[Any, ...]:
         recipe_id = detail["recipe_id"]
-        named = ("job_id", "recipe_set_id", "since_position", "distro_tree_id", "host_recipe_id")
-        began = (self._began(recipe_id, "waiting"), self._began(recipe_id, "running"))
+        named = ("job_id", "recipe_set_id", "since_position", "distro_tree_id", "host_recipe_id", "locks")
+        history = self._history[recipe_id]
+        before = ["", *(row["state"] for row in history)]
+        waiting = [row for row, state in zip(history, before, strict=False) if state != row["state"]]
+        began = (
+            _last(row["since"] for row in waiting if row["state"] == "waiting"),
+            _last(row["since"] for row in history if row["state"] == "waiting" and not row["awaits_locks"]),
+            _last(row["since"] for row in history if row["state"] == "running"),
+        )
         state = self.open["recipes"][(recipe_id,)]["state"]
         tasks = sorted(self._tasks_of[recipe_id])
-        return (recipe_id, state, tasks, detail["since"], *began, *(detail[name] for name in named))
-
-    def _began(self, recipe_id: int, state: str) -> datetime | None:
-        found = (row["since"] for row in self._history[recipe_id] if row["state"] == state)
-        return max(found, default=None)
+        locks = [[level, name] for number, level, name in self.open["locks"] if number == recipe_id] or None
+        return (recipe_id, state, tasks, locks, detail["since"], *began, *(detail[name] for name in named))
 
     def states_of_jobs(self, job_ids: Sequence[int]) -> Rows:
         counts = Counter[tuple[Any, ...]]()
@@ -235,3 +239,7 @@ class ReadTables:
         """Yield each table with its sorted rows."""
         for table in sorted(self.rows):
             yield table, sorted(repr(sorted(row.items())) for row in self.rows[table])
+
+
+def _last(moments: Iterable[datetime]) -> datetime | None:
+    return max(moments, default=None)

@@ -41,6 +41,8 @@ class SeedScene:
     # The rate of changes of access, and whether pools have policies from the beginning.
     says_per_hour: float
     with_policies: bool
+    # Whether jobs declare locks, dependencies and buckets, and an admin changes the rules of admission.
+    contended: bool
     faults_per_hour: float
     # The delay of each statement: the longer, the more other actions happen in between.
     pace: float
@@ -75,6 +77,7 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
         acts_per_hour=dice.choice((0.0, 0.5, 2.0, 8.0)),
         says_per_hour=say.choice((0.0, 0.5, 2.0, 8.0)),
         with_policies=say.random() < 0.5,
+        contended=chance.stream("contention").random() < 0.5,
         faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0, 10.0)),
         pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
     )

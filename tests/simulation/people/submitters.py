@@ -14,26 +14,45 @@ from api.parts import Parts
 from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_job, change_priority, return_recipe
 from api.use_cases.idempotency import commit_once
 from api.use_cases.ports import RequestContext
+from api.use_cases.report_drafts import RecipeItem
+from api.use_cases.report_progress import report_progress
 from api.use_cases.submit_job import submit_job
+from domain.contention.documents import stored_locks
+from domain.errors import LabledgerError
 from domain.priority import Priority
+from domain.recipe_set.messages import ReportLocks
 from replay.workload.generated_jobs import generate_jobs
 from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
+from tests.simulation.people.contention import NETWORKS, contended
 from tests.simulation.service.network import Asker
 
 JSON = "application/json"
 SECOND_THOUGHTS = 0.35
 
 
+def _is_acknowledged(kind: str, number: int) -> bool:
+    """Return True: jobs depend only on acknowledged ones."""
+    return True
+
+
 class JobSubmitter:
     """Submits jobs; `run` in a strand of its own until `leave`."""
 
-    def __init__(self, asker: Asker, ledger: Ledger, dice: Random, tell: Callable[[str, str], None]) -> None:
+    def __init__(
+        self,
+        asker: Asker,
+        ledger: Ledger,
+        dice: Random,
+        tell: Callable[[str, str], None],
+        contention: Random | None = None,
+    ) -> None:
         self.leaving = False
         self._asker = asker
         self._ledger = ledger
         self._dice = dice
         self._tell = tell
+        self._contention = contention
         self._jobs: list[dict[str, Any]] = []
         self._keys = 0
 
@@ -42,7 +61,7 @@ class JobSubmitter:
             current().wait(self._dice.expovariate(per_hour / 3600))
             if self.leaving:
                 return
-            self._submit(job)
+            self._submit(job if self._contention is None else contended(job, self._contention, self._jobs))
             while self._jobs and self._dice.random() < SECOND_THOUGHTS:
                 self._think_again()
 
@@ -52,7 +71,9 @@ class JobSubmitter:
 
         async def submit(services: Parts, request: RequestContext) -> Any:
             name_index = services.feed.directory.name_index()
-            spec = read_job(body, JSON, name_index, request.actor, is_admin=True).spec
+            spec = read_job(
+                body, JSON, name_index, request.actor, is_admin=True, exists=_is_acknowledged
+            ).spec
             return await commit_once(services.log, request, lambda: submit_job(services, request, spec))
 
         self._ledger.requested.append(marker)
@@ -65,10 +86,10 @@ class JobSubmitter:
     def _think_again(self) -> None:
         # Mostly one of the latest jobs, while the scheduler answers it.
         job = self._jobs[-1] if self._dice.random() < 0.6 else self._dice.choice(self._jobs)
-        act = self._dice.choice(
-            (self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return)
-        )
-        act(job)
+        acts = [self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return]
+        if self._contention is not None:
+            acts += [self._narrow] * 3
+        self._dice.choice(acts)(job)
 
     def _cancel(self, job: dict[str, Any]) -> None:
         number = job["job_id"]
@@ -104,6 +125,21 @@ class JobSubmitter:
         self._ask_once(
             f"returns recipe {number}", lambda services, request: return_recipe(services, request, number)
         )
+
+    def _narrow(self, job: dict[str, Any]) -> None:
+        """Give up locks of a recipe, in place of its lab controller: those that the report does not name."""
+        assert self._contention is not None, "only jobs of contended seeds declare locks"
+        number = self._contention.choice(job["recipe_ids"])
+        kept = stored_locks(self._contention.choice(({}, {"network": {"Exclusive": [NETWORKS[0]]}})))
+        item = RecipeItem(number, ReportLocks(kept))
+
+        async def narrow(services: Parts, request: RequestContext) -> Any:
+            (answer,) = await report_progress(services, request, None, [item])
+            if isinstance(answer, LabledgerError):
+                raise answer
+            return answer
+
+        self._ask_once(f"narrows the locks of recipe {number}", narrow)
 
     def _ask_once(
         self, what: str, use_case: Callable[..., Any], acknowledged: Callable[[], None] = lambda: None

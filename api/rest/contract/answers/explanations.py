@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
+from api.rest.contract.answers.admission import HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ReadAnswer
 from api.rest.contract.values import Id, PriorityName, RecipeState, Time, UsageState
 
@@ -62,11 +63,12 @@ class PriorityChange(AnswerPart):
 
 
 class Ahead(AnswerPart):
-    """A recipe that is ahead of this one on the system; `by` says why."""
+    """A recipe that is ahead of this one on the system; `by` says why. Without weights, `weight` is null."""
 
     recipe_id: Id
     priority: PriorityName
     effective_priority: PriorityName
+    weight: float | None
     by: str
     priority_change: PriorityChange | None
 
@@ -84,11 +86,26 @@ class Candidate(AnswerPart):
     ahead: list[Ahead]
 
 
-class Waiting(AnswerPart):
-    """`systems`: those that could run the recipe, nearest first, and those that only a loan or an access
-    policy excludes; at most `limit` of `systems_count`.
+class Overtaken(AnswerPart):
+    """The number of times that the recipe's set was overtaken, and the `bound`, null without one.
+
+    At the bound the set comes before the recipes of later sets of no higher priority that have systems.
     """
 
+    count: int
+    bound: int | None
+
+
+class Waiting(AnswerPart):
+    """`held_back`: the dependencies, job filters and limits that keep the set from its first system.
+
+    `systems`: those that could run the recipe, nearest first, and those that only a loan or an access
+    policy excludes; at most `limit` of `systems_count`. `weight` is null if weights are off.
+    """
+
+    held_back: list[HeldBackBy]
+    weight: float | None
+    overtaken: Overtaken
     rules: list[RuleCount]
     counted: Counted
     systems: list[Candidate]
@@ -101,6 +118,7 @@ class Rival(AnswerPart):
     recipe_id: Id
     priority: PriorityName
     effective_priority: PriorityName
+    weight: float | None
     why: str
     priority_change: PriorityChange | None
 
@@ -117,7 +135,8 @@ class Choice(AnswerPart):
 class Granted(AnswerPart):
     """`passed_over` were ahead of the recipe, `behind` after it; `choices` are in the order of preference.
 
-    `behind` and `choices` have only the first of `behind_count` and `choices_count` entries.
+    `behind` and `choices` have only the first of `behind_count` and `choices_count` entries. `weight` is as
+    of the decision, null without weights.
     """
 
     position: int
@@ -125,6 +144,7 @@ class Granted(AnswerPart):
     system: str
     cause: str
     effective_priority: PriorityName
+    weight: float | None
     passed_over: list[Rival]
     behind: list[Rival]
     behind_count: int
@@ -132,8 +152,38 @@ class Granted(AnswerPart):
     choices_count: int
 
 
+class LockBlocker(AnswerPart):
+    """A recipe set that holds conflicting locks, or waits for locks and gets them first, since this time."""
+
+    recipe_set_id: Id
+    job_id: Id
+    why: str
+    since: Time
+    since_position: int
+
+
+class Locking(AnswerPart):
+    """A set that waits for its resource `locks`. `waits_for` has the first of `waits_for_count` sets.
+
+    The set was `overtaken` so often by sets behind it. At `max_overtaken` it is `owed` its locks: no set
+    behind it gets conflicting ones.
+    """
+
+    recipe_set_id: Id
+    locks: dict[str, Any]
+    since: Time
+    since_position: int
+    overtaken: int
+    max_overtaken: int
+    owed: bool
+    waits_for: list[LockBlocker]
+    waits_for_count: int
+
+
 class Explanation(ReadAnswer):
     """The reason why a recipe waits (`waiting`), or why it got its system (`granted`).
+
+    While its set has all systems and waits for its resource locks, `locking` says who is in its way.
 
     For a recipe that was aborted without a system, `waiting` is as of that moment. A recipe that a person
     ended without a system has neither.
@@ -153,6 +203,7 @@ class Explanation(ReadAnswer):
     summary: str
     waiting: Waiting | None
     granted: Granted | None
+    locking: Locking | None
 
 
 class Match(AnswerPart):

@@ -6,18 +6,29 @@ from typing import Any
 
 from pydantic import ConfigDict
 
+from api.rest.contract.answers.admission import ApplyingFilter, Bucket, Dependency, HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
-from api.rest.contract.answers.recipes import RecipeSummary, Seconds
+from api.rest.contract.answers.recipes import RecipeLocks, RecipeSummary, Seconds
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
 
 
-class Submitted(Answer):
+class SubmittedJob(AnswerPart):
     """`warnings`: about parts of the job without effect, and unknown names."""
 
     job_id: Id
     recipe_set_ids: list[Id]
     recipe_ids: list[Id]
     warnings: list[FaultShape]
+
+
+class Submitted(Answer):
+    """The fields of the submitted job, or only `jobs` with those of each job if a list was submitted."""
+
+    job_id: Id | None = None
+    recipe_set_ids: list[Id] | None = None
+    recipe_ids: list[Id] | None = None
+    warnings: list[FaultShape] | None = None
+    jobs: list[SubmittedJob] | None = None
 
 
 class JobCancelled(Answer):
@@ -78,6 +89,18 @@ class Original(ReadAnswer):
 
 
 class RecipeSet(ReadAnswer):
+    """`locks`: the merged locks of all recipes, with unknown names for their systems, labs and pools.
+
+    `weight` and the fields after it are those of a set with unplaced recipes, else null. They are also null
+    without weights, and while the service still reads the log to weigh resource locks. `static_weight` is the
+    weight before ageing, `cells` has the value of the worst cell by level, and `worst_recipes` the first
+    placed recipe with that cell, null at a level without contention and for the whole-lab lock.
+
+    `job_filter`: the first job filter that matches the set and is not CONTINUE. `held_back`: the
+    dependencies, job filters and limits that keep the set from its first system; null while the service
+    still reads the log.
+    """
+
     recipe_set_id: Id
     job_id: Id
     owner: str
@@ -86,6 +109,16 @@ class RecipeSet(ReadAnswer):
     state: RecipeState
     result: Result
     recipes: list[RecipeSummary]
+    locks: RecipeLocks
+    weight: float | None
+    static_weight: float | None
+    ticks: int | None
+    cells: dict[str, float] | None
+    worst_recipes: dict[str, Id | None] | None
+    depends_on: list[Dependency]
+    job_filter: ApplyingFilter | None
+    buckets: list[Bucket]
+    held_back: list[HeldBackBy] | None
 
 
 class PriorityChanged(Answer):

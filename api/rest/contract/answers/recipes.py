@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.rest.contract.answers.admission import HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, TaskState, Time
@@ -14,6 +15,7 @@ class Seconds(AnswerPart):
 
     by_state: dict[str, float]
     queueing: float
+    locking: float
     provisioning: float
     execution: float
     reserved: float
@@ -27,9 +29,12 @@ class TaskSummary(AnswerPart):
 
 
 class RecipeSummary(AnswerPart):
+    """`awaits_locks`: the recipe is waiting, but its set does not have its resource locks yet."""
+
     recipe_id: Id
     host_recipe_id: Id | None
     state: RecipeState
+    awaits_locks: bool
     system: str | None
     lab_controller: str | None
     whiteboard: str
@@ -42,6 +47,7 @@ class RecipeSummary(AnswerPart):
 
 class RecipeInterval(AnswerPart):
     state: RecipeState
+    awaits_locks: bool
     system: str | None
     lab_controller: str | None
     reason: str | None
@@ -72,6 +78,16 @@ class TaskResult(AnswerPart):
     position: int
 
 
+class RecipeLocks(AnswerPart):
+    """Resource locks: those declared, and those held, which are null before the set has its locks.
+
+    A guest holds none, because its host holds the locks for it.
+    """
+
+    declared: dict[str, Any]
+    held: dict[str, Any] | None
+
+
 class Recipe(ReadAnswer, RecipeSummary):
     """`deadline`: the time at which the watchdog expires. `guests`: the ids of the guest recipes."""
 
@@ -86,6 +102,7 @@ class Recipe(ReadAnswer, RecipeSummary):
     reservesys: dict[str, Any] | None
     distro: dict[str, Any] | None
     deadline: Time | None
+    locks: RecipeLocks
     seconds: Seconds
     distro_tree: ListedTree | None
     history: list[RecipeInterval]
@@ -102,7 +119,12 @@ class RecipeReturned(Answer):
 
 
 class QueuedRecipe(AnswerPart):
-    """`effective_priority` is only for the queue of one system, `weight` only for resource locks."""
+    """`effective_priority` is only for the queue of one system.
+
+    `weight` is null without weights, and while the service still reads the log to weigh resource locks.
+    `held_back`: the dependencies, job filters and limits that keep the set from its first system; null while
+    the service still reads the log.
+    """
 
     recipe_id: Id
     recipe_set_id: Id
@@ -111,6 +133,7 @@ class QueuedRecipe(AnswerPart):
     priority: PriorityName
     effective_priority: PriorityName | None
     weight: float | None
+    held_back: list[HeldBackBy] | None
     since: Time
     since_position: int
     owner: str

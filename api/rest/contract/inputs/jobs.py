@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, RootModel, StringConstraints
 
 from api.intake.document import Job
+from api.intake.limits import MAX_JOBS
 from api.intake.values import Name as Product
 from api.intake.values import RetentionTag, Whiteboard
 from api.rest.contract.values import Input, PriorityName, Text, no_defaults
@@ -35,6 +36,16 @@ class Filter(Input):
 
     host_requires_xml: Annotated[str | None, Field(description="`<hostRequires>…</hostRequires>`")] = None
     host_requires: dict[str, Any] | None = None
+
+
+class SeveralJobs(Input):
+    """Jobs that are submitted in one commit."""
+
+    jobs: Annotated[list[Job], Field(min_length=1, max_length=MAX_JOBS)]
+
+
+class Submission(RootModel[SeveralJobs | Job]):
+    """A job, or several jobs that are submitted in one commit."""
 
 
 class Matchable(RootModel[Filter | Job]):

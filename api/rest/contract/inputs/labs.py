@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from api.intake.document import Locks
 from api.intake.words import one_line
 from api.rest.contract.inputs.systems import SystemItem
 from api.rest.contract.values import (
@@ -65,6 +66,7 @@ class ProgressItem(Input):
     log_urls: Annotated[list[Link], Field(max_length=MAX_LOGS)] | None = None
     reason: Text | None = None
     watchdog_seconds: Count | None = None
+    locks: Locks | None = None
 
 
 class RecipeProgress(ProgressItem):

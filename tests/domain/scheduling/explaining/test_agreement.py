@@ -8,13 +8,24 @@ from random import Random
 import pytest
 
 from domain.access.policy import Form
+from domain.admission.configuration import ALWAYS, WITHIN_PRIORITY
+from domain.contention.cells import BEST
+from domain.contention.locks import LEVELS
+from domain.contention.weights import (
+    cells_beside,
+    shown_cells,
+    shown_thousandths,
+    static_weight,
+    worst_cells,
+)
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.decisions.pending_system import ranks_for_system
+from domain.scheduling.decisions.system_order import ranks_for_system
 from domain.scheduling.explaining.candidates import NOT_NOW, Candidates
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.refusals import refusals, viable_systems
+from domain.scheduling.explaining.shown_weights import weight_of_set
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import TO_BE_ASKED
 from domain.scheduling.world.triggers import NEW_JOB
@@ -29,11 +40,15 @@ ENTRIES = (everybody("Low"), everybody("Medium"), group("qe"), group("qe", "High
 
 @cache
 def with_policies(seed: int) -> World:
-    """Return a world at rest after a random history that also changes access policies."""
+    """Return a world at rest after a random history that also changes access policies.
+
+    Odd seeds have the order `always`; every third history has resource locks.
+    """
     chance, world = Random(seed), history.begin(seed)
+    world.configure(order={"assigned_first": (WITHIN_PRIORITY, ALWAYS)[seed % 2]})
     world.put_group("qe", "ada", "eve")
     for _ in range(25):
-        history.burst(chance, world)
+        history.burst(chance, world, () if seed % 3 else history.CONTENDED)
         if chance.random() < 0.4:
             world.open_pool(chance.choice(history.POOLS), *_entries(chance))
         if chance.random() < 0.2 and world.systems:
@@ -59,7 +74,7 @@ def test_viable__all_rules_system_by_system__equals_scheduler(seed: int) -> None
     world = with_policies(seed)
     partition = world.partition
     for host in waiting(world):
-        refused = refusals(partition.labs, partition.sets.demand(host))
+        refused = refusals(partition.labs, partition.sets.index.demand(host))
         assert viable_systems(partition.labs, refused) == partition.viable(host)
         everything = why_it_waits(partition, host, WaitingOptions(1_000))
         named = {one.fqdn for one in everything.systems if one.verdict == NOT_NOW or one.before is not None}
@@ -72,7 +87,7 @@ def test_before__counted_by_kind_of_system__equals_rank_order_of_system(seed: in
     world = with_policies(seed)
     partition = world.partition
     for host in waiting(world):
-        refused = refusals(partition.labs, partition.sets.demand(host))
+        refused = refusals(partition.labs, partition.sets.index.demand(host))
         candidates, rank = Candidates(partition, host, refused), partition.sets.rank(host)
         for number in numbers_in(partition.usable(host)):
             system = partition.system(number)
@@ -82,6 +97,32 @@ def test_before__counted_by_kind_of_system__equals_rank_order_of_system(seed: in
             assert candidates.before(number) == order.index(rank)
             ahead = [one.recipe_id for one in candidates.viable(number).ahead]
             assert ahead == [other[-1] for other in order[: order.index(rank)]][:3]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_weight__of_each_waiting_set__is_that_beside_each_placed_recipe_of_others(seed: int) -> None:
+    world = with_policies(seed)
+    weighing, sets = world.partition.filters.weighing, world.partition.sets
+    settings = weighing.settings
+    for host in waiting(world):
+        answer = weight_of_set(world.partition, host.recipe_set_id)
+        others = {
+            number: placed.locks
+            for number, placed in weighing.placed()
+            if placed.recipe_set_id != host.recipe_set_id
+        }
+        assert (answer is None) == (not settings.is_enabled)
+        if answer is None:
+            continue
+        profile = sets.sets[host.recipe_set_id].profile
+        plain = worst_cells(profile, others.values())
+        assert answer.cells == shown_cells(plain, settings)
+        assert answer.static_weight == shown_thousandths(static_weight(plain, settings))
+        for level, worst, cell in zip(LEVELS, answer.worst_recipes.values(), plain, strict=True):
+            if worst is None:
+                assert cell == BEST or profile.whole_lab
+            else:
+                assert cells_beside(profile, others[worst])[LEVELS.index(level)] == cell
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -103,7 +144,9 @@ def test_histories__generated__have_waiting_recipes_and_effective_priorities() -
         for one in why_it_waits(world.partition, host, WaitingOptions(1_000)).systems
     ]
     assert {one.verdict for one in answer} >= {"not allowed", "not now"}
-    assert any(ahead.by.startswith("effective priority") for one in answer for ahead in one.ahead)
+    criteria = [ahead.by for one in answer for ahead in one.ahead]
+    for criterion in ("effective priority", "weight"):
+        assert any(by.startswith(criterion) for by in criteria)
     assert any(one.before for one in answer)
 
 

@@ -189,3 +189,25 @@ def test_occupant__reserved_by_a_person__until_end(world: World, until: str | No
     holder = on(explained(world, waits), "a").holder
     assert holder is not None and holder.user == "ada"
     assert (holder.until is None, holder.until_by) == (until is None, until and "reservation")
+
+
+def test_waiting__set_is_held_back__rows_of_admission_come_first(world: World) -> None:
+    world.add_idle("a", "b")
+    occupy(world, "a")
+    depends_on = [{"job": 1, "states": ["completed"]}]
+    recipe_id = world.submit(ANYTHING.text, submitted={"depends_on": depends_on})
+    later = world.submit(named("a"))
+    world.put_job_filter(
+        "audit", "PAUSE", reason="until Friday", predicate={"field": "job_id", "op": "<", "value": 3}
+    )
+    world.settle()
+    answer = explained(world, recipe_id)
+    assert [(held.row, held.reason) for held in answer.held_back] == [
+        ("dependency", "job 1, its dependency, has not ended"),
+        ("job-filter", 'paused by the job filter "audit": until Friday'),
+    ]
+    assert answer.summary == answer.held_back[0].reason
+    assert on(answer, "b").reasons == (answer.summary,)
+    # Recipes behind it in the order of a are not shown as ahead.
+    assert (on(answer, "a").before, on(answer, "a").ahead) == (0, ())
+    assert explained(world, later).held_back == ()

@@ -15,6 +15,10 @@ class Rank(NamedTuple):
     submission: int
     recipe_id: int
 
+    def is_before_set_of(self, other: Rank) -> bool:
+        """Return whether the set of this recipe is before that of another one."""
+        return self[:2] < other[:2]
+
 
 K = TypeVar("K", bound=tuple[int, ...])
 

@@ -1,0 +1,130 @@
+"""Answers about the configuration, the operation table and the job filters of a partition."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
+from api.rest.contract.inputs.partitions import Configuration, JobFilter
+from api.rest.contract.values import Count, Id, OneOf, PriorityName
+from domain.directory.partitions import CONFIGURED_ROW, SHIPPED_ROW
+
+
+class ConfigurationShown(ReadAnswer, Configuration):
+    """The configuration in force, with the defaults where nothing else was configured."""
+
+
+class HeldBackSet(AnswerPart):
+    """`effect`: the set waits, or the scheduler ends it: it is cancelled or aborted."""
+
+    effect: Annotated[str, OneOf(("wait", "cancel", "abort"))]
+    reason: str
+
+
+class AffectedSet(AnswerPart):
+    """An unfinished recipe set whose admission the rules would change.
+
+    `applies`: the job filter that would apply to the set. `before` and `after`: why the set is held back now,
+    and would be by the rules. No rule touches a `placed` set, which holds systems or has started.
+    """
+
+    recipe_set_id: Id
+    job_id: Id
+    owner: str
+    priority: PriorityName
+    placed: bool
+    applies: str | None
+    before: HeldBackSet | None
+    after: HeldBackSet | None
+
+
+class AdmissionEffects(AnswerPart):
+    """Counts of unfinished sets that a dry run would hold back or end, and free; the first of these sets.
+
+    Room under limits is judged for each set alone.
+    """
+
+    held_back: int
+    freed: int
+    recipe_sets: list[AffectedSet]
+
+
+class MatchedSet(AffectedSet):
+    """An unfinished recipe set that the job filter matches, or whose admission it would change."""
+
+    matches: bool
+
+
+class JobFilterEffects(AnswerPart):
+    """Counts of unfinished sets that the job filter would match, hold back or end, and free.
+
+    `recipe_sets`: the first of these sets. Room under limits is judged for each set alone.
+    """
+
+    matching: int
+    held_back: int
+    freed: int
+    recipe_sets: list[MatchedSet]
+
+
+class ConfigurationPut(Answer, Configuration):
+    """`changed` is false for content that was in force.
+
+    `dry_run`: nothing was stored, and `effects` says what the configuration would do; otherwise null.
+    """
+
+    changed: bool
+    dry_run: bool
+    effects: AdmissionEffects | None
+
+
+class ShownOperation(AnswerPart):
+    """`source`: shipped with this version, or from the configuration, which may replace a shipped row."""
+
+    operation: str
+    tasks: list[str]
+    locks: dict[str, Any]
+    source: Annotated[str, OneOf((SHIPPED_ROW, CONFIGURED_ROW))]
+    replaces_shipped: bool
+
+
+class OperationTableShown(ReadAnswer):
+    """The operation table in force for jobs that are submitted now."""
+
+    operations: list[ShownOperation]
+
+
+class NamedJobFilter(JobFilter):
+    """`watermark`: the last job id given out when the present content was put."""
+
+    name: str
+    watermark: Count
+
+
+class JobFilterShown(ReadAnswer, NamedJobFilter):
+    pass
+
+
+class JobFilterList(ListAnswer):
+    """Job filters in the order in which they are taken."""
+
+    filters: list[NamedJobFilter]
+
+
+class JobFilterPut(Answer, NamedJobFilter):
+    """`added` and `changed` are false for content that was in force.
+
+    `dry_run`: nothing was stored, and `effects` says what the job filter would do; otherwise null.
+    """
+
+    added: bool
+    changed: bool
+    dry_run: bool
+    effects: JobFilterEffects | None
+
+
+class JobFilterRemoved(Answer):
+    """`removed` is false if it was removed before."""
+
+    name: str
+    removed: bool

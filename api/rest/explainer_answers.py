@@ -1,0 +1,26 @@
+"""Answers of the explaining process as additions to reads, which do without them while it reads the log."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Any, Final
+
+from api.rest.ports import ExplainParts
+from projections.reader import At
+from runtime.processes.child import ChildFailed
+from workers.explaining.explainer import StillReading
+
+# Maximum wait for the explaining process, which may have to read the log first.
+WAIT_SECONDS: Final = 5.0
+
+
+async def ask(parts: ExplainParts, about: str, at: At, now: datetime, **question: Any) -> dict[str, Any]:
+    """Return an answer of the explaining process, empty if there is none in time."""
+    # The present is the end of the log: an earlier position would cost a second state of the scheduler.
+    position = None if at.moment is None else at.position
+    try:
+        asking = parts.explainer.ask(about, at=position, now=now, **question)
+        return await asyncio.wait_for(asking, WAIT_SECONDS)
+    except (TimeoutError, StillReading, ChildFailed):
+        return {}

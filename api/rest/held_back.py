@@ -1,0 +1,64 @@
+"""The rows of admission that hold recipe sets back, in reads.
+
+The explaining process knows them, because only the state of the scheduler has the room under limits. It is
+asked only about sets that some row could hold back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import Any
+
+from api.rest import paging
+from api.rest.explainer_answers import ask
+from api.rest.ports import ExplainParts, RecipeParts
+from domain.admission.dependencies import dependency_to_json
+from domain.admission.job_filters import JobFilters
+from domain.admission.reason_limits import buckets
+from domain.directory.partitions import DEFAULT, KIND, Document, configuration_of, job_filters_of
+from domain.recipe_set.state import RecipeSet
+from projections.reader import At
+
+HeldBack = list[dict[str, str]] | None
+"""The rows that hold a set back; None if the explaining process has not read the log in time."""
+
+
+async def held_back_of(parts: ExplainParts, at: At, set_ids: Collection[int]) -> dict[int, HeldBack]:
+    """Return the rows that hold back each of these sets, which must have unplaced recipes."""
+    documents, conditional = await parts.reader.together(
+        ("document", {"kind": KIND, "name": DEFAULT, "at": at.position}),
+        ("conditional_sets", {"recipe_set_ids": list(set_ids)}),
+    )
+    if documents and _has_rules(documents[0]["document"]):
+        asked = list(set_ids)
+    else:
+        asked = [row["recipe_set_id"] for row in conditional]
+    found: dict[int, HeldBack] = {number: [] for number in set_ids}
+    if asked:
+        answer = await ask(parts, "held_back", at, paging.moment_of(at, parts), recipe_set_ids=asked)
+        rows: list[HeldBack] = answer.get("held_back", [None] * len(asked))
+        found.update(zip(asked, rows, strict=True))
+    return found
+
+
+def _has_rules(document: Document) -> bool:
+    limits = configuration_of(document).limits
+    return bool(document.get("job_filters")) or limits.placed_recipes is not None
+
+
+async def admission_of(parts: RecipeParts, at: At, recipe_set_id: int) -> dict[str, Any]:
+    """Return the dependencies of a set, the job filter that applies to it, and its buckets."""
+    recipe_set, documents = await asyncio.gather(
+        asyncio.to_thread(parts.aggregates.as_of, f"recipe-set/{recipe_set_id}", at.position),
+        parts.reader.rows("document", {"kind": KIND, "name": DEFAULT, "at": at.position}),
+    )
+    assert isinstance(recipe_set, RecipeSet), "the read models have the set"
+    applying = JobFilters(job_filters_of(documents[0]["document"] if documents else {})).applying(
+        recipe_set.facts
+    )
+    return {
+        "depends_on": [dependency_to_json(each) for each in recipe_set.depends_on],
+        "job_filter": None if applying is None else {"name": applying.name, "action": applying.action},
+        "buckets": [bucket._asdict() for bucket in buckets(recipe_set.submitted.reasons)],
+    }

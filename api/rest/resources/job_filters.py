@@ -1,0 +1,87 @@
+"""/filters: job filters, the rules of admission"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from api.rest import paging
+from api.rest.body import read_document
+from api.rest.context import query_of, request_of
+from api.rest.contract import queries
+from api.rest.contract.answers import partitions as answers
+from api.rest.contract.inputs.partitions import JobFilter as Given
+from api.rest.contract.operation import operation
+from api.rest.ports import JobFilterParts
+from api.rest.resources.documents import NAME, check_name
+from api.rest.resources.partitions import partition_at
+from api.use_cases.change_partition import put_job_filter, remove_job_filter, would_put_job_filter
+from domain.admission.job_filters import JobFilter, job_filter_from_json, job_filter_to_stored
+from domain.directory.partitions import job_filter_of, job_filters_of
+from domain.errors import Unknown, display_name
+
+# Before the place of any job filter.
+_FIRST = [-1, -1, ""]
+
+
+class JobFilters:
+    """Job filters. They share their versions with the configuration of the partition, as one document."""
+
+    def __init__(self, parts: JobFilterParts) -> None:
+        self._parts = parts
+
+    @operation(
+        "List the job filters, in the order in which they are taken", answers.JobFilterList, queries.Page
+    )
+    async def on_get_list(self, req: Request, resp: Response) -> None:
+        page = await paging.read_page(req, self._parts, first=_FIRST)
+        _, document = await partition_at(self._parts, page.at)
+        following = [each for each in job_filters_of(document) if list(each.place) > page.after]
+        shown = following[: page.limit]
+        rows = [_shown(job_filter) for job_filter in shown]
+        paging.answer_list(req, resp, page, "filters", rows, list(shown[-1].place) if shown else None)
+
+    @operation("Show a job filter", answers.JobFilterShown, queries.ReadQuery, versioned=True)
+    async def on_get(self, req: Request, resp: Response, name: str) -> None:
+        at = await paging.read_at(req, self._parts)
+        version, document = await partition_at(self._parts, at)
+        job_filter = job_filter_of(document, name)
+        if job_filter is None:
+            raise Unknown(display_name("job-filter", name))
+        resp.etag = str(version)
+        paging.answer_read(resp, at, _shown(job_filter))
+
+    @operation(
+        "Add or change a job filter", answers.JobFilterPut, queries.DryRunQuery, body=Given, versioned=True
+    )
+    async def on_put(self, req: Request, resp: Response, name: str) -> None:
+        check_name(NAME, name)
+        wanted = await read_document(
+            req, lambda document, report: job_filter_from_json(name, 0, document, (), report)
+        )
+        request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
+        done, effects = None, None
+        if dry_run:
+            change = await would_put_job_filter(self._parts, request, wanted)
+            effects = await self._effects(change.job_filter)
+        else:
+            change, done = await put_job_filter(self._parts, request, wanted)
+        is_new = bool(change.events)
+        changed = {"added": is_new and not change.existed, "changed": is_new and change.existed}
+        answer = {**_shown(change.job_filter), **changed, "dry_run": dry_run, "effects": effects}
+        await paging.answer_write(resp, self._parts.log, done, answer)
+
+    async def _effects(self, job_filter: JobFilter) -> dict[str, Any]:
+        document = job_filter_to_stored(job_filter)
+        return await self._parts.explainer.ask("job_filter", name=job_filter.name, document=document)
+
+    @operation("Remove a job filter", answers.JobFilterRemoved, versioned=True)
+    async def on_delete(self, req: Request, resp: Response, name: str) -> None:
+        check_name(NAME, name)
+        done = await remove_job_filter(self._parts, request_of(req), name)
+        await paging.answer_write(resp, self._parts.log, done, {"name": name, "removed": done is not None})
+
+
+def _shown(job_filter: JobFilter) -> dict[str, Any]:
+    return {"name": job_filter.name, **job_filter_to_stored(job_filter)}

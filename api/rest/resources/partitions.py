@@ -1,0 +1,85 @@
+"""/partitions/{name}: the configuration of a partition and its operation table"""
+
+from __future__ import annotations
+
+from falcon.asgi import Request, Response
+
+from api.rest import paging
+from api.rest.body import read_document
+from api.rest.context import query_of, request_of
+from api.rest.contract import queries
+from api.rest.contract.answers import partitions as answers
+from api.rest.contract.inputs.partitions import Configuration
+from api.rest.contract.operation import operation
+from api.rest.ports import ReadParts, RecipeParts
+from api.use_cases.change_partition import configure_partition, would_configure
+from domain.admission.configuration import configuration_from_json, configuration_to_json
+from domain.contention.operation_rows import row_to_json
+from domain.directory.partitions import DEFAULT, KIND, Document, configuration_of, operations_in_force
+from domain.errors import Unknown, display_name
+from projections.reader import At
+
+
+async def partition_at(parts: ReadParts, at: At) -> tuple[int, Document]:
+    """Return the version and the document of the partition; before its first event 0 and an empty one."""
+    row = await parts.reader.row("document", {"kind": KIND, "name": DEFAULT, "at": at.position})
+    return (0, {}) if row is None else (row["version"], row["document"])
+
+
+class Partitions:
+    def __init__(self, parts: RecipeParts) -> None:
+        self._parts = parts
+
+    @operation(
+        "Show the configuration of a partition", answers.ConfigurationShown, queries.ReadQuery, versioned=True
+    )
+    async def on_get_configuration(self, req: Request, resp: Response, name: str) -> None:
+        _require_existing(name)
+        at = await paging.read_at(req, self._parts)
+        version, document = await partition_at(self._parts, at)
+        resp.etag = str(version)
+        paging.answer_read(resp, at, configuration_to_json(configuration_of(document)))
+
+    @operation(
+        "Configure a partition",
+        answers.ConfigurationPut,
+        queries.DryRunQuery,
+        body=Configuration,
+        versioned=True,
+    )
+    async def on_put_configuration(self, req: Request, resp: Response, name: str) -> None:
+        _require_existing(name)
+        configuration = await read_document(
+            req, lambda document, report: configuration_from_json(document, (), report)
+        )
+        request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
+        document = configuration_to_json(configuration)
+        done, effects = None, None
+        if dry_run:
+            changed = await would_configure(self._parts, request, configuration)
+            effects = await self._parts.explainer.ask("configuration", document=document)
+        else:
+            done = await configure_partition(self._parts, request, configuration)
+            changed = done is not None
+        answer = {**document, "changed": changed, "dry_run": dry_run, "effects": effects}
+        await paging.answer_write(resp, self._parts.log, done, answer)
+
+    @operation(
+        "Show the operation table of a partition: the locks that tasks declare",
+        answers.OperationTableShown,
+        queries.ReadQuery,
+    )
+    async def on_get_operations(self, req: Request, resp: Response, name: str) -> None:
+        _require_existing(name)
+        at = await paging.read_at(req, self._parts)
+        _, document = await partition_at(self._parts, at)
+        rows = [
+            {**row_to_json(row), "source": source, "replaces_shipped": replaces_shipped}
+            for row, source, replaces_shipped in operations_in_force(document)
+        ]
+        paging.answer_read(resp, at, {"operations": rows})
+
+
+def _require_existing(name: str) -> None:
+    if name != DEFAULT:
+        raise Unknown(display_name(KIND, name))

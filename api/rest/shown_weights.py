@@ -1,0 +1,74 @@
+"""Weights of waiting recipes and sets in reads.
+
+A set that declares no locks weighs the same whatever is placed, so its weight follows from its age alone. The
+explaining process weighs the others, because only the state of the scheduler has what placed recipes hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from api.rest import paging
+from api.rest.explainer_answers import ask
+from api.rest.ports import ExplainParts
+from domain.contention.weights import WeightSettings, ticks
+from domain.directory.partitions import DEFAULT, KIND, configuration_of
+from domain.scheduling.explaining.shown_weights import SetWeight, weight_without_locks
+from projections.reader import At
+
+Row = Mapping[str, Any]
+
+NO_WEIGHT: Final = dict.fromkeys(SetWeight.__annotations__)
+"""The fields of a weight, without values."""
+
+
+async def weights_of(parts: ExplainParts, at: At, rows: Sequence[Row]) -> list[float | None]:
+    """Return the weights of waiting recipes: rows with `recipe_id`, `recipe_set_id` and `submitted_at`.
+
+    A weight is None if weights are off, if the recipe does not wait any more, or if the explaining process
+    has not read the log in time.
+    """
+    now = paging.moment_of(at, parts)
+    set_ids = list({row["recipe_set_id"]: None for row in rows})
+    settings, declaring = await _settings(parts, at, set_ids)
+    if not settings.is_enabled:
+        return [None] * len(rows)
+    asked = [row["recipe_id"] for row in rows if row["recipe_set_id"] in declaring]
+    answer = await ask(parts, "weights", at, now, recipe_ids=asked) if asked else {}
+    weights: dict[int, float | None] = dict(zip(asked, answer.get("weights", ()), strict=False))
+    ages: dict[int, float] = {}
+    for row in rows:
+        if row["recipe_set_id"] not in declaring:
+            age = ticks(row["submitted_at"], now, settings.tick_milliseconds)
+            if age not in ages:
+                ages[age] = weight_without_locks(settings, age).weight
+            weights[row["recipe_id"]] = ages[age]
+    return [weights.get(row["recipe_id"]) for row in rows]
+
+
+async def weight_of_set(
+    parts: ExplainParts, at: At, recipe_set_id: int, submitted_at: datetime
+) -> dict[str, Any]:
+    """Return the fields of the weight of a set that waits for systems; each is None as in `weights_of`."""
+    now = paging.moment_of(at, parts)
+    settings, declaring = await _settings(parts, at, [recipe_set_id])
+    if not settings.is_enabled:
+        return NO_WEIGHT
+    if not declaring:
+        age = ticks(submitted_at, now, settings.tick_milliseconds)
+        return asdict(weight_without_locks(settings, age))
+    answer = await ask(parts, "set_weight", at, now, recipe_set_id=recipe_set_id)
+    return answer.get("weight") or NO_WEIGHT
+
+
+async def _settings(parts: ExplainParts, at: At, set_ids: list[int]) -> tuple[WeightSettings, set[int]]:
+    """Return the settings in force, and the ids of the sets that declare locks."""
+    documents, declaring = await parts.reader.together(
+        ("document", {"kind": KIND, "name": DEFAULT, "at": at.position}),
+        ("declaring_sets", {"recipe_set_ids": set_ids}),
+    )
+    settings = configuration_of(documents[0]["document"] if documents else {}).weights
+    return settings, {row["recipe_set_id"] for row in declaring}

@@ -1,0 +1,42 @@
+"""The effects of a dry run on recipe sets, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cli.terminal.output import Output, note
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import counted
+
+ENDS = {"wait": "held back", "cancel": "cancelled", "abort": "aborted"}
+
+
+def effect_text(row: Row) -> str:
+    """Return what would happen to a set, in a word."""
+    before, after = ((row[moment] or {}).get("effect") for moment in ("before", "after"))
+    if row["placed"]:
+        return "none: placed"
+    if before == after:
+        return "none"
+    return "freed" if after is None else ENDS[after]
+
+
+COLUMNS = (
+    Column("set", "recipe_set_id", "number", 0),
+    Column("job", "job_id", "number", 1),
+    Column("owner", "owner"),
+    Column("priority", "priority", rank=3),
+    Column("filter that applies", "applies"),
+    Column("effect", effect_text, rank=0),
+    Column("reason", lambda row: (row["after"] or {}).get("reason"), "text", 4),
+)
+
+
+def print_effects(output: Output, effects: Mapping[str, Any], matched: str = "") -> None:
+    """Print the recipe sets of a dry run, and their counts after the text `matched`."""
+    if effects["recipe_sets"]:
+        output.table(COLUMNS, effects["recipe_sets"])
+    held_back = effects["held_back"]
+    subject = str(held_back) if matched else counted(held_back, "recipe set")
+    note(f"{matched}{subject} would be held back or end, {effects['freed']} freed")

@@ -1,0 +1,154 @@
+"""`labledger filter`: one job filter at a time."""
+
+from __future__ import annotations
+
+import functools
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.params import Command, WholeNumber, WordChoice, read_json
+from cli.arguments.predicates import COMPARISON, METAVAR, action_of, all_of, predicate_text
+from cli.directory.effects import print_effects
+from cli.directory.named import Kind, group_of, print_fields, read_one
+from cli.lists import completing
+from cli.remote import remote, wide
+from cli.terminal.output import Output
+from cli.terminal.wording import counted
+from domain.admission.job_filters import ACTIONS, MAX_PRIORITY, RATE_LIMITED
+from domain.admission.predicates import FIELDS, OPERATORS
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+FILTER = Kind("job filter", "filters", click.argument("name", shell_complete=completing.job_filters))
+
+RULE_HELP = f"""
+
+    \b
+    ACTION is one of:
+      ACCEPT      let the recipe sets start, whatever later filters say
+      CONTINUE    have no effect: a filter that is switched off
+      PAUSE       hold the recipe sets back
+      REJECT      cancel the recipe sets that hold no system
+      {RATE_LIMITED}  let at most --limit recipe sets hold systems at once
+
+    \b
+    FIELD is one of {", ".join(FIELDS)};
+    OP is one of {" ".join(OPERATORS)}. The values of `in` are separated by commas, and `like`
+    takes patterns with % and _. The job_id may be compared with watermark, the last job id
+    given out when the filter is put.
+"""
+
+
+def show_filter(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> None:
+    """Show a job filter with its predicate as text."""
+    document = read_one(client, output, kind, name, as_of)
+    if output.as_json:
+        output.document(document)
+    else:
+        shown = {**document, "action": action_of(document), "limit": None}
+        print_fields(output, {**shown, "predicate": predicate_text(document["predicate"])})
+
+
+job_filter = group_of("filter", FILTER, "Show, put, test and delete a job filter.", show_filter)
+
+
+def rule_options(command: Command) -> Command:
+    """Add the options of a rule to a command, which gets the rule as `rule`."""
+
+    @functools.wraps(command)
+    def with_rule(
+        *args: Any,
+        action: str | None,
+        where: tuple[dict[str, Any], ...],
+        predicate: IO[bytes] | None,
+        **given: Any,
+    ) -> None:
+        fields = {name: given.pop(name) for name in ("priority", "limit", "reason")}
+        if where and predicate is not None:
+            raise click.UsageError("--where and --predicate exclude each other.")
+        is_given = predicate is not None or any(value is not None for value in fields.values())
+        if action is None and (where or is_given):
+            raise click.UsageError("The options of a rule require ACTION.")
+        form = all_of(where) if predicate is None else read_json(predicate)
+        rule = {"action": action, "predicate": form, **fields}
+        command(*args, rule={name: value for name, value in rule.items() if value is not None}, **given)
+
+    with_rule.__doc__ = f"{command.__doc__}{RULE_HELP}"
+    for option in reversed(_RULE_OPTIONS):
+        with_rule = option(with_rule)
+    return with_rule
+
+
+_RULE_OPTIONS = (
+    click.option(
+        "--where",
+        type=COMPARISON,
+        metavar=METAVAR,
+        multiple=True,
+        help="Only recipe sets with this property. Repeatable: all must be true [default: all recipe sets].",
+    ),
+    click.option(
+        "--predicate",
+        type=click.File("rb", lazy=False),
+        metavar="FILE",
+        help="Only recipe sets that this predicate matches, as JSON; - for standard input. A comparison is"
+        ' {"field": "user", "op": "=", "value": "ada"}; {"and": […]}, {"or": […]} and {"not": …} join them.',
+    ),
+    click.option(
+        "--priority",
+        type=WholeNumber(0, MAX_PRIORITY),
+        metavar="NUMBER",
+        help="Place among the filters, 0 first [default: 0].",
+    ),
+    click.option(
+        "--limit",
+        type=WholeNumber(),
+        metavar="NUMBER",
+        help=f"With {RATE_LIMITED}: the number of recipe sets that may hold systems at once.",
+    ),
+    click.option("--reason", metavar="TEXT", help="Reason that the submitters see [default: none]."),
+)
+
+
+@job_filter.command("put")
+@FILTER.argument
+@click.argument("action", metavar="ACTION", type=WordChoice(ACTIONS))
+@rule_options
+@remote
+def put_filter(client: Client, output: Output, name: str, rule: dict[str, Any]) -> None:
+    """Add the job filter NAME, or replace it.
+
+    Filters are taken by priority, by age and by name. The first one that matches a recipe set, and is not
+    CONTINUE, applies to it. No filter touches a recipe set that holds systems or has started.
+    """
+    FILTER.put(client, output, name, rule)
+
+
+@job_filter.command("test")
+@FILTER.argument
+@click.argument("action", metavar="[ACTION]", type=WordChoice(ACTIONS), required=False)
+@rule_options
+@wide
+@remote
+def show_effects(client: Client, output: Output, name: str, rule: dict[str, Any]) -> None:
+    """Show what a job filter would hold back or free.
+
+    Lists the unfinished recipe sets that the job filter NAME would match, hold back and free.
+
+    Without ACTION, test the filter NAME as it is. With ACTION and options, test NAME as if it was put with
+    them. Nothing is changed.
+    """
+    wanted = rule or _rule_of(client.get(FILTER.of(client, name)))
+    answer = client.put(FILTER.of(client, name), wanted, dry_run=True)
+    if output.as_json:
+        output.document(answer)
+        return
+    effects = answer["effects"]
+    matching = counted(effects["matching"], "unfinished recipe set")
+    print_effects(output, effects, f"{matching} matched; ")
+
+
+def _rule_of(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: document[name] for name in ("action", "predicate", "priority", "limit", "reason")}

@@ -1,0 +1,119 @@
+"""`labledger partition` and `operations`: the configuration of the partition and its operation table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.as_of import as_of, note_moment
+from cli.arguments.locks import locks_text
+from cli.arguments.params import read_json
+from cli.directory.effects import print_effects
+from cli.directory.named import ANSWER_FIELDS
+from cli.lazy import SuggestingGroup
+from cli.lists.listing import with_commands
+from cli.remote import remote, wide
+from cli.terminal.output import Output, note
+from cli.terminal.tables import Column, Row
+from cli.terminal.wording import counted, plain
+from domain.errors import Fault, Unreadable
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+CONFIGURATION = "/partitions/default/configuration"
+OPERATIONS = "/partitions/default/operations"
+
+SETTINGS = (Column("setting", "setting", rank=0), Column("value", "value", rank=0))
+
+
+def _source(row: Row) -> str:
+    return f"{row['source']}, replaces the shipped row" if row["replaces_shipped"] else str(row["source"])
+
+
+COLUMNS = (
+    Column("operation", "operation", rank=0),
+    Column("tasks", "tasks", "text", 1),
+    Column("locks", lambda row: locks_text(row["locks"]) or "none", "text", 0),
+    Column("from", _source, "text", 2),
+)
+
+
+@click.group(cls=SuggestingGroup)
+def partition() -> None:
+    """Show and change the configuration of the partition."""
+
+
+@click.command
+@as_of
+@wide
+@remote
+def configuration(client: Client, output: Output, as_of: str | None) -> None:
+    """Show or replace the configuration.
+
+    Its sections are order, weights, locks, limits and operations. With --json, print the document that `put`
+    takes.
+    """
+    document = client.get(CONFIGURATION, as_of=as_of)
+    note_moment(client, output, as_of, document)
+    if output.as_json:
+        output.document(document)
+        return
+    operations = document.pop("operations")
+    sections = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
+    output.table(SETTINGS, [{"setting": name, "value": value} for name, value in _settings(sections)])
+    note(f"{counted(len(operations), 'row')} of the operation table (labledger operations)")
+
+
+def _settings(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the path and the value of each setting."""
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", "none" if value is None else plain(value)
+
+
+@click.command("put")
+@click.argument("file", type=click.File("rb", lazy=False))
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Change nothing: check FILE, and show which recipe sets it would hold back or free.",
+)
+@remote
+def put_configuration(client: Client, output: Output, file: IO[bytes], dry_run: bool) -> None:
+    """Replace the configuration with that in FILE; - is standard input.
+
+    FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults.
+    """
+    document = read_json(file)
+    if not isinstance(document, dict):
+        raise Unreadable([Fault(file.name, "must be an object")])
+    body = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
+    answer = client.put(CONFIGURATION, body, dry_run=dry_run or None)
+    outcome = "changed" if answer["changed"] else "unchanged"
+    output.line(answer, f"configuration would be {outcome}" if dry_run else f"configuration {outcome}")
+    if dry_run and not output.as_json:
+        print_effects(output, answer["effects"])
+
+
+partition.add_command(with_commands(configuration, put_configuration))
+
+
+@click.command
+@as_of
+@wide
+@remote
+def operations(client: Client, output: Output, as_of: str | None) -> None:
+    """List the operation table in force: the locks that tasks declare, by their names or by the parameter
+    LABLEDGER_OPERATION.
+
+    $system, $lab, $pools and $guests are those of the recipe, {PARAMETER} is a parameter of the task. Rows of
+    the configuration (labledger partition configuration) are added, or replace shipped rows.
+    """
+    document = client.get(OPERATIONS, as_of=as_of)
+    note_moment(client, output, as_of, document)
+    output.rows(document, "operations", COLUMNS, empty="The operation table has no rows.")

@@ -1,0 +1,1 @@
+"""Resource locks of recipes: declarations, their algebra, and the predicted contention of a recipe set."""

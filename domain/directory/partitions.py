@@ -1,0 +1,124 @@
+"""Partitions in the directory: their configuration and job filters, and the events that change these.
+
+At present there is one partition, whose subject has a version for all of its rules. It needs no registration:
+until its first event, its document is empty and the defaults hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from domain.admission.configuration import Configuration, configuration_to_json, stored_configuration
+from domain.admission.job_filters import JobFilter, job_filter_to_stored, stored_job_filter
+from domain.contention.operation_rows import OperationRow
+from domain.contention.operations import SHIPPED, OperationTable
+from domain.directory import events as directory_events
+from domain.directory.state import Directory, DirectoryEntry
+from domain.events import Event, subject
+
+KIND: Final = "partition"
+DEFAULT: Final = "default"
+PARTITION: Final = subject(KIND, DEFAULT)
+"""The subject of the one partition."""
+
+# The sources of rows of the operation table.
+SHIPPED_ROW: Final = "shipped"
+CONFIGURED_ROW: Final = "configuration"
+
+Document = Mapping[str, Any]
+
+# The merged tables, each with the entry that it is of; parsing many rows takes milliseconds.
+_TABLES: Final[WeakKeyDictionary[Directory, tuple[DirectoryEntry, OperationTable]]] = WeakKeyDictionary()
+
+
+def partition_document(directory: Directory) -> Document:
+    """Return the document of the partition; it is empty before the first event."""
+    entry = directory.get(KIND, DEFAULT)
+    return {} if entry is None else entry.document
+
+
+def configuration_of(document: Document) -> Configuration:
+    """Return the configuration in the document of a partition."""
+    return stored_configuration(document.get("configuration", {}))
+
+
+def operation_table(directory: Directory) -> OperationTable:
+    """Return the operation table in force: the shipped rows with those of the configuration."""
+    entry = directory.get(KIND, DEFAULT)
+    # Most configurations have no rows, and each submission asks.
+    if entry is None or not entry.document.get("configuration", {}).get("operations"):
+        return SHIPPED
+    cached = _TABLES.get(directory)
+    if cached is None or cached[0] is not entry:
+        cached = entry, SHIPPED.merged_with(configuration_of(entry.document).operations)
+        _TABLES[directory] = cached
+    return cached[1]
+
+
+def max_placed_recipes(directory: Directory) -> int | None:
+    """Return the maximum number of placed host recipes, None without one. Cheap, for each submission."""
+    limits = partition_document(directory).get("configuration", {}).get("limits", {})
+    maximum: int | None = limits.get("placed_recipes")
+    return maximum
+
+
+class OperationInForce(NamedTuple):
+    """A row of the operation table in force, and its source."""
+
+    row: OperationRow
+    source: str
+    replaces_shipped: bool
+
+
+def operations_in_force(document: Document) -> list[OperationInForce]:
+    """Return the rows of `operation_table` with their sources; a configured row may replace a shipped one."""
+    configured = configuration_of(document).operations
+    names, shipped = ({row.operation for row in rows} for rows in (configured, SHIPPED.rows))
+    return [
+        OperationInForce(
+            row,
+            CONFIGURED_ROW if row.operation in names else SHIPPED_ROW,
+            row.operation in names & shipped,
+        )
+        for row in SHIPPED.merged_with(configured).rows
+    ]
+
+
+def job_filters_of(document: Document) -> tuple[JobFilter, ...]:
+    """Return the job filters in the document of a partition, in order."""
+    filters = (stored_job_filter(name, form) for name, form in _filters(document).items())
+    return tuple(sorted(filters, key=lambda job_filter: job_filter.place))
+
+
+def job_filter_of(document: Document, name: str) -> JobFilter | None:
+    """Return the job filter of this name, None if there is none."""
+    form = _filters(document).get(name)
+    return None if form is None else stored_job_filter(name, form)
+
+
+def configure(document: Document, configuration: Configuration) -> list[Event]:
+    """Return the event that changes the configuration; none if its content is that in force."""
+    if configuration_of(document) == configuration:
+        return []
+    return [directory_events.PartitionConfigured(configuration_to_json(configuration))]
+
+
+def put_job_filter(document: Document, job_filter: JobFilter) -> list[Event]:
+    """Return the event that adds or replaces a job filter; none for equal content, whose watermark stays."""
+    before = job_filter_of(document, job_filter.name)
+    if before is not None and replace(job_filter, watermark=before.watermark) == before:
+        return []
+    return [directory_events.PartitionJobFilterPut(job_filter.name, job_filter_to_stored(job_filter))]
+
+
+def remove_job_filter(document: Document, name: str) -> list[Event]:
+    """Return the event that removes a job filter; none if there is none of this name."""
+    return [directory_events.PartitionJobFilterRemoved(name)] if name in _filters(document) else []
+
+
+def _filters(document: Document) -> Mapping[str, Document]:
+    filters: Mapping[str, Document] = document.get("job_filters", {})
+    return filters

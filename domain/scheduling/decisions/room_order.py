@@ -1,0 +1,246 @@
+"""The order in which sets get room under limits: nominal priority, weight, submission (design 5.4).
+
+A set gets no room while a set before it in this order lacks only this room and could be given a free system.
+The systems are asked one after another, so before a set takes the last room, the sets before it that the
+remaining room would no longer suffice for get their systems. A set that needs more room than is free is
+passed over until it weighs 0. From then on the room is kept for it, for one set at a time.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from domain.contention.weights import ticks
+from domain.recipe.state import Recipe
+from domain.scheduling.admitting.rooms import PLACED, PLACED_RECIPES, ROWS_BY_KIND, RoomLimit
+from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
+from domain.scheduling.decisions.granting import is_safe
+from domain.scheduling.decisions.system_order import places_for_system
+from domain.scheduling.demand.filters import RoomPlace
+from domain.scheduling.demand.lines import OWED, QUEUED, room_line
+from domain.scheduling.demand.order import Place
+from domain.scheduling.ranked import Rank
+from domain.scheduling.supply.reasons import NO_ROOM, ROOM_KEPT
+from domain.scheduling.world.partition import Partition
+
+
+class RoomRival(NamedTuple):
+    """A recipe whose set comes before another one in the order of room, and the number of its free system."""
+
+    host: Recipe
+    number: int
+
+
+def first_for_system(partition: Partition, number: int) -> Recipe | None:
+    """Return the first recipe in the order of a system whose grant is safe and whose set has room."""
+    system = partition.system(number)
+    for _, host in places_with_room(partition, lambda until: places_for_system(partition, system, until)):
+        if is_safe(partition, host, number):
+            return host
+    return None
+
+
+def places_with_room(
+    partition: Partition, search: Callable[[Rank | None], Iterable[tuple[int, Place]]]
+) -> Iterator[tuple[Place, Recipe]]:
+    """Yield the places of recipes in line from which no room is kept, in order.
+
+    `search` returns the tiers and places of the recipes, without those in sets behind that of a recipe. So
+    the sets from which room is kept are passed over at once.
+    """
+    until: Rank | None = None
+    last: tuple[int, Place] | None = None
+    while True:
+        for found in search(until):
+            if last is not None and found <= last:
+                continue
+            host = partition.sets.recipes[found[1].rank.recipe_id]
+            if until is None:
+                until = room_kept_for(partition, host)
+                if until is not None:
+                    break
+            last = found
+            yield found[1], host
+        else:
+            return
+
+
+def first_rival(partition: Partition, host: Recipe, number: int | None = None) -> RoomRival | None:
+    """Return the first recipe whose set must get room before that of `host`, None if there is none.
+
+    `number` is the system that `host` is about to take, which no rival gets here. A rival may have rivals of
+    its own, under limits that do not apply to `host`; then one without any is returned.
+    """
+    if not partition.sets.classes.numbers:
+        return None
+    rival = _first_rival(partition, host, number)
+    while rival is not None:
+        other = _first_rival(partition, rival.host, rival.number)
+        if other is None:
+            return rival
+        rival = other
+    return None
+
+
+def _first_rival(partition: Partition, host: Recipe, number: int | None) -> RoomRival | None:
+    classes = _rival_classes(partition, host)
+    if not classes:
+        return None
+    search = _RivalSearch(partition, classes, _place(partition, host))
+    others = ~(0 if number is None else 1 << number)
+    for each in classes:
+        search.ask_idle(each, others)
+    for pending in numbers_in(partition.available.pending() & others):
+        search.ask(pending)
+    return search.rival
+
+
+def _rival_classes(partition: Partition, host: Recipe) -> list[int]:
+    """Return the classes with room that would have none after a grant to the set of `host`.
+
+    They are sorted, because a scheduler that starts from a snapshot meets them in another order.
+    """
+    sets, rooms = partition.sets, partition.sets.rooms
+    if host.recipe_set_id in rooms.charged:
+        return []
+    found: dict[int, None] = {}
+    for limit, count in sets.classes.needs(host.recipe_set_id):
+        left = rooms.free(limit) - count
+        for number in rooms.under(limit):
+            needs = rooms.needs_of(number)
+            if dict(needs)[limit] > left and rooms.has_room(needs):
+                found[number] = None
+    return sorted(found, key=rooms.needs_of)
+
+
+def _place(partition: Partition, host: Recipe) -> RoomPlace:
+    rank = partition.sets.rank(host)
+    return RoomPlace(rank.negative_priority, partition.sets.places.weight(host), rank)
+
+
+class _RivalSearch:
+    """The search for the first rival of a recipe with a place, among sets of some classes. Mutable."""
+
+    def __init__(self, partition: Partition, classes: Collection[int], before: RoomPlace) -> None:
+        self.rival: RoomRival | None = None
+        self._partition = partition
+        self._classes = classes
+        self._before = before
+        self._asked = 0
+
+    def ask_idle(self, number: int, systems: int) -> None:
+        """Ask the idle ones of `systems` that recipes of a class could be given, first recipes first."""
+        available = self._partition.available
+        is_left = True
+        while is_left:
+            left = systems & ~self._asked
+            idle = {forced: available.idle(forced=forced) & left for forced in (False, True)}
+            is_left = self._ask_for_first(number, idle)
+
+    def _ask_for_first(self, number: int, idle: Mapping[bool, int]) -> bool:
+        """Ask idle systems until the first recipe that fits some of them has one; return whether it has none.
+
+        Then the other recipes that fit the same systems need not be looked at.
+        """
+        for place, fitting in _places(self._partition, number, idle):
+            if place >= self._before:
+                return False
+            host = self._partition.sets.recipes[place.rank.recipe_id]
+            candidates = without_hopeless_labs(self._partition, host, fitting)
+            for each in numbers_in(candidates):
+                if self.ask(each) == host:
+                    return False
+            if candidates:
+                return True
+        return False
+
+    def ask(self, number: int) -> Recipe | None:
+        """Return the first recipe for a free system, a rival if its set is before and of the classes."""
+        self._asked |= 1 << number
+        host = first_for_system(self._partition, number)
+        if host is None or host.recipe_set_id in self._partition.sets.rooms.charged:
+            return host
+        number_of_class = self._partition.sets.classes.numbers.get(host.recipe_set_id)
+        place = _place(self._partition, host)
+        if place < self._before and number_of_class in self._classes:
+            self._before, self.rival = place, RoomRival(host, number)
+        return host
+
+
+def _places(
+    partition: Partition, number: int, systems: Mapping[bool, int]
+) -> Iterator[tuple[RoomPlace, int]]:
+    """Yield the recipes of a class in the order of room, each with those of `systems` viable for it."""
+    lines = (room_line(line, number) for line in (QUEUED, OWED))
+    return heapq.merge(*(partition.filters.places_for_room(line, systems) for line in lines))
+
+
+# Room that is kept
+
+
+def room_kept_for(partition: Partition, host: Recipe) -> Rank | None:
+    """Return a recipe of the first set for which room is kept that the set of `host` needs.
+
+    Return None if no room is kept from the set. The room is kept from all sets behind the first one: a set
+    that weighs 0 after K ticks was submitted before all that weigh something.
+    """
+    sets = partition.sets
+    if not sets.classes.numbers:
+        return None
+    needs = sets.classes.needs(host.recipe_set_id)
+    if not needs or host.recipe_set_id in sets.rooms.charged:
+        return None
+    own = _place(partition, host)
+    found = (_kept_for(partition, limit, own) for limit, _ in needs if limit.kind == PLACED)
+    return next((rank for rank in found if rank is not None), None)
+
+
+def _kept_for(partition: Partition, limit: RoomLimit, before: RoomPlace) -> Rank | None:
+    """Return the first set before a place that waits for more room than is free, since K ticks or longer."""
+    rooms, first = partition.sets.rooms, None
+    usable = {forced: partition.available.usable(forced=forced) for forced in (False, True)}
+    for number in rooms.under(limit):
+        needs = rooms.needs_of(number)
+        if list(rooms.lacking(needs)) != [limit] or dict(needs)[limit] > limit.capacity:
+            continue
+        for place, systems in _places(partition, number, usable):
+            if place >= before:
+                break
+            host = partition.sets.recipes[place.rank.recipe_id]
+            if _is_aged(partition, host) and without_hopeless_labs(partition, host, systems):
+                first, before = place.rank, place
+                break
+    return first
+
+
+def _is_aged(partition: Partition, host: Recipe) -> bool:
+    """Return whether a recipe has waited K ticks, after which its set weighs 0."""
+    weighing = partition.filters.weighing
+    submitted_at = partition.sets.sets[host.recipe_set_id].submitted_at
+    if submitted_at is None or weighing.now is None:
+        return False
+    settings = weighing.settings
+    return ticks(submitted_at, weighing.now, settings.tick_milliseconds) >= settings.coefficient
+
+
+# Reasons
+
+
+class Lack(NamedTuple):
+    """A limit that keeps a set from its first system: the kind of the limit, and the reason."""
+
+    row: str
+    reason: str
+
+
+def lacks(partition: Partition, host: Recipe) -> Iterator[Lack]:
+    """Yield the limits under which the set of a recipe has no room, or whose room is kept for another set."""
+    sets = partition.sets
+    if sets.classes.lacks_room(host.recipe_set_id):
+        for limit in sets.rooms.lacking(sets.classes.needs(host.recipe_set_id)):
+            yield Lack(ROWS_BY_KIND[limit.kind], f"{NO_ROOM}: {limit}")
+    elif room_kept_for(partition, host) is not None:
+        yield Lack(PLACED_RECIPES, ROOM_KEPT)

@@ -1,0 +1,85 @@
+"""Updates of admission: the sets that are held back, and the class of each set that needs room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from domain.admission.configuration import LimitSection
+from domain.admission.job_filters import JobFilter, JobFilters
+from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
+from domain.scheduling.admitting.admission import Admission, HeldBack
+from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
+from domain.scheduling.sets.host_index import HostIndex
+from domain.scheduling.sets.set_classes import SetClasses
+from domain.scheduling.sets.set_states import FREE, SetStates
+
+
+class AdmissionUpdates:
+    """Asks admission again after each change, and indexes the hosts of the affected sets again."""
+
+    def __init__(
+        self, states: SetStates, admission: Admission, rooms: Rooms, classes: SetClasses, index: HostIndex
+    ) -> None:
+        self._states = states
+        self._admission = admission
+        self._rooms = rooms
+        self._classes = classes
+        self._index = index
+
+    def put_rules(self, job_filters: JobFilters, limits: LimitSection) -> None:
+        """Ask all sets that hold nothing again, and charge all others, by new job filters and limits."""
+        self._admission.put_job_filters(job_filters)
+        self._rooms.configure(limits)
+        answers: dict[int, HeldBack | None] = {}
+        numbers: dict[int, int] = {}
+        for recipe_set_id, recipe_set in self._states.sets.items():
+            applying = self._admission.applying(recipe_set)
+            number = self._classes.number(recipe_set, applying)
+            if number != self._classes.numbers.get(recipe_set_id, UNLIMITED):
+                numbers[recipe_set_id] = number
+            answers[recipe_set_id] = self._answer(recipe_set, applying)
+        self._put(answers, numbers)
+
+    def put_unindexed(self, recipe_set: RecipeSet) -> None:
+        """Ask for a set whose hosts are in no index: a new one, or one whose priority changes."""
+        if not self._admission.concerns(recipe_set) and not self._rooms.concern(recipe_set):
+            return
+        applying = self._admission.applying(recipe_set)
+        self._classes.put(recipe_set.recipe_set_id, self._classes.number(recipe_set, applying))
+        self._admission.hold_back(recipe_set.recipe_set_id, self._answer(recipe_set, applying))
+
+    def recipe_changed(self, before: Recipe, recipe: Recipe) -> None:
+        """Ask the sets again for which a new state of a recipe may change the answer."""
+        if recipe.state in FREE and before.state not in FREE:
+            self._ask((recipe.recipe_set_id,))
+        if recipe.finished != before.finished:
+            self._ask(self._admission.changed_with(recipe))
+
+    def admit(self, recipe_set_id: int) -> None:
+        """Put the recipes of a set that was held back into the lines again."""
+        self._put({recipe_set_id: None}, {})
+
+    def _ask(self, recipe_set_ids: Iterable[int]) -> None:
+        sets = map(self._states.sets.__getitem__, recipe_set_ids)
+        applying = self._admission.applying
+        self._put({each.recipe_set_id: self._answer(each, applying(each)) for each in sets}, {})
+
+    def _answer(self, recipe_set: RecipeSet, applying: JobFilter | None) -> HeldBack | None:
+        """Return why a set is held back now; a set that holds systems or has started is not asked."""
+        before = self._admission.held_back.get(recipe_set.recipe_set_id)
+        is_concerned = before is not None or self._admission.concerns(recipe_set)
+        if is_concerned and self._states.holds_nothing(recipe_set):
+            return self._admission.why_held_back(recipe_set, applying)
+        return before
+
+    def _put(self, answers: Mapping[int, HeldBack | None], numbers: Mapping[int, int]) -> None:
+        """Record why sets are held back and their new classes, and move their recipes to other lines."""
+        before = self._admission.held_back.get
+        changed = {each: answer for each, answer in answers.items() if answer != before(each)}
+        moved = [each for each, answer in changed.items() if (answer is None) != (before(each) is None)]
+        with self._index.reindexed(dict.fromkeys((*numbers, *moved))):
+            for recipe_set_id, number in numbers.items():
+                self._classes.put(recipe_set_id, number)
+            for recipe_set_id, answer in changed.items():
+                self._admission.hold_back(recipe_set_id, answer)

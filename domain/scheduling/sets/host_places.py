@@ -1,0 +1,67 @@
+"""The line in which each host stands, and its weight there."""
+
+from __future__ import annotations
+
+from domain.contention.locks import NO_LOCKS
+from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
+from domain.scheduling.admitting.admission import Admission
+from domain.scheduling.demand.lines import OWED, QUEUED, newly_assigned_line, room_line
+from domain.scheduling.demand.weighing import WEIGHTLESS, WITHOUT_LOCKS, Profile, Weighing
+from domain.scheduling.sets.set_classes import SetClasses
+from domain.scheduling.sets.set_states import SetStates, lab_of
+
+
+class HostPlaces:
+    """The places of hosts, which follow from states, admission and room. Without a state of its own.
+
+    Newly assigned recipes rank with the queued ones until the batch is answered, because a batch is answered
+    in the order at its basis. Recipes of owed sets already rank with the assigned ones when they are queued.
+    """
+
+    def __init__(
+        self, states: SetStates, admission: Admission, classes: SetClasses, weighing: Weighing
+    ) -> None:
+        self._states = states
+        self._admission = admission
+        self._classes = classes
+        self._weighing = weighing
+
+    def line_of(self, host: Recipe) -> str | None:
+        """Return the line of a queued or assigned recipe, None for other states and if held back."""
+        recipe_set_id = host.recipe_set_id
+        if host.state == "assigned":
+            lab = lab_of(host)
+            if host.recipe_id in self._states.newly_assigned:
+                return lab if self._states.overtakings.is_owed(recipe_set_id) else newly_assigned_line(lab)
+            return lab
+        if host.state != "queued" or recipe_set_id in self._admission.held_back:
+            return None
+        line = OWED if self._states.overtakings.is_owed(recipe_set_id) else QUEUED
+        number = self._classes.numbers.get(recipe_set_id)
+        return line if number is None else room_line(line, number)
+
+    def is_held_back(self, host: Recipe) -> bool:
+        return host.recipe_set_id in self._admission.held_back
+
+    def is_wanting(self, host: Recipe) -> bool:
+        """Return whether a recipe has no system and may have one as far as admission is concerned."""
+        return host.state in UNPLACED and not self.is_held_back(host)
+
+    def profile(self, host: Recipe, line: str) -> Profile:
+        """Return the profile with which a recipe stands in a line; recipes of owed sets weigh nothing."""
+        states = self._states
+        if states.overtakings.is_owed(host.recipe_set_id):
+            return WEIGHTLESS
+        locks = states.sets[host.recipe_set_id].profile
+        return WITHOUT_LOCKS if locks == NO_LOCKS else states.declared_profile(host, line)
+
+    def weight(self, host: Recipe) -> int:
+        """Return the weight of an unplaced recipe; a new one counts as queued. 0 if all weigh the same."""
+        profile = self.profile(host, self.line_of(host) or QUEUED)
+        return self._weighing.of_profile(profile, host.recipe_id)
+
+    def weight_of_new(self, recipe_set: RecipeSet) -> int:
+        """Return the weight of a new set, 0 if all recipes weigh the same."""
+        return self._weighing.of_profile(Profile(recipe_set.profile), recipe_set.recipe_ids[-1])

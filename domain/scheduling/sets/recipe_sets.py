@@ -1,0 +1,206 @@
+"""The unfinished recipe sets of a partition: each new state, and the updates that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+
+from domain.access.submit_rights import Submitter
+from domain.contention.locks import NO_LOCKS, Locks
+from domain.recipe.lifecycle import BEFORE_START, FINISHED, PLACED
+from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
+from domain.scheduling.admitting.admission import Admission
+from domain.scheduling.admitting.rooms import Rooms
+from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.overtakings import is_owed_at
+from domain.scheduling.locking.lock_queue import LockQueue
+from domain.scheduling.safety.holders import Holders
+from domain.scheduling.sets.admission_updates import AdmissionUpdates
+from domain.scheduling.sets.host_index import HostIndex
+from domain.scheduling.sets.host_places import HostPlaces
+from domain.scheduling.sets.lock_records import LockRecords
+from domain.scheduling.sets.set_classes import SetClasses
+from domain.scheduling.sets.set_states import FREE, SetStates
+
+
+class RecipeSets(SetStates):
+    """Mutable: `put` each new state of a set or recipe, and `drop` recipes that have finished in the log.
+
+    A set is dropped with its last recipe. `submitter_of` returns the submitter of a recipe, `locks_of_placed`
+    the locks with which a placed host counts for the weights of others.
+
+    Data goes one way: `places` follow from the states, from `admission` and from the `classes` of sets that
+    need room; `index` follows from the places. `admission_updates` changes admission and classes, and has the
+    index follow. The sets that admission holds back are in no index but those of states and people.
+    """
+
+    def __init__(
+        self,
+        filters: Filters,
+        holders: Holders,
+        submitter_of: Callable[[Recipe], Submitter],
+        locks_of_placed: Callable[[Recipe], Locks],
+        locks: LockQueue,
+    ) -> None:
+        super().__init__()
+        # Recipes with a running watchdog, and placed recipes.
+        self.on_clock: dict[int, None] = {}
+        self.placed: dict[int, None] = {}
+        self.rooms = Rooms()
+        self.admission = Admission(self.members, self.host_count)
+        self.classes = SetClasses(self, self.rooms)
+        self.places = HostPlaces(self, self.admission, self.classes, filters.weighing)
+        self.index = HostIndex(self, self.places, filters, holders, submitter_of)
+        self.admission_updates = AdmissionUpdates(self, self.admission, self.rooms, self.classes, self.index)
+        self.lock_records = LockRecords(self, locks, filters.weighing, locks_of_placed)
+        self._holders = holders
+        self._weighing = filters.weighing
+        self._weighing.submitted_at = self.submitted_at
+        self._weighing.recipe_ids_of = self.recipe_ids
+
+    # Sets
+
+    def put_set(self, recipe_set: RecipeSet) -> None:
+        """Store a new set before its recipes, or a set whose priority has changed, and so its rank."""
+        recipe_set_id = recipe_set.recipe_set_id
+        hosts = self.hosts(recipe_set_id)
+        for host in hosts:
+            self.index.remove(host)
+        self.sets[recipe_set_id] = recipe_set
+        if not hosts:
+            self._begin(recipe_set)
+            return
+        self.admission_updates.put_unindexed(recipe_set)
+        for host in hosts:
+            self.index.add(host)
+        self.lock_records.update(recipe_set_id)
+
+    def _begin(self, recipe_set: RecipeSet) -> None:
+        self.admission.add(recipe_set)
+        if recipe_set.profile != NO_LOCKS:
+            self._weighing.declaring[recipe_set.recipe_set_id] = None
+
+    def _complete(self, recipe_set: RecipeSet) -> None:
+        """Ask admission for a set once all its recipes are stored, and index its hosts."""
+        self.host_counts[recipe_set.recipe_set_id] = len(self.hosts(recipe_set.recipe_set_id))
+        self.admission_updates.put_unindexed(recipe_set)
+        self.index.complete(recipe_set.recipe_set_id)
+
+    def set_overtaken(self, recipe_set_id: int, count: int) -> None:
+        """Set how often a set was overtaken; its recipes get another place if it becomes owed."""
+        is_owed = is_owed_at(count, self.overtakings.maximum)
+        changed = is_owed != self.overtakings.is_owed(recipe_set_id)
+        with self.index.reindexed([recipe_set_id] if changed else []):
+            self.overtakings.put(recipe_set_id, count)
+
+    def set_max_overtaken(self, maximum: int | None) -> None:
+        """Set the maximum of all counts; the recipes of sets that become owed get another place."""
+        count, is_owed = self.overtakings.count, self.overtakings.is_owed
+        changed = [each for each in self.sets if is_owed(each) != is_owed_at(count(each), maximum)]
+        with self.index.reindexed(changed):
+            self.overtakings.maximum = maximum
+
+    # Recipes
+
+    def put(self, recipe: Recipe, *, newly_assigned: bool = False) -> None:
+        """Store a state of a recipe, which may be tentative."""
+        recipe_id, recipe_set_id = recipe.recipe_id, recipe.recipe_set_id
+        before = self.recipes.get(recipe_id)
+        if recipe_set_id in self.admission.held_back and recipe.state not in (*FREE, *FINISHED):
+            # Rolling back: the set held a system before the decision that let it go.
+            self.admission_updates.admit(recipe_set_id)
+        # A recipe that has started, or has finished, is in no line and binds its set to no lab.
+        may_move = before is not None and (before.state in BEFORE_START or recipe.state in BEFORE_START)
+        line_before = self.places.line_of(before) if before is not None and may_move else None
+        if newly_assigned or recipe_id in self.newly_assigned:
+            _keep(self.newly_assigned, recipe, newly_assigned)
+        self.recipes[recipe_id] = recipe
+        self._holders.hopeless.pop(recipe_set_id, None)
+        if (recipe.deadline is not None) != (recipe_id in self.on_clock):
+            _keep(self.on_clock, recipe, recipe.deadline is not None)
+        if before is None or before.state != recipe.state or before.held is not recipe.held:
+            self._note_placed(before, recipe)
+        if before is not None and may_move and recipe.host_recipe_id is None:
+            self.index.move(before, line_before, recipe)
+        elif before is None and recipe_id == self.sets[recipe_set_id].recipe_ids[-1]:
+            self._complete(self.sets[recipe_set_id])
+        if before is not None and before.state != recipe.state:
+            if self.admission.has_rules:
+                self.admission_updates.recipe_changed(before, recipe)
+            if recipe_set_id in self.classes.numbers:
+                self.classes.charge(recipe_set_id)
+
+    def _note_placed(self, before: Recipe | None, recipe: Recipe) -> None:
+        """Count a recipe with a new state or new locks among the placed ones, and the locks that it holds."""
+        was_placed, is_placed = recipe.recipe_id in self.placed, recipe.state in PLACED
+        if was_placed != is_placed:
+            _keep(self.placed, recipe, is_placed)
+        if recipe.host_recipe_id is None and (was_placed or is_placed):
+            # A recipe that declares nothing weighs the same as long as it is placed.
+            if was_placed != is_placed or recipe.locks != NO_LOCKS:
+                self.lock_records.weigh(recipe)
+            self.lock_records.note(before, recipe)
+
+    def refresh(self, recipe: Recipe) -> None:
+        """Replace a recipe by a state that differs only in its deadlines."""
+        self.recipes[recipe.recipe_id] = recipe
+
+    def end_batch(self) -> None:
+        """Make all newly assigned recipes rank with the assigned ones."""
+        if not self.newly_assigned:
+            return
+        line_of, recipes = self.places.line_of, self.recipes
+        lines = {recipe_id: line_of(recipes[recipe_id]) for recipe_id in self.newly_assigned}
+        self.newly_assigned.clear()
+        self.index.move_from(lines)
+
+    def drop(self, recipe: Recipe) -> None:
+        """Drop a recipe that has finished according to the log, and its set with the last one."""
+        recipe_set_id = recipe.recipe_set_id
+        del self.recipes[recipe.recipe_id]
+        self.admission.drop_recipe(recipe)
+        self.index.drop(recipe)
+        self._holders.hopeless.pop(recipe_set_id, None)
+        if not self.members(recipe_set_id):
+            self.admission.drop(self.sets.pop(recipe_set_id))
+            self.classes.drop(recipe_set_id)
+            self.host_counts.pop(recipe_set_id, None)
+            self.overtakings.put(recipe_set_id, 0)
+            self._weighing.declaring.pop(recipe_set_id, None)
+
+    # A snapshot
+
+    def restore(
+        self,
+        recipe_sets: Iterable[RecipeSet],
+        recipes: Iterable[Recipe],
+        newly_assigned: Iterable[int] = (),
+        overtaken: Iterable[tuple[int, int]] = (),
+        host_counts: Iterable[tuple[int, int]] = (),
+    ) -> None:
+        """Restore sets and recipes from a snapshot; finished recipes are missing from their sets.
+
+        The outcomes and job filters of `admission` are restored before.
+        """
+        self.restore_states(recipe_sets, recipes, newly_assigned, overtaken, host_counts)
+        for recipe_set in self.sets.values():
+            self._begin(recipe_set)
+        # A set may depend on any other, so all are stored first.
+        for recipe_set in self.sets.values():
+            self.admission_updates.put_unindexed(recipe_set)
+        for recipe in self.recipes.values():
+            if recipe.deadline is not None:
+                self.on_clock[recipe.recipe_id] = None
+        # Held locks before awaited ones: no set that waits for locks is overtaken by a restored one.
+        placed = [recipe for recipe in self.recipes.values() if recipe.state in PLACED]
+        for recipe in sorted(placed, key=attrgetter("awaits_locks")):
+            self._note_placed(None, recipe)
+        self.index.restore()
+
+
+def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:
+    if belongs:
+        index[recipe.recipe_id] = None
+    else:
+        index.pop(recipe.recipe_id, None)

@@ -1,0 +1,90 @@
+"""The locks with which placed recipes count in weights (design 5.3), by level, kind and name."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from replay.audit.cells import KINDS, TABLE, kinds_of
+from replay.audit.locks import LEVELS, NO_LOCKS, LevelLock, Locks, Part
+
+ALL_EXCLUSIVE = LevelLock(exclusive="All")
+
+
+class KindCounts:
+    """The number of locks of each kind at one level, and how often each name occurs in a kind. Mutable."""
+
+    def __init__(self) -> None:
+        self.kinds = Counter[str]()
+        self.names = Counter[tuple[str, str]]()
+
+    def count(self, lock: LevelLock, change: int) -> None:
+        for kind, part in kinds_of(lock):
+            self.kinds[kind] += change
+            for name in part if isinstance(part, frozenset) else ():
+                self.names[kind, name] += change
+                if not self.names[kind, name]:
+                    del self.names[kind, name]
+
+
+class PlacedLocks:
+    """The locks of placed recipes. Recipes without locks are only counted. Mutable."""
+
+    def __init__(self, every: Iterable[Locks] = ()) -> None:
+        self._recipes: dict[int, tuple[int, Locks]] = {}
+        self._of_sets: defaultdict[int, dict[int, Locks]] = defaultdict(dict)
+        self._without = 0
+        self._levels = [KindCounts() for _ in LEVELS]
+        for locks in every:
+            self._count(locks, 1)
+
+    def put(self, recipe_id: int, set_id: int, locks: Locks | None) -> None:
+        """Replace the locks of a placed recipe; None if it is not placed."""
+        before = self._recipes.pop(recipe_id, None)
+        if before is not None:
+            self._count(before[1], -1)
+            del self._of_sets[before[0]][recipe_id]
+            if not self._of_sets[before[0]]:
+                del self._of_sets[before[0]]
+        if locks is not None:
+            self._recipes[recipe_id] = set_id, locks
+            self._of_sets[set_id][recipe_id] = locks
+            self._count(locks, 1)
+
+    def of_set(self, set_id: int) -> PlacedLocks | None:
+        """Return the locks of the placed recipes of a set, None if it has none."""
+        own = self._of_sets.get(set_id)
+        return None if own is None else PlacedLocks(own.values())
+
+    def _count(self, locks: Locks, change: int) -> None:
+        if locks == NO_LOCKS:
+            self._without += change
+            return
+        for counts, lock in zip(self._levels, locks.levels, strict=True):
+            counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
+
+    def worst(self, level: int, waiting: LevelLock, values: Mapping[str, int], own: PlacedLocks) -> int:
+        """Return the worst cell of a lock at a level, beside all these recipes without those in `own`.
+
+        A name in common gives the worst value of all, since the values of cells ascend.
+        """
+        kinds = kinds_of(waiting)
+        cells = (cell for kind, part in kinds for cell in self._cells(level, kind, part, own))
+        return max((values[cell] for cell in cells), default=0)
+
+    def _cells(self, level: int, row: str, part: Part, own: PlacedLocks) -> Iterable[str]:
+        """Yield the name of the worst cell beside each kind of a placed lock."""
+        for column, cell in zip(KINDS, TABLE[row], strict=True):
+            if self._number(level, column) == own._number(level, column):
+                continue
+            if isinstance(cell, str):
+                yield cell
+            else:
+                yield cell[0] if self._has_common(level, column, part, own) else cell[1]
+
+    def _number(self, level: int, kind: str) -> int:
+        return self._levels[level].kinds[kind] + (self._without if kind == "None" else 0)
+
+    def _has_common(self, level: int, kind: str, part: Part, own: PlacedLocks) -> bool:
+        names, own_names = self._levels[level].names, own._levels[level].names
+        return any(names[kind, name] > own_names[kind, name] for name in part)

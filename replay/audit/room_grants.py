@@ -1,0 +1,57 @@
+"""The invariant of the order of room: no first grant takes the room of a set that could have used it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from replay.audit.admission import holds_nothing, lacking
+from replay.audit.grants import DecisionInvariant, Grant
+from replay.audit.invariant import Violations
+from replay.audit.ranking import eligible_before, rank_on
+from replay.audit.room_order import sets_in_line, turn_of, would_lack
+from replay.audit.safety import could_take_safely
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.tables import FREE
+from replay.audit.values import Recipe, System
+from replay.audit.weights import weights_at
+
+
+class NoRoomJumped(DecisionInvariant):
+    """A set gets no room while a set before it would then lack only this room, but could have a free system.
+
+    That is another system than the granted one, on which the order of the system decides. The set before it
+    could have an idle or pending system if one of its recipes is the first there that could take it.
+    """
+
+    name = "no_room_jumped"
+
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
+        recipe, system, record = grant
+        if not holds_nothing(view, recipe.set_id) or not view.needs(recipe.set_id):
+            return
+        turn = turn_of(view, recipe.set_id)
+        for number in sets_in_line(view):
+            limit = would_lack(view, number, recipe.set_id)
+            if limit is None or lacking(view, number) or turn_of(view, number) >= turn:
+                continue
+            for other, free in self._free_systems(view, number, system):
+                what = f"it took the last room under {limit}, but {other.subject} could have had {free.fqdn}"
+                subjects = recipe.subject, system.subject, f"recipe-set/{number}", other.subject, free.subject
+                yield self.violation([record.position], subjects, what)
+                return
+
+    def _free_systems(
+        self, view: SchedulerView, set_id: int, granted: System
+    ) -> Iterator[tuple[Recipe, System]]:
+        """Yield the recipes of a set with the free systems that each could have, without the granted one."""
+        for free in list(view.systems.values()):
+            if free.usage in FREE and free.fqdn != granted.fqdn:
+                for host in view.hosts(set_id):
+                    takes = could_take_safely(view, self._matcher, host, free)
+                    if takes and self._is_first(view, host, free):
+                        yield host, free
+
+    def _is_first(self, view: SchedulerView, host: Recipe, free: System) -> bool:
+        weights, bound_first = weights_at(view, view.now), view.bound_first
+        rank = rank_on(view, self._matcher, host, free, bound_first=bound_first, weights=weights)
+        return next(eligible_before(view, self._matcher, free, rank, weights), None) is None

@@ -1,0 +1,82 @@
+"""The order in which sets get room: nominal priority, weight, submission (design 5.4).
+
+Room is kept for the first set that has waited K ticks and needs more of it than is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from replay.audit.admission import effect, holds_nothing, lacking
+from replay.audit.matching import can_match, unplaced_hosts
+from replay.audit.rooms import PLACED, Limit, Needs
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
+from replay.audit.tables import URGENCY
+from replay.audit.weights import remaining_ticks, settings_of, weights_at
+
+
+class RoomTurn(NamedTuple):
+    """The turn of a set that gets room; the least one is first, and priority 0 is Urgent."""
+
+    nominal: int
+    weight: int
+    submission: int
+
+
+def turn_of(view: SchedulerView, set_id: int) -> RoomTurn:
+    """Return the turn of a set at the time of the decision; an owed set weighs nothing."""
+    recipe_set, weights = view.sets[set_id], weights_at(view, view.now)
+    is_weightless = weights is None or any(map(view.is_owed, view.hosts(set_id)))
+    weight = 0 if weights is None or is_weightless else weights.weight(set_id)
+    return RoomTurn(URGENCY[recipe_set.priority], weight, recipe_set.submission)
+
+
+def sets_in_line(view: SchedulerView) -> Iterator[int]:
+    """Yield the sets in the queue that hold nothing, and that neither a dependency nor a rule holds back."""
+    numbers = dict.fromkeys(view.recipes[number].set_id for number in view.queues)
+    return (number for number in numbers if holds_nothing(view, number) and effect(view, number) is None)
+
+
+def is_room_kept_from(view: SchedulerView, matcher: SystemMatcher, set_id: int) -> bool:
+    """Return whether placed recipes that a set needs are kept for a set before it, which needs more."""
+    if not holds_nothing(view, set_id):
+        return False
+    limits = [limit for limit in view.needs(set_id) if limit.kind == PLACED]
+    if not limits:
+        return False
+    turn = turn_of(view, set_id)
+    return any(
+        _is_aged(view, other)
+        and lacking(view, other) == limits
+        and turn_of(view, other) < turn
+        and _could_be_placed(view, matcher, other, view.needs(other))
+        for other in sets_in_line(view)
+    )
+
+
+def _is_aged(view: SchedulerView, set_id: int) -> bool:
+    settings = settings_of(view.configuration.get("weights", {}))
+    return not remaining_ticks(view.sets[set_id].recorded_at, view.now, settings)
+
+
+def _could_be_placed(view: SchedulerView, matcher: SystemMatcher, set_id: int, needs: Needs) -> bool:
+    """Return whether a set could be placed if nobody else held systems or room."""
+    if any(count > limit.capacity for limit, count in needs.items()):
+        return False
+    hosts = unplaced_hosts(view, set_id)
+    return any(can_match(matcher, hosts, lab, set()) for lab in sorted(view.systems_of))
+
+
+def would_lack(view: SchedulerView, set_id: int, other: int) -> Limit | None:
+    """Return a limit that would have too little room for a set after a grant to the other one."""
+    others, free = view.needs(other), view.rooms.free
+    return next(
+        (
+            limit
+            for limit, count in view.needs(set_id).items()
+            if limit in others and free(limit) - others[limit] < count
+        ),
+        None,
+    )

@@ -1,0 +1,101 @@
+"""`labledger partition configuration` and `operations`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from domain.admission.configuration import Configuration, configuration_to_json
+from tests.cli.loopback import Answer, LoopbackServer
+
+Run = Callable[..., Result]
+
+PATH = "/partitions/default/configuration"
+DEFAULTS = configuration_to_json(Configuration())
+CHANGED: dict[str, Any] = {**DEFAULTS, "operations": [{"operation": "move", "tasks": [], "locks": {}}]}
+
+
+def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServer, run: Run) -> None:
+    server.on("GET", PATH, Answer({"position": 4, **CHANGED}))
+    result = run("partition", "configuration")
+    rows = dict(line.split() for line in result.stdout.splitlines()[2:])
+    assert rows["order.assigned_first"] == "within_priority"
+    assert (rows["weights.enabled"], rows["weights.values.degrade"]) == ("yes", "0.3")
+    assert (rows["locks.most_overtaken"], rows["limits.placed_recipes"]) == ("8", "none")
+    assert "position" not in rows and len(rows) == 13
+    assert "1 row of the operation table" in result.stderr
+
+
+def test_configuration__for_machines__is_what_put_takes(
+    server: LoopbackServer, run: Run, tmp_path: Path
+) -> None:
+    server.on("GET", PATH, Answer({"position": 4, "as_of": None, **CHANGED}))
+    server.on("PUT", PATH, Answer({"changed": True}), Answer({"changed": False}))
+    shown = run("partition", "configuration", "--json").stdout
+    file = tmp_path / "configuration.json"
+    file.write_text(shown)
+    assert run("partition", "configuration", "put", str(file)).stdout == "configuration changed\n"
+    assert run("partition", "configuration", "put", "-", input=shown).stdout == "configuration unchanged\n"
+    for asked in server.asked_for("PUT", PATH):
+        assert (asked.json(), asked.query) == (CHANGED, {})
+
+
+@pytest.mark.parametrize(("changed", "outcome"), [(True, "changed"), (False, "unchanged")])
+def test_configuration__dry_run__says_what_would_happen(
+    server: LoopbackServer, run: Run, changed: bool, outcome: str
+) -> None:
+    waits = {"effect": "wait", "reason": "no room under a limit: placed recipes (1)"}
+    row = {"job_id": 7, "owner": "ada", "priority": "High", "placed": False, "applies": None}
+    effects = {"held_back": 1, "freed": 0}
+    effects |= {"recipe_sets": [{**row, "recipe_set_id": 2, "before": None, "after": waits}]}
+    server.on("PUT", PATH, Answer({"changed": changed, "dry_run": True, "effects": effects}))
+    result = run("partition", "configuration", "put", "-", "--dry-run", input="{}")
+    first, *table = result.stdout.splitlines()
+    assert first == f"configuration would be {outcome}"
+    assert table[-1].split()[:5] == ["2", "7", "ada", "High", "held"]
+    assert "1 recipe set would be held back or end, 0 freed" in result.stderr
+    assert server.asked[0].query == {"dry_run": ["true"]}
+
+
+@pytest.mark.parametrize(("text", "message"), [("[]", "must be an object"), ("{", "is not JSON")])
+def test_configuration__file_of_another_form__is_refused(
+    server: LoopbackServer, run: Run, tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "configuration.json"
+    file.write_text(text)
+    result = run("partition", "configuration", "put", str(file))
+    assert result.exit_code == 1 and f"configuration.json: {message}" in result.stderr
+    assert not server.asked
+
+
+def test_operations__for_people__say_their_locks_and_where_they_are_from(
+    server: LoopbackServer, run: Run
+) -> None:
+    move = {"network": [{"Shared": ["core"]}, {"Exclusive": ["{NET}"]}], "whole_lab": True}
+    rows = [
+        {
+            "operation": "reserve",
+            "tasks": ["/r"],
+            "locks": {},
+            "source": "shipped",
+            "replaces_shipped": False,
+        },
+        {
+            "operation": "move",
+            "tasks": [],
+            "locks": move,
+            "source": "configuration",
+            "replaces_shipped": True,
+        },
+    ]
+    server.on("GET", "/partitions/default/operations", Answer({"position": 4, "operations": rows}))
+    _, _, reserve, moved = run("operations").stdout.splitlines()
+    assert reserve.split() == ["reserve", "/r", "none", "shipped"]
+    assert "network=Shared:core network=Exclusive:{NET} whole_lab" in moved
+    assert moved.endswith("configuration, replaces the shipped row")
+    assert json.loads(run("operations", "--json").stdout)["operations"] == rows

@@ -1,0 +1,105 @@
+"""Weights in reads, with a read model and an explaining process that the tests replace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from api.rest import explainer_answers
+from api.rest.shown_weights import NO_WEIGHT, weight_of_set, weights_of
+from projections.reader import At
+from runtime.processes.child import ChildFailed
+from workers.explaining.explainer import StillReading
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+# Recipe 1 is of set 1, which declares locks; recipes 2 and 3 are of sets that declare none.
+ROWS = [
+    {"recipe_id": number, "recipe_set_id": number, "submitted_at": NOW - timedelta(seconds=age)}
+    for number, age in ((1, 0), (2, 0), (3, 450))
+]
+
+PRESENT = At(7)
+
+Ask = Callable[..., Awaitable[dict[str, Any]]]
+
+
+class Parts:
+    """Parts with these answers. `asked` has the questions to the explaining process."""
+
+    def __init__(self, ask: Ask, configuration: dict[str, Any] | None = None) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self._ask = ask
+        self._configuration = configuration
+        self.clock = lambda: NOW
+        self.reader = SimpleNamespace(together=self._together)
+        self.explainer = SimpleNamespace(ask=self._asked)
+
+    async def _together(self, *queries: tuple[str, dict[str, Any]]) -> list[list[dict[str, Any]]]:
+        documents = [{"document": {"configuration": self._configuration}}] if self._configuration else []
+        declaring = [{"recipe_set_id": 1}] if 1 in queries[1][1]["recipe_set_ids"] else []
+        return [documents, declaring]
+
+    async def _asked(self, about: str, **question: Any) -> dict[str, Any]:
+        self.asked.append({"about": about, **question})
+        return await self._ask()
+
+
+async def _weighs() -> dict[str, Any]:
+    return {"position": 9, "weights": [4.0]}
+
+
+async def _still_reads() -> dict[str, Any]:
+    raise StillReading("no answer")
+
+
+async def _fails() -> dict[str, Any]:
+    raise ChildFailed("ended")
+
+
+async def _hangs() -> dict[str, Any]:
+    await asyncio.sleep(60)
+    raise AssertionError("the caller waits for a minute")
+
+
+def weighed(parts: Any, at: At = PRESENT) -> list[float | None]:
+    return asyncio.run(weights_of(parts, at, ROWS))
+
+
+def test_weights__some_sets_declare_locks__only_these_are_asked_for() -> None:
+    parts = Parts(_weighs)
+    assert weighed(parts) == [4.0, 1.0, 0.5]
+    assert parts.asked == [{"about": "weights", "at": None, "now": NOW, "recipe_ids": [1]}]
+
+
+def test_weights__as_of_a_position__are_of_its_moment() -> None:
+    parts = Parts(_weighs)
+    assert weighed(parts, At(7, NOW - timedelta(seconds=450))) == [4.0, 1.0, 1.0]
+    (question,) = parts.asked
+    assert (question["at"], question["now"]) == (7, NOW - timedelta(seconds=450))
+
+
+def test_weights__another_configuration__has_its_base_and_coefficient() -> None:
+    parts = Parts(_weighs, {"weights": {"base": 3, "coefficient": 60}})
+    assert weighed(parts) == [4.0, 3.0, 2.25]
+
+
+def test_weights__switched_off__are_none() -> None:
+    parts = Parts(_weighs, {"weights": {"enabled": False}})
+    assert weighed(parts) == [None] * 3
+    assert asyncio.run(weight_of_set(parts, PRESENT, 1, NOW)) == NO_WEIGHT
+    assert parts.asked == []
+
+
+@pytest.mark.parametrize("ask", [_still_reads, _fails, _hangs])
+def test_weights__explaining_process_has_no_answer__only_those_with_locks_are_none(
+    monkeypatch: pytest.MonkeyPatch, ask: Ask
+) -> None:
+    monkeypatch.setattr(explainer_answers, "WAIT_SECONDS", 0.01)
+    assert weighed(Parts(ask)) == [None, 1.0, 0.5]
+    assert asyncio.run(weight_of_set(Parts(ask), PRESENT, 1, NOW)) == NO_WEIGHT
+    assert asyncio.run(weight_of_set(Parts(ask), PRESENT, 2, NOW))["weight"] == 1

@@ -1,0 +1,104 @@
+"""Contention in a seed: locks, dependencies and buckets of jobs, and an admin who changes the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from api.use_cases.change_partition import configure_partition, put_job_filter, remove_job_filter
+from domain.admission.configuration import stored_configuration
+from domain.admission.dependencies import FINAL_STATES
+from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, REJECT, stored_job_filter
+from domain.priority import Priority
+from tests.simulation.people.actor import Act, Actor
+
+NETWORKS: Final = ("n1", "n2")
+LABELS: Final = ("array", "array", "switch")
+RULES: Final = ("day", "night")
+
+
+def contended(job: dict[str, Any], dice: Random, earlier: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return a job with locks, and perhaps a bucket and a dependency on one of the `earlier` jobs."""
+    found = {**job, "recipe_sets": [_with_locks(each, dice) for each in job["recipe_sets"]]}
+    if dice.random() < 0.6:
+        found["reasons"] = [f"rate-limit:{dice.choice((1, 1, 2))}:{dice.choice(LABELS)}"]
+    if earlier and dice.random() < 0.3:
+        named, states = dice.choice(earlier[-5:]), dice.sample(FINAL_STATES, dice.randint(1, 3))
+        number = dice.choice(({"job": named["job_id"]}, {"recipe_set": named["recipe_set_ids"][0]}))
+        found["depends_on"] = [{**number, "states": states}]
+    return found
+
+
+def _with_locks(recipe_set: dict[str, Any], dice: Random) -> dict[str, Any]:
+    return {**recipe_set, "recipes": [{**each, **_locks(dice)} for each in recipe_set["recipes"]]}
+
+
+def _locks(dice: Random) -> dict[str, Any]:
+    if dice.random() < 0.04:
+        return {"locks": {"whole_lab": True}}
+    networks = dice.sample(NETWORKS, dice.randint(1, 2))
+    locks: tuple[dict[str, Any], ...] = (
+        {},
+        {"network": {"Exclusive": networks}},
+        {"network": {"Shared": networks}},
+        {"network": "AllShared", "system": {"Exclusive": ["$system"]}},
+        {"pool": {"Shared": ["$pools"]}, "guest": "UnknownExclusive"},
+    )
+    return {"locks": dice.choice(locks)}
+
+
+class RuleMaker(Actor):
+    """An admin who puts job filters, limits and weights, and removes them soon."""
+
+    def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
+        return self._job_filter, self._job_filter, self._configuration
+
+    def tidy_up(self) -> None:
+        for name in RULES:
+            self.ask(f"removes the job filter {name}", partial(remove_job_filter, name=name))
+        self.ask("resets the configuration", partial(configure_partition, configuration=DEFAULTS))
+
+    def _job_filter(self) -> Iterator[tuple[float, Act]]:
+        name, action = self.dice.choice(RULES), self.dice.choice(ACTIONS)
+        limit = {"limit": self.dice.randint(1, 3)} if action == RATE_LIMITED else {}
+        document = {"action": action, "predicate": self._predicate(), "watermark": 0, **limit}
+        put = partial(put_job_filter, wanted=stored_job_filter(name, document))
+        yield 0.0, (f"puts the job filter {name}: {action}", _committed(put))
+        if self.dice.random() < 0.8:
+            yield self.later(), (f"removes the job filter {name}", partial(remove_job_filter, name=name))
+
+    def _predicate(self) -> dict[str, Any] | None:
+        predicates = (
+            None,
+            {"field": "user", "op": "=", "value": self.dice.choice(self.lab["users"])["name"]},
+            {"field": "priority", "op": "<=", "value": self.dice.choice(list(Priority)).name},
+            {"field": "job_id", "op": ">", "value": "watermark"},
+        )
+        return self.dice.choice(predicates)
+
+    def _configuration(self) -> Iterator[tuple[float, Act]]:
+        document = {
+            "limits": {"placed_recipes": self.dice.choice((None, 1, 2, 4))},
+            "locks": {"most_overtaken": self.dice.choice((0, 1, 8))},
+            "weights": {"enabled": self.dice.random() < 0.8},
+            "order": {"assigned_first": self.dice.choice(("within_priority", "always"))},
+        }
+        for seconds, each in ((0.0, document), (self.later(), {})):
+            configure = partial(configure_partition, configuration=stored_configuration(each))
+            yield seconds, (f"configures {each}", configure)
+
+
+ACTIONS: Final = (ACCEPT, CONTINUE, PAUSE, PAUSE, REJECT, RATE_LIMITED, RATE_LIMITED)
+DEFAULTS: Final = stored_configuration({})
+
+
+def _committed(put: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a use case that returns only the commit of another one."""
+
+    async def use_case(*parts_and_request: Any) -> Any:
+        _, done = await put(*parts_and_request)
+        return done
+
+    return use_case

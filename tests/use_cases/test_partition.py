@@ -1,0 +1,84 @@
+"""Changes of the configuration and the job filters of the partition."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from api.use_cases.change_partition import (
+    configure_partition,
+    put_job_filter,
+    remove_job_filter,
+    would_configure,
+    would_put_job_filter,
+)
+from domain.admission.configuration import Configuration, LimitSection
+from domain.admission.job_filters import JobFilter
+from domain.directory.partitions import PARTITION
+from domain.errors import NotPermitted, Stale, Unknown
+from tests.use_cases.town import Town, as_admin, by
+
+STRICT = Configuration(limits=LimitSection(5))
+RULE = JobFilter("rule", 0, 0, None, "PAUSE")
+
+CHANGES: list[tuple[Callable[..., Awaitable[Any]], Any]] = [
+    (configure_partition, STRICT),
+    (would_configure, STRICT),
+    (put_job_filter, RULE),
+    (would_put_job_filter, RULE),
+    (remove_job_filter, "rule"),
+]
+
+
+@pytest.mark.parametrize(("use_case", "argument"), CHANGES)
+def test_change__by_anybody_but_an_admin__not_permitted(town: Town, use_case: Any, argument: Any) -> None:
+    before = town.log.end()
+    with pytest.raises(NotPermitted):
+        town.ask(use_case, by("ada"), argument)
+    assert town.log.end() == before
+
+
+@pytest.mark.parametrize(("use_case", "argument"), CHANGES[:4])
+def test_if_match__before_the_first_change__is_version_0(town: Town, use_case: Any, argument: Any) -> None:
+    with pytest.raises(Stale):
+        town.ask(use_case, as_admin(expected=frozenset({1})), argument)
+    assert town.ask(use_case, as_admin(expected=frozenset({0})), argument)
+
+
+def test_configure__defaults_before_the_first_change__nothing_changes(town: Town) -> None:
+    before = town.log.end()
+    assert town.ask(configure_partition, as_admin(), Configuration()) is None
+    assert town.ask(would_configure, as_admin(), Configuration()) is False
+    assert town.log.end() == before
+
+
+def test_change__another_rule_is_put_meanwhile__both_are_in_force(town: Town) -> None:
+    """The first attempt conflicts, because all rules of the partition have one version."""
+    between = town.scene.apis[1].appended.preceded(lambda: town.ask(put_job_filter, as_admin(), RULE))
+    before = town.log.end()
+    with between:
+        assert town.ask(configure_partition, as_admin(), STRICT, process=1) is not None
+    assert town.since(before) == [
+        (PARTITION, "partition.job-filter-put"),
+        (PARTITION, "partition.configured"),
+    ]
+    assert set(town.document_of("partition", "default")) == {"job_filters", "configuration"}
+
+
+def test_equal_rules__put_by_two_at_once__one_event(town: Town) -> None:
+    between = town.scene.apis[1].appended.preceded(lambda: town.ask(put_job_filter, as_admin(), RULE))
+    before = town.log.end()
+    with between:
+        change, done = town.ask(put_job_filter, as_admin(), RULE, process=1)
+    assert (change.existed, done) == (True, None)
+    assert town.since(before) == [(PARTITION, "partition.job-filter-put")]
+
+
+def test_remove__twice_and_never_put__the_second_changes_nothing_and_the_third_is_unknown(town: Town) -> None:
+    town.ask(put_job_filter, as_admin(), RULE)
+    assert town.ask(remove_job_filter, as_admin(), "rule") is not None
+    assert town.ask(remove_job_filter, as_admin(), "rule") is None
+    with pytest.raises(Unknown, match="job filter other"):
+        town.ask(remove_job_filter, as_admin(), "other")
