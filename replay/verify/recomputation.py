@@ -108,7 +108,9 @@ class Recomputation:
         """Yield a decision that was due for triggers that a commit records as answered before its batch.
 
         No commit answered these triggers, so at the position up to which they are recorded as answered, they
-        must have no result. The rest of the recorded batch follows from earlier commits.
+        must have no result. The rest of the recorded batch follows from earlier commits. The time of that
+        answer is not recorded, so the decision has the time of the commit. By then room is kept for at least
+        the sets for which it was kept before.
         """
         batch, basis = commit.basis.batch, commit.basis
         is_judged = basis.policy_version == POLICY_VERSION and self._partition.position <= basis.position
@@ -117,7 +119,7 @@ class Recomputation:
         if batch.after <= self._partition.triggers.batch.upto:
             return
         self._fold_upto(min(batch.after, basis.position))
-        due = decide(self._partition, 1)
+        due = decide(self._partition, 1, basis.now)
         if due:
             self._partition.rollback()
             yield DecisionDifference(commit, 0, None, _plain(due[0]))

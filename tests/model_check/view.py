@@ -158,7 +158,8 @@ class View:
         return nominal, self.weight(set_id), submission
 
     def is_charged(self, set_id: int) -> bool:
-        return any(self.state[number] not in ("new", "queued") for number in self.sets[set_id])
+        uncharged = ("new", "queued", *FINISHED)
+        return any(self.state[number] not in uncharged for number in self.sets[set_id])
 
     def has_room(self, set_id: int, *instead: int) -> bool:
         """Return whether a set has room; `instead` are sets that are charged before."""

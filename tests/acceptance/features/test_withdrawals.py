@@ -86,7 +86,7 @@ def test_withdrawn__set_holds_no_other__keeps_its_place_and_is_placed_elsewhere(
     """)
 
 
-def test_withdrawn__set_holds_another__assigned_and_before_a_more_urgent_recipe(stage: Stage) -> None:
+def test_withdrawn__set_holds_another__assigned_and_behind_a_more_urgent_recipe(stage: Stage) -> None:
     for name in ("a1", "a2", "b1", "c1"):
         stage.machine(name)
     (on_a2,) = stage.submit(stage.recipe("a2"))
