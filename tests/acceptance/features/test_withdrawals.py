@@ -121,6 +121,15 @@ def test_withdrawn__set_holds_another__assigned_and_behind_a_more_urgent_recipe(
     stage.assert_log("""
         lab-ops completes recipe/5 on a2
         scheduler, on system.pending system/a2:
+            recipe.scheduled        recipe/4        system=a2 lab_controller=lab.east
+            system.scheduled        system/a2       recipe_id=4
+            recipe.waiting          recipe/4        system=a2
+            system.waiting          system/a2       recipe_id=4
+    """)
+    stage.end_started(urgent)
+    stage.assert_log("""
+        lab-ops gives up recipe/4 on a2
+        scheduler, on system.pending system/a2:
             recipe.scheduled        recipe/1        system=a2 lab_controller=lab.east
             system.scheduled        system/a2       recipe_id=1
     """)
@@ -133,18 +142,9 @@ def test_withdrawn__set_holds_another__assigned_and_behind_a_more_urgent_recipe(
             system.pending          system/a2
             system.pending          system/b1
         scheduler, on system.pending system/a2:
-            recipe.scheduled        recipe/4        system=a2 lab_controller=lab.east
-            system.scheduled        system/a2       recipe_id=4
-            recipe.waiting          recipe/4        system=a2
-            system.waiting          system/a2       recipe_id=4
+            system.idle             system/a2
         and on system.pending system/b1:
             system.idle             system/b1
-    """)
-    stage.end_started(urgent)
-    stage.assert_log("""
-        lab-ops gives up recipe/4 on a2
-        scheduler, on system.pending system/a2:
-            system.idle             system/a2
     """)
     stage.end_started(on_c1)
     stage.assert_log("""
