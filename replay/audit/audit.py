@@ -96,10 +96,15 @@ class Audit:
                 records[:] = [record for record in records if record.basis is None]
 
     def _is_independent(self, commit: Commit) -> bool:
-        """Return whether the unread events before a commit have other subjects than the commit."""
+        """Return whether a commit has the same effect before and after the unread events that precede it.
+
+        They have other subjects. While sets wait for locks, the order also decides who overtakes whom.
+        """
         subjects = {(record.kind, record.name) for record in commit.records}
-        before = (records for end, records in self._unread if end < commit.end)
-        return not any((record.kind, record.name) in subjects for records in before for record in records)
+        before = [record for end, records in self._unread if end < commit.end for record in records]
+        if self._view.awaiting and before:
+            return False
+        return not any((record.kind, record.name) in subjects for record in before)
 
     def _invariants_for(self, record: EventRecord) -> tuple[Invariant, ...]:
         if record.topic not in self._by_topic:

@@ -96,7 +96,7 @@ class SchedulerView(FoldedWorld):
             self.newly_assigned.pop(int(record.name), None)
 
     def apply(self, record: EventRecord) -> None:
-        if self.awaiting and self._eases_locks(record):
+        if self._eases_locks(record):
             self.eased_at = record.position
         super().apply(record)
 

@@ -176,7 +176,7 @@ def test_saturated_and_verify__small_lab_with_locks__decisions_are_right() -> No
 def test_locks__small_lab__each_end_lets_a_waiting_set_start() -> None:
     (figures,) = measured("locks", rate=8)
     assert figures["ended"] == figures["got_locks"] == 4
-    assert figures["sets_waiting"] >= 8
+    assert figures["sets_waiting"] > figures["ended"]
     assert 0 < figures["p50_ms"] <= figures["p99_ms"] <= figures["max_ms"]
 
 

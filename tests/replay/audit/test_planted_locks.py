@@ -7,7 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from domain.events import Batch
 from domain.recipe import events as recipe_events
+from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system import events as system_events
 from tests.replay.audit.access_events import into_pool
 from tests.replay.audit.lock_stories import (
@@ -428,6 +430,20 @@ def test_at_rest__only_sets_without_locks_are_left__nothing_runs() -> None:
     comes(story, 2, "b", X, None)
     story.queue(3, {3: only("b")})
     assert {one.invariant for one in story.at_rest()} == {"no_lock_overlooked", "no_deadlock"}
+
+
+def test_no_lock_jumped__priority_changes_before_another_set_starts__counts_in_log_order() -> None:
+    """Recipe set 2 is owed its locks: it was before recipe set 3 when the log says that this one started."""
+    story = holder(locks={"most_overtaken": 1})
+    comes(story, 2, "b", XY, None, priority="Low")
+    story.job(3, {3: only("d")}, locks=Y)
+    basis = story.end
+    story.priority(2, "High")
+    story.decide(place(3, "d", locks=Y), policy=POLICY_VERSION, basis=basis, batch=Batch(basis, basis, None))
+    story.complete(3, "d")
+    story.batch([idle("d")])
+    comes(story, 4, "e", Y, None)
+    assert story.violations() == []
 
 
 @pytest.mark.parametrize(("seconds", "found"), [(10_799, ["watchdogs_in_time"]), (10_800, [])])
