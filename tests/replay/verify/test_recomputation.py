@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -278,6 +278,28 @@ def test_batch__wake_up_is_recorded_as_answered_and_was_not__is_found() -> None:
     (found,) = recomputed(world.log)[1]
     assert found.recorded is None and found.recomputed is not None
     assert ("recipe/1", RecipeScheduled(system="a", lab_controller="lab-1")) in found.recomputed.events
+
+
+def test_batch__no_decision_while_room_is_kept__differs_nowhere() -> None:
+    """A wake-up with no result is recomputed at a time when the set for which room is kept still weighs 0."""
+    world = World()
+    world.add_lab("lab-1")
+    world.put_tree(1, "x86_64", ["lab-1"])
+    world.add_idle(*"abcde")
+    world.configure(limits={"placed_recipes": 2})
+    first, second = world.submit(named("a")), world.submit(named("b"))
+    world.submit_set([named("c"), named("d")])
+    small = world.submit(named("e"))
+    world.settle()
+    world.now += timedelta(minutes=15)
+    world.complete(first)
+    world.settle()
+    world.describe("e", memory=4096)
+    assert world.settle() == []
+    assert world.states(small) == ["queued"]
+    world.complete(second)
+    world.settle()
+    assert recomputed(world.log)[1] == []
 
 
 FORGED: dict[str, Callable[[Batch], Batch]] = {
