@@ -24,7 +24,7 @@ from domain.contention.cells import KINDS
 from domain.contention.documents import UNKNOWN_KIND, raising, read_locks
 from domain.contention.locks import ALIASES, LEVELS, NO_LOCKS, WHOLE_LAB, Locks, names_in
 from domain.contention.operations import OPERATION_PARAMETER, OperationTable
-from domain.contention.own_names import GUESTS, LAB, POOLS, SYSTEM
+from domain.contention.own_names import OWN_NAMES
 from domain.directory.name_index import NameIndex
 from domain.job.names import UnknownName, objects
 from domain.requirements.findings import Finding, Path, Report
@@ -33,7 +33,6 @@ Exists = Callable[[str, int], bool]
 """A function that returns whether a job or recipe set exists, by its kind and id."""
 
 _LEVEL_WORDS: Final = (*LEVELS, *ALIASES, WHOLE_LAB)
-_OWN_NAMES: Final = frozenset({SYSTEM, LAB, POOLS, GUESTS})
 # Level -> the field of `NameIndex` with the names that exist. Other levels have free names.
 _NAMES_BY_LEVEL: Final = {"pool": "pools", "system": "systems"}
 _DEPENDENCY_FIELDS: Final = ("job", "recipe_set", "states")
@@ -108,7 +107,7 @@ def _locks(path: Path, recipe: Mapping[str, Any], context: LockContext, findings
         findings.append(Finding(at, message + hint))
 
     locks = _read_limited(document, place, report)
-    for at, level, name in _names(document, place) if _size(document) <= MAX_LOCK_NAMES else ():
+    for at, level, name in names_of_locks(document, place) if _size(document) <= MAX_LOCK_NAMES else ():
         if len(name) <= MAX_NAME_LENGTH:
             _check_exists(at, level, name, context, findings)
     return locks
@@ -124,7 +123,7 @@ def _read_limited(document: Mapping[str, Any], place: Path, report: Report) -> L
     if _size(document) > MAX_LOCK_NAMES:
         report(place, f"must not have more than {MAX_LOCK_NAMES} names")
         return NO_LOCKS
-    for at, _, name in _names(document, place):
+    for at, _, name in names_of_locks(document, place):
         if len(name) > MAX_NAME_LENGTH:
             report(at, f"must not be longer than {MAX_NAME_LENGTH} characters")
     return read_locks(document, place, report)
@@ -147,7 +146,7 @@ def _part(document: Any, path: Path) -> Any:
     return document
 
 
-def _names(document: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str, str]]:
+def names_of_locks(document: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str, str]]:
     """Yield path, level and name of each name in valid parts of a document of locks."""
     for word, value in document.items():
         level = ALIASES.get(word, word)
@@ -176,7 +175,7 @@ def _size(document: Mapping[str, Any]) -> int:
 def _check_exists(path: Path, level: str, name: str, context: LockContext, findings: list[Finding]) -> None:
     """Report a pool or system that does not exist. Case counts, as in all locks."""
     kind = _NAMES_BY_LEVEL.get(level)
-    if kind is None or name in _OWN_NAMES or name in getattr(context.names, kind):
+    if kind is None or name in OWN_NAMES or name in getattr(context.names, kind):
         return
     unknown = UnknownName(path, kind, name, "")
     is_shown = len(findings) < MAX_FAULTS

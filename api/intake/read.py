@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from api.intake.checks import check_document, too_large_sets
@@ -27,6 +27,7 @@ from api.intake.locations import (
     XmlLocations,
 )
 from api.intake.near_names import unknown_name_message
+from api.intake.plain_texts import plain_texts
 from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
@@ -171,7 +172,11 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
     )
     findings += declared.findings
     findings += too_large_sets(recipes, context.max_placed)
-    warnings = [*islice(_warnings(required, names, visible, strict=context.strict), MAX_FAULTS + 1)]
+    doubtful = chain(
+        _warnings(required, names, visible, strict=context.strict),
+        plain_texts(parsed.document, ((recipe.path, recipe.recipe) for recipe in recipes)),
+    )
+    warnings = [*islice(doubtful, MAX_FAULTS + 1)]
     if context.strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or parsed.findings or parsed.faults:

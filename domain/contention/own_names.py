@@ -13,6 +13,7 @@ SYSTEM: Final = "$system"
 LAB: Final = "$lab"
 POOLS: Final = "$pools"
 GUESTS: Final = "$guests"
+OWN_NAMES: Final = frozenset({SYSTEM, LAB, POOLS, GUESTS})
 
 
 class OwnNames(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from api.intake import read_job
+from api.intake.plain_texts import FORM
 from domain.errors import FaultyInput
 from domain.requirements import Columns, Device, KeyValue, from_text, matching
 from domain.requirements.distro import DISTRO, NewestFirst
@@ -197,6 +198,35 @@ def test_lab_controller_of_a_distro_tree__unknown__is_accepted_with_a_warning() 
 def test_preferred_pool__unknown__is_accepted_with_a_warning() -> None:
     ((_, message),) = warnings_of(job_document(recipe={"autopick": {"pools": ["bigg"]}}))
     assert message == 'there is no pool "bigg"; did you mean big? It prefers no system'
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "$sytem",
+            "is taken as a plain name; only these stand for other names: $guests, $lab, $pools, $system",
+        ),
+        ("{TARGET}", "is taken as a plain name; only operations have names of parameters"),
+    ],
+)
+def test_name_of_a_lock__looks_like_more_than_a_name__is_accepted_with_a_warning(
+    name: str, said: str
+) -> None:
+    document = job_document(recipe={"locks": {"network": {"Exclusive": ["$lab", name]}}})
+    ((where, message),) = warnings_of(document)
+    assert message == said
+    assert where.endswith(": recipe_sets[0].recipes[0].locks.network.Exclusive[1]")
+
+
+@pytest.mark.parametrize(
+    "reason", ["rate-limit:0:san", "rate-limit:2:", "Rate-Limit:2:san", " rate-limit:2:san"]
+)
+def test_reason__is_nearly_a_rate_limit__is_accepted_with_a_warning(reason: str) -> None:
+    document = {**job_document(), "reasons": ["rate-limit:2:san", reason]}
+    ((where, message),) = warnings_of(document)
+    assert where.endswith(": reasons[1]")
+    assert message == f"is taken as a note: {FORM}"
 
 
 def test_strict__any_warning__is_a_fault() -> None:
