@@ -29,6 +29,8 @@ OFTEN |= {"tree arrives": 3, "give back": 3, "grow": 3, "join": 3, "remove": 0.3
 
 OFTEN |= {"open": 3, "open pool": 3, "end loan": 3, "join group": 3}
 
+# Locks as in `RecipeWant`: capital letters are exclusive, * is the whole lab.
+LOCKS = ("", "", "", "x", "X", "Y", "xY", "*")
 MAXIMA = ("Low", "Medium", "High")
 
 MOVES = 120
@@ -52,26 +54,36 @@ def random_case(chance: Random) -> LabCase:
     systems = tuple(
         (name, f"lab-{number % labs + 1}", chance.choice(conditions)) for number, name in enumerate(names)
     )
-    jobs = tuple(_job(chance, names) for _ in range(chance.randrange(2, 6)))
+    contended = chance.random() < 0.5
+    jobs = tuple(_job(chance, names, number, contended) for number in range(chance.randrange(2, 6)))
     maxima = tuple((name, chance.choice(MAXIMA)) for name in names if chance.random() < 0.2)
     there = tuple(each for each in maxima if each[0] in _there(systems))
-    return LabCase(systems, jobs, there, chance.choice((None, 1)))
+    bound = chance.choice((None, 1))
+    if not contended:
+        return LabCase(systems, jobs, there, bound)
+    return LabCase(systems, jobs, there, bound, chance.choice((None, 1, 2)), chance.choice((None, 2, 3)))
 
 
 def _there(systems: Sequence[tuple[str, str, str]]) -> list[str]:
     return [name for name, _, condition in systems if condition != "Absent"]
 
 
-def _job(chance: Random, names: str) -> CaseJob:
-    wants = tuple(_want(chance, names) for _ in range(chance.choice((1, 2, 2, 2, 3, 3, 4))))
-    return CaseJob(wants, chance.choice(("Normal", "Normal", "Low", "High")), for_group=chance.random() < 0.3)
+def _job(chance: Random, names: str, number: int, contended: bool) -> CaseJob:
+    """Return a job; in a contended case it may declare locks, await an earlier job, and be in a bucket."""
+    wants = tuple(_want(chance, names, contended) for _ in range(chance.choice((1, 2, 2, 2, 3, 3, 4))))
+    priority, for_group = chance.choice(("Normal", "Normal", "Low", "High")), chance.random() < 0.3
+    if not contended:
+        return CaseJob(wants, priority, for_group)
+    after = chance.choice((None,) * 4 + (*range(number),))
+    return CaseJob(wants, priority, for_group, after, chance.choice((None, None, None, 1, 2)))
 
 
-def _want(chance: Random, names: str) -> RecipeWant:
+def _want(chance: Random, names: str, contended: bool) -> RecipeWant:
+    locks = chance.choice(LOCKS) if contended else ""
     if chance.random() < 0.15:
-        return RecipeWant((chance.choice(names),), force=True)
+        return RecipeWant((chance.choice(names),), force=True, locks=locks)
     chosen = chance.sample(names, min(len(names), chance.choice((1, 1, 2, 2, 3))))
-    return RecipeWant(tuple(sorted(chosen)), needs=chance.choice(("",) * 6 + ("big", "pool")))
+    return RecipeWant(tuple(sorted(chosen)), needs=chance.choice(("",) * 6 + ("big", "pool")), locks=locks)
 
 
 def walk(seed: int, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Exploration:
