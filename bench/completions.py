@@ -47,18 +47,15 @@ def end_in_time(
     cluster: BenchCluster, recipe_ids: Sequence[int], rate: float, on_progress: ProgressCallback
 ) -> list[float]:
     """End each recipe at its time, without waiting for other responses. Return the delays in seconds."""
-    began = time.monotonic()
-    per_thread, done = threading.local(), itertools.count(1)
+    began, done = time.monotonic(), itertools.count(1)
 
     def end(number: int) -> float:
-        if not hasattr(per_thread, "client"):
-            per_thread.client = cluster.http_client(timeout_seconds=60)
         late = time.monotonic() - began - number / rate
-        per_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=REPORT).raise_for_status()
+        client.post(f"/recipes/{recipe_ids[number]}/progress", json=REPORT).raise_for_status()
         on_progress("endings", next(done), len(recipe_ids))
         return late
 
-    with ThreadPoolExecutor(CLIENTS) as pool:
+    with cluster.http_client(timeout_seconds=60) as client, ThreadPoolExecutor(CLIENTS) as pool:
         return list(pool.map(end, _paced(len(recipe_ids), began, rate)))
 
 
