@@ -64,7 +64,7 @@ def configuration(client: Client, output: Output, as_of: str | None) -> None:
     operations = document.pop("operations")
     sections = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
     output.table(SETTINGS, [{"setting": name, "value": value} for name, value in _settings(sections)])
-    note(f"{counted(len(operations), 'row')} of the operation table (labledger operations)")
+    note(f"{counted(len(operations), 'own row')} of the operation table (all rows: labledger operations)")
 
 
 def _settings(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

@@ -122,13 +122,17 @@ def _explain_waiting(
 def _explain_ended(
     follower: Follower, state: Recipe, last: Recorded, options: WaitingOptions
 ) -> dict[str, Any]:
-    """Explain a recipe that ended without ever having a system, as of the decision that ended it, if any."""
+    """Explain a recipe that ended without ever having a system, as of the decision that ended it, if any.
+
+    Admission holds it back no more, whatever held its set back before that decision.
+    """
     summary = getattr(last.event, "reason", None) or NEVER_PLACED
     if last.stamp.basis is None:
         return {"summary": summary}
     basis = last.stamp.basis
     partition, then = follower.at(basis.position), replace(options, now=basis.now)
-    return {**_explain_waiting(follower, partition, state.recipe_id, then), "summary": summary}
+    explained = _explain_waiting(follower, partition, state.recipe_id, then)
+    return {**explained, "summary": summary, "waiting": {**explained["waiting"], "held_back": []}}
 
 
 def _explain_placed(

@@ -28,7 +28,7 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert (rows["weights.enabled"], rows["weights.values.degrade"]) == ("yes", "0.3")
     assert (rows["locks.most_overtaken"], rows["limits.placed_recipes"]) == ("8", "none")
     assert "position" not in rows and len(rows) == 13
-    assert "1 row of the operation table" in result.stderr
+    assert "1 own row of the operation table" in result.stderr
 
 
 def test_configuration__for_machines__is_what_put_takes(

@@ -76,6 +76,17 @@ def test_job_filter__pauses_and_is_removed__set_waits_and_goes_on(
     cancel_set(client, job)
 
 
+def test_paused_set__cannot_run_anywhere__is_held_back_no_more(client: httpx.Client) -> None:
+    predicate = {"field": "reason", "op": "=", "value": "impossible in this test"}
+    client.put("/filters/of-nowhere", json={"predicate": predicate, "action": "PAUSE"}).raise_for_status()
+    try:
+        job = submit(client, recipe_for("nowhere.example.com"), reasons=["impossible in this test"])
+        in_state(client, job["recipe_ids"][0], "aborted")
+        assert held_back(client, job) == []
+    finally:
+        client.delete("/filters/of-nowhere").raise_for_status()
+
+
 def queued(client: httpx.Client, job: Job, **query: Any) -> Any:
     rows = client.get("/queue", params={"limit": 1000, **query}).json()["recipes"]
     (row,) = [row for row in rows if row["recipe_id"] == job["recipe_ids"][0]]
