@@ -1,4 +1,4 @@
-"""The sets that wait for their locks, in the order in which they get them, and the owed ones (issue 16)."""
+"""The sets that wait for their locks, in the order in which they get them, and the owed ones (design 4.4)."""
 
 from __future__ import annotations
 

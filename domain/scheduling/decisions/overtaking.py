@@ -50,7 +50,7 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
         return priorities < own or (priorities == own and place.rank.submission < submission)
 
     forced_only = partition.is_for_forced_only(system)
-    lines = (QUEUED, *(room_line(QUEUED, each) for each in partition.sets.rooms.open))
+    lines = _lines_of_queued(partition)
     is_always = order.assigned_first == ALWAYS
 
     def search(until: Rank | None) -> Iterator[tuple[int, Place]]:
@@ -68,3 +68,7 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
         if is_safe(partition, queued, number):
             return queued.recipe_id
     return None
+
+
+def _lines_of_queued(partition: Partition) -> tuple[str, ...]:
+    return QUEUED, *(room_line(QUEUED, each) for each in partition.sets.rooms.open)

@@ -19,9 +19,9 @@ from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.system_order import places_for_system
-from domain.scheduling.demand.filters import RoomPlace
 from domain.scheduling.demand.lines import OWED, QUEUED, room_line
 from domain.scheduling.demand.order import Place
+from domain.scheduling.demand.room_places import RoomPlace
 from domain.scheduling.ranked import Rank
 from domain.scheduling.supply.reasons import NO_ROOM, ROOM_KEPT
 from domain.scheduling.world.partition import Partition

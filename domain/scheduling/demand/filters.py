@@ -11,7 +11,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import NamedTuple
 
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
@@ -20,6 +19,7 @@ from domain.scheduling.demand.changes import Changes
 from domain.scheduling.demand.demand_counts import DemandCounts, Evaluated, FilterEntry, FilterInLine
 from domain.scheduling.demand.lines import Group, Line, RecipeCounts, needs_room, ranks_as_queued
 from domain.scheduling.demand.order import Effort, Place, ordered_places
+from domain.scheduling.demand.room_places import RoomGroup, RoomPlace, places_in_order
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
 from domain.scheduling.demand.weighing import NO_PROFILE, WITHOUT_LOCKS, Profile, Weighing
@@ -30,14 +30,6 @@ from domain.scheduling.supply.rules import fitting
 
 EVERY = -1
 EMPTY_LINE = Line(is_queued=True)
-
-
-class RoomPlace(NamedTuple):
-    """The sort key of a recipe in the order of room: nominal priority, highest first, weight, rank."""
-
-    negative_priority: int
-    weight: int
-    rank: Rank
 
 
 class Filters:
@@ -307,35 +299,18 @@ class Filters:
         """
         there = self._lines.get(line, EMPTY_LINE)
         self._evaluate_all(there.filters)
-        runs: list[tuple[RoomPlace, int, Iterator[Rank], int | None]] = []
-        for number, groups in there.groups().items() if systems[True] else ():
+        groups = self._room_groups(there, systems) if systems[True] else ()
+        return places_in_order(groups, self.weighing, self._effort)
+
+    def _room_groups(self, line: Line, systems: Mapping[bool, int]) -> Iterator[RoomGroup]:
+        for number, groups in line.groups().items():
             self._effort.rows += 1
             entry = self._by_number[number]
             fitting = (entry.fitting or 0) & systems[entry.key.forced is not None]
             for (submitter, profile), ranked in groups.items() if fitting else ():
                 self._effort.rows += 1
                 if viable := fitting & self._labs.access.allowed(self._submitters[submitter]):
-                    static = self._static(profile)
-                    ranks = iter(ranked)
-                    runs.append((self._room_place(next(ranks), static), viable, ranks, static))
-        heapq.heapify(runs)
-        while runs:
-            place, viable, ranks, static = runs[0]
-            yield place, viable
-            self._effort.rows += 1
-            following = next(ranks, None)
-            if following is None:
-                heapq.heappop(runs)
-            else:
-                heapq.heapreplace(runs, (self._room_place(following, static), viable, ranks, static))
-
-    def _static(self, profile: int) -> int | None:
-        """Return the static weight of a profile, None if all recipes weigh the same."""
-        return None if self.weighing.is_flat else self.weighing.static(self.weighing.classes[profile])
-
-    def _room_place(self, rank: Rank, static: int | None) -> RoomPlace:
-        weight = 0 if static is None else self.weighing.weight(static, rank.recipe_id)
-        return RoomPlace(rank.negative_priority, weight, rank)
+                    yield RoomGroup(profile, viable, ranked)
 
     def number(self, key: FilterKey) -> int:
         return self._entry(key).number

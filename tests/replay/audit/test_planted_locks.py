@@ -1,4 +1,4 @@
-"""Faults of resource locks (issue 16): all of them are found."""
+"""Faults of resource locks (design 4.4): all of them are found."""
 
 from __future__ import annotations
 

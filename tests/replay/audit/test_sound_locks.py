@@ -1,4 +1,4 @@
-"""The audit finds nothing in sound stories with resource locks (issue 16)."""
+"""The audit finds nothing in sound stories with resource locks (design 4.4)."""
 
 from __future__ import annotations
 

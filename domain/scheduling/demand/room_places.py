@@ -1,0 +1,57 @@
+"""The order of room in a line: groups of recipes with one demand and profile, merged (design 5.4)."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from domain.scheduling.demand.order import Effort
+from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.ranked import Rank
+
+
+class RoomPlace(NamedTuple):
+    """The sort key of a recipe in the order of room: nominal priority, highest first, weight, rank."""
+
+    negative_priority: int
+    weight: int
+    rank: Rank
+
+
+class RoomGroup(NamedTuple):
+    """The ranks of recipes with one profile, in order, and the systems that are viable for them."""
+
+    profile: int
+    viable: int
+    ranks: Iterable[Rank]
+
+
+def places_in_order(
+    groups: Iterable[RoomGroup], weighing: Weighing, effort: Effort
+) -> Iterator[tuple[RoomPlace, int]]:
+    """Yield the recipes of groups, each with recipes, in the order of room, with their viable systems.
+
+    Each recipe costs `effort` one row.
+    """
+    runs: list[tuple[RoomPlace, int, Iterator[Rank], int | None]] = []
+    for profile, viable, group in groups:
+        # Without weights all recipes weigh the same.
+        static = None if weighing.is_flat else weighing.static(weighing.classes[profile])
+        ranks = iter(group)
+        runs.append((_place(next(ranks), static, weighing), viable, ranks, static))
+    heapq.heapify(runs)
+    while runs:
+        place, viable, ranks, static = runs[0]
+        yield place, viable
+        effort.rows += 1
+        following = next(ranks, None)
+        if following is None:
+            heapq.heappop(runs)
+        else:
+            heapq.heapreplace(runs, (_place(following, static, weighing), viable, ranks, static))
+
+
+def _place(rank: Rank, static: int | None, weighing: Weighing) -> RoomPlace:
+    weight = 0 if static is None else weighing.weight(static, rank.recipe_id)
+    return RoomPlace(rank.negative_priority, weight, rank)
