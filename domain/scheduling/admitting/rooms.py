@@ -45,9 +45,10 @@ UNLIMITED: Final = 0
 
 @dataclass(slots=True)
 class _Class:
-    """A class: the needs of each of its sets, and their number."""
+    """A class: the needs of each of its sets, the limits without room for them, and the number of sets."""
 
     needs: Needs
+    lacking: tuple[RoomLimit, ...] = ()
     sets: int = 0
 
 
@@ -55,11 +56,13 @@ class Rooms:
     """The limits of one partition, and the sets that are charged under them. Mutable.
 
     `charged` has the needs of each set that holds systems or has started. The sets with equal needs are a
-    class with a number; `open` are the classes that have room, in ascending order.
+    class with a number; `open` are the classes that have room, in ascending order. `version` rises when a
+    class gains or loses room under one of its limits.
     """
 
     def __init__(self) -> None:
         self.charged: dict[int, Needs] = {}
+        self.version = 0
         self._max_placed: int | None = None
         self._used: dict[RoomLimit, int] = {}
         self._numbers: dict[Needs, int] = {(): UNLIMITED}
@@ -151,10 +154,15 @@ class Rooms:
                 self._update(number)
 
     def _update(self, number: int) -> None:
-        if self.has_room(self._classes[number].needs):
-            self._open[number] = None
-        else:
+        each = self._classes[number]
+        lacking = tuple(self.lacking(each.needs))
+        if lacking != each.lacking:
+            each.lacking = lacking
+            self.version += 1
+        if lacking:
             self._open.pop(number, None)
+        else:
+            self._open[number] = None
 
     # Questions
 
@@ -172,8 +180,8 @@ class Rooms:
     def closed(self) -> Iterator[tuple[int, RoomLimit]]:
         """Yield the classes without room, each with the first limit under which it has none."""
         for number, each in self._classes.items():
-            if number not in self._open:
-                yield number, next(self.lacking(each.needs))
+            if each.lacking:
+                yield number, each.lacking[0]
 
     @property
     def open(self) -> Collection[int]:

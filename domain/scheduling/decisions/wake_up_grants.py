@@ -71,7 +71,7 @@ class LineSearch:
 class WakeGroup:
     """Idle systems of one access class and their lines by tier.
 
-    With `has_best`, `best` is valid or None, as long as the weights have the version `weighed`.
+    With `has_best`, `best` is valid or None, as long as weights and rooms have these versions.
     """
 
     rights: SubmitRights
@@ -79,7 +79,7 @@ class WakeGroup:
     tiers: Sequence[Sequence[LineSearch]]
     best: BestRecipe | None = None
     has_best: bool = False
-    weighed: int = 0
+    versions: tuple[int, int] = (0, 0)
 
 
 class WakeUpGrants:
@@ -131,12 +131,9 @@ class WakeUpGrants:
 
         A single-recipe set starts at once and is never a holder, so its grant affects only groups in which it
         is the best recipe. The grant to a larger set may change which other grants are safe. A set that was
-        overtaken may be owed now.
+        overtaken may be owed now. What a grant changes in weights and rooms has versions.
         """
-        sets, recipe_set_id = self._partition.sets, granted.host.recipe_set_id
-        is_alone = (
-            sets.is_single(recipe_set_id) and not sets.classes.needs(recipe_set_id) and overtook is None
-        )
+        is_alone = self._partition.sets.is_single(granted.host.recipe_set_id) and overtook is None
         for group in self._groups:
             group.systems &= ~(1 << granted.number)
             stays = group.best is None or group.best.place.rank.recipe_id != granted.host.recipe_id
@@ -187,10 +184,10 @@ def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSe
 
 
 def _best_recipes(partition: Partition, groups: Sequence[WakeGroup]) -> list[BestRecipe]:
-    version = partition.filters.weighing.version
+    versions = partition.filters.weighing.version, partition.sets.rooms.version
     for group in groups:
-        if not group.has_best or group.weighed != version:
-            group.best, group.has_best, group.weighed = _best_recipe(partition, group), True, version
+        if not group.has_best or group.versions != versions:
+            group.best, group.has_best, group.versions = _best_recipe(partition, group), True, versions
     return [group.best for group in groups if group.best is not None]
 
 
