@@ -39,6 +39,11 @@ class RoomLimit(NamedTuple):
 Needs = tuple[tuple[RoomLimit, int], ...]
 """What a set is charged under each of its limits."""
 
+
+def _of_placed(max_placed: int) -> RoomLimit:
+    return RoomLimit(PLACED, "", max_placed)
+
+
 UNLIMITED: Final = 0
 """The number of the class of sets without limits."""
 
@@ -72,8 +77,33 @@ class Rooms:
         self._under: dict[RoomLimit, dict[int, None]] = {}
 
     def configure(self, limits: LimitSection) -> None:
-        """Change the limits; the caller computes the needs of all sets again."""
-        self._max_placed = limits.placed_recipes
+        """Change the limits; the caller computes the needs of all sets again.
+
+        Another maximum of placed recipes changes the classes in place, because all sets need room under it.
+        """
+        before, after = self._max_placed, limits.placed_recipes
+        self._max_placed = after
+        if before is not None and after is not None and before != after:
+            self._replace(_of_placed(before), _of_placed(after))
+
+    def _replace(self, before: RoomLimit, limit: RoomLimit) -> None:
+        """Replace a limit in all classes and charges by one with another capacity."""
+
+        def replaced(needs: Needs) -> Needs:
+            return tuple((limit if each == before else each, count) for each, count in needs)
+
+        self.charged = {number: replaced(needs) for number, needs in self.charged.items()}
+        if before in self._used:
+            self._used[limit] = self._used.pop(before)
+        numbers = self._under.pop(before, {})
+        if numbers:
+            self._under[limit] = numbers
+        for number in numbers:
+            each = self._classes[number]
+            del self._numbers[each.needs]
+            each.needs = replaced(each.needs)
+            self._numbers[each.needs] = number
+            self._update(number)
 
     def concern(self, recipe_set: RecipeSet) -> bool:
         """Return whether a limit besides those of job filters applies to a set; for most sets none does."""
@@ -89,7 +119,7 @@ class Rooms:
             for limit, label in buckets(recipe_set.submitted.reasons):
                 found += [(RoomLimit(BUCKET, label, limit), 1)]
         if self._max_placed is not None:
-            found.append((RoomLimit(PLACED, "", self._max_placed), host_count))
+            found.append((_of_placed(self._max_placed), host_count))
         return tuple(found)
 
     def number(self, needs: Needs) -> int:
