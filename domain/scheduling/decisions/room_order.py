@@ -132,30 +132,23 @@ class _RivalSearch:
         self._asked = 0
 
     def ask_idle(self, number: int, systems: int) -> None:
-        """Ask the idle ones of `systems` that recipes of a class could be given, first recipes first."""
-        available = self._partition.available
-        is_left = True
-        while is_left:
-            left = systems & ~self._asked
-            idle = {forced: available.idle(forced=forced) & left for forced in (False, True)}
-            is_left = self._ask_for_first(number, idle)
+        """Ask the idle ones of `systems` that recipes of a class could be given, first recipes first.
 
-    def _ask_for_first(self, number: int, idle: Mapping[bool, int]) -> bool:
-        """Ask idle systems until the first recipe that fits some of them has one; return whether it has none.
-
-        Then the other recipes that fit the same systems need not be looked at.
+        The search ends where a recipe gets one of the systems that fit it. A recipe that gets none of them
+        leaves no system to ask to the others with the same demand.
         """
-        for place, fitting in _places(self._partition, number, idle):
+        available = self._partition.available
+        idle = {forced: available.idle(forced=forced) & systems & ~self._asked for forced in (False, True)}
+        for place, viable in _places(self._partition, number, idle, self._is_any_left):
             if place >= self._before:
-                return False
+                return
             host = self._partition.sets.recipes[place.rank.recipe_id]
-            candidates = without_hopeless_labs(self._partition, host, fitting)
-            for each in numbers_in(candidates):
+            for each in numbers_in(without_hopeless_labs(self._partition, host, viable & ~self._asked)):
                 if self.ask(each) == host:
-                    return False
-            if candidates:
-                return True
-        return False
+                    return
+
+    def _is_any_left(self, systems: int) -> bool:
+        return systems & ~self._asked != 0
 
     def ask(self, number: int) -> Recipe | None:
         """Return the first recipe for a free system, a rival if its set is before and of the classes."""
@@ -171,11 +164,18 @@ class _RivalSearch:
 
 
 def _places(
-    partition: Partition, number: int, systems: Mapping[bool, int]
+    partition: Partition,
+    number: int,
+    systems: Mapping[bool, int],
+    is_sought: Callable[[int], bool] = bool,
 ) -> Iterator[tuple[RoomPlace, int]]:
-    """Yield the recipes of a class in the order of room, each with those of `systems` viable for it."""
+    """Yield the recipes of a class in the order of room, each with those of `systems` viable for it.
+
+    The recipes with a demand are left out as soon as their viable systems are not sought.
+    """
     lines = (room_line(line, number) for line in (QUEUED, OWED))
-    return heapq.merge(*(partition.filters.places_for_room(line, systems) for line in lines))
+    places_for_room = partition.filters.places_for_room
+    return heapq.merge(*(places_for_room(line, systems, is_sought) for line in lines))
 
 
 # Room that is kept

@@ -11,7 +11,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from domain.access.submit_rights import SubmitRights
@@ -69,7 +69,7 @@ class LineSearch:
 
 @dataclass
 class WakeGroup:
-    """Idle systems of one access class and their lines by tier.
+    """Idle systems of one access class, their lines by tier, and the systems that fit each of these filters.
 
     With `has_best`, `best` is valid or None, as long as weights and rooms have these versions.
     """
@@ -77,6 +77,7 @@ class WakeGroup:
     rights: SubmitRights
     systems: int
     tiers: Sequence[Sequence[LineSearch]]
+    fits: Sequence[tuple[int, int]]
     best: BestRecipe | None = None
     has_best: bool = False
     versions: tuple[int, int] = (0, 0)
@@ -169,7 +170,7 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
         if systems := idle & of_class:
             filters = union(own for own, fitting in fits if fitting & systems)
             if filters:
-                yield WakeGroup(rights, systems, _tiers(partition, systems, filters))
+                yield WakeGroup(rights, systems, _tiers(partition, systems, filters), fits)
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
@@ -196,11 +197,21 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
         for search in tier:
             search.until = None
         first = _first_in(partition, group, tier)
+        if isinstance(first, LineSearch):
+            _leave_out_unfit(group)
         while isinstance(first, LineSearch):
             first = _first_in(partition, group, tier)
         if first is not None:
             return BestRecipe(number, *first)
     return None
+
+
+def _leave_out_unfit(group: WakeGroup) -> None:
+    """Leave out the filters that none of the remaining systems fits, all at once."""
+    group.fits = [each for each in group.fits if each[1] & group.systems]
+    filters = union(own for own, _ in group.fits)
+    for search in chain.from_iterable(group.tiers):
+        search.filters &= filters
 
 
 def _first_in(

@@ -292,15 +292,18 @@ class Filters:
         order = self._submitters.order(rights)
         return ordered_places(there, among, order, self._effort, self.weighing, until=until)
 
-    def places_for_room(self, line: str, systems: Mapping[bool, int]) -> Iterator[tuple[RoomPlace, int]]:
+    def places_for_room(
+        self, line: str, systems: Mapping[bool, int], is_sought: Callable[[int], bool] = bool
+    ) -> Iterator[tuple[RoomPlace, int]]:
         """Yield the recipes of a line in the order of room, each with those of `systems` viable for it.
 
-        `systems` are the ones with force (True) and without. Recipes without any are left out.
+        `systems` are the ones with force (True) and without. Recipes are left out without any viable ones,
+        and as soon as these are not sought.
         """
         there = self._lines.get(line, EMPTY_LINE)
         self._evaluate_all(there.filters)
         groups = self._room_groups(there, systems) if systems[True] else ()
-        return places_in_order(groups, self.weighing, self._effort)
+        return places_in_order(groups, self.weighing, self._effort, is_sought)
 
     def _room_groups(self, line: Line, systems: Mapping[bool, int]) -> Iterator[RoomGroup]:
         for number, groups in line.groups().items():

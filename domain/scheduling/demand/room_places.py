@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from domain.scheduling.demand.order import Effort
@@ -28,11 +28,14 @@ class RoomGroup(NamedTuple):
 
 
 def places_in_order(
-    groups: Iterable[RoomGroup], weighing: Weighing, effort: Effort
+    groups: Iterable[RoomGroup],
+    weighing: Weighing,
+    effort: Effort,
+    is_sought: Callable[[int], bool] = bool,
 ) -> Iterator[tuple[RoomPlace, int]]:
     """Yield the recipes of groups, each with recipes, in the order of room, with their viable systems.
 
-    Each recipe costs `effort` one row.
+    A group is left out as soon as its viable systems are not sought. Each recipe costs `effort` one row.
     """
     runs: list[tuple[RoomPlace, int, Iterator[Rank], int | None]] = []
     for profile, viable, group in groups:
@@ -43,6 +46,9 @@ def places_in_order(
     heapq.heapify(runs)
     while runs:
         place, viable, ranks, static = runs[0]
+        if not is_sought(viable):
+            heapq.heappop(runs)
+            continue
         yield place, viable
         effort.rows += 1
         following = next(ranks, None)
