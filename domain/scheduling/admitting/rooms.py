@@ -76,8 +76,8 @@ class Rooms:
         self._open: dict[int, None] = {}
         self._under: dict[RoomLimit, dict[int, None]] = {}
 
-    def configure(self, limits: LimitSection) -> None:
-        """Change the limits; the caller computes the needs of all sets again.
+    def configure(self, limits: LimitSection) -> bool:
+        """Change the limits; return whether the caller must compute the needs of all sets again.
 
         Another maximum of placed recipes changes the classes in place, because all sets need room under it.
         """
@@ -85,6 +85,7 @@ class Rooms:
         self._max_placed = after
         if before is not None and after is not None and before != after:
             self._replace(_of_placed(before), _of_placed(after))
+        return (before is None) != (after is None)
 
     def _replace(self, before: RoomLimit, limit: RoomLimit) -> None:
         """Replace a limit in all classes and charges by one with another capacity."""

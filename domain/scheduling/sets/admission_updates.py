@@ -27,10 +27,17 @@ class AdmissionUpdates:
         self._classes = classes
         self._index = index
 
-    def put_rules(self, job_filters: JobFilters, limits: LimitSection) -> None:
-        """Ask all sets that hold nothing again, and charge all others, by new job filters and limits."""
+    def put_job_filters(self, job_filters: JobFilters) -> None:
+        """Ask all sets that hold nothing again, and charge all others, by new job filters."""
         self._admission.put_job_filters(job_filters)
-        self._rooms.configure(limits)
+        self._ask_all()
+
+    def put_limits(self, limits: LimitSection) -> None:
+        """Put new limits; unless all sets keep their classes, ask and charge as `put_job_filters` does."""
+        if self._rooms.configure(limits):
+            self._ask_all()
+
+    def _ask_all(self) -> None:
         answers: dict[int, HeldBack | None] = {}
         numbers: dict[int, int] = {}
         for recipe_set_id, recipe_set in self._states.sets.items():

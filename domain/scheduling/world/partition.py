@@ -168,19 +168,19 @@ class Partition(PartitionQueries):
             self.holders.clear()
         elif isinstance(event, directory_events.PartitionConfigured):
             self._configure()
-            self._put_rules()
         elif kind == "partition":
-            self._put_rules()
+            self._put_job_filters()
 
     def _configure(self) -> None:
         self.configuration = configuration_of(partition_document(self.directory))
         self.filters.weighing.configure(self.configuration.weights)
         self.locks.configure(self.configuration.locks.max_overtaken)
         self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
+        self.sets.admission_updates.put_limits(self.configuration.limits)
 
-    def _put_rules(self) -> None:
+    def _put_job_filters(self) -> None:
         job_filters = JobFilters(job_filters_of(partition_document(self.directory)))
-        self.sets.admission_updates.put_rules(job_filters, self.configuration.limits)
+        self.sets.admission_updates.put_job_filters(job_filters)
 
     def locks_of_placed(self, host: Recipe) -> Locks:
         """Return the locks that a placed recipe holds, or before it has them, those that it declares.
@@ -255,7 +255,7 @@ class Partition(PartitionQueries):
         """Restore systems and position: after the directory, before the filters and then the sets."""
         self.position = position
         self._configure()
-        self._put_rules()
+        self._put_job_filters()
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
         for name, _ in self.directory.items("lab-controller"):
