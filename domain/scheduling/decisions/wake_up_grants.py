@@ -135,8 +135,9 @@ class WakeUpGrants:
         overtaken may be owed now. What a grant changes in weights and rooms has versions.
         """
         is_alone = self._partition.sets.is_single(granted.host.recipe_set_id) and overtook is None
+        others = ~(1 << granted.number)
         for group in self._groups:
-            group.systems &= ~(1 << granted.number)
+            group.systems &= others
             stays = group.best is None or group.best.place.rank.recipe_id != granted.host.recipe_id
             group.has_best = group.has_best and is_alone and stays
         self._groups = [group for group in self._groups if group.systems]
