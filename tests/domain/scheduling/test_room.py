@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from domain.admission.job_filters import ACCEPT, CONTINUE, RATE_LIMITED
+from domain.scheduling.admitting.admission import Admission
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from tests.domain.scheduling.host_requirements import named
@@ -151,6 +152,30 @@ def test_limit__of_placed_recipes_raised__frees_the_next(lab: World) -> None:
     limit_placed(lab, 2)
     lab.settle()
     assert lab.states(second) == ["waiting"]
+
+
+def test_limit__of_placed_recipes_changed__asks_no_set_again(
+    lab: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit_placed(lab, 1)
+    recipes = [begin(lab, fqdn) for fqdn in "abc"]
+    asked: list[object] = []
+    monkeypatch.setattr(Admission, "applying", lambda _, recipe_set: asked.append(recipe_set))
+    limit_placed(lab, 2)
+    lab.settle()
+    assert lab.states(*recipes) == ["waiting", "waiting", "queued"]
+    assert asked == []
+    limit_placed(lab, None)
+    assert asked, "without a maximum every set is in another class"
+
+
+def test_limit__raised_for_several_systems__each_takes_its_first_recipe(lab: World) -> None:
+    limit_placed(lab, 1)
+    recipes = [begin(lab, fqdn) for fqdn in "abcd"]
+    alike = [begin(lab, NAMES) for _ in range(3)]
+    limit_placed(lab, 5)
+    lab.settle()
+    assert lab.states(*recipes, *alike) == ["waiting"] * 5 + ["queued"] * 2
 
 
 def test_limit__lowered_before_the_first_grant_is_in_the_log__grant_rests_on_the_rules(lab: World) -> None:
