@@ -178,6 +178,15 @@ def test_limit__raised_for_several_systems__each_takes_its_first_recipe(lab: Wor
     assert lab.states(*recipes, *alike) == ["waiting"] * 5 + ["queued"] * 2
 
 
+def test_limit__raised_by_one_for_systems_of_two_access_classes__one_recipe_starts(lab: World) -> None:
+    limit_placed(lab, 1)
+    lab.open_system("c", user("ada", "High"))
+    recipes = [begin(lab, fqdn) for fqdn in "abc"]
+    limit_placed(lab, 2)
+    lab.settle()
+    assert lab.states(*recipes) == ["waiting", "waiting", "queued"]
+
+
 def test_limit__lowered_before_the_first_grant_is_in_the_log__grant_rests_on_the_rules(lab: World) -> None:
     limit_all(lab, 1)
     lab.submit(named("a"))
