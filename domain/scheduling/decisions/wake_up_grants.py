@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from domain.access.submit_rights import SubmitRights
 from domain.recipe.state import Recipe
@@ -29,6 +29,10 @@ from domain.scheduling.ranked import Rank
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
+
+
+# To ask all filters at once costs as much as a few searches that each leave out one filter.
+MAX_TRIES: Final = 8
 
 
 class Wake(NamedTuple):
@@ -198,10 +202,12 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
         for search in tier:
             search.until = None
         first = _first_in(partition, group, tier)
-        if isinstance(first, LineSearch):
-            _leave_out_unfit(group)
+        tries = 1
         while isinstance(first, LineSearch):
+            if tries == MAX_TRIES:
+                _leave_out_unfit(group)
             first = _first_in(partition, group, tier)
+            tries += 1
         if first is not None:
             return BestRecipe(number, *first)
     return None
