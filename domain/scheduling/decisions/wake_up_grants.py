@@ -32,7 +32,7 @@ from domain.scheduling.world.triggers import Trigger
 
 
 # To ask all filters at once costs as much as a few searches that each leave out one filter.
-MAX_TRIES: Final = 8
+MAX_SINGLE: Final = 3
 
 
 class Wake(NamedTuple):
@@ -75,7 +75,8 @@ class LineSearch:
 class WakeGroup:
     """Idle systems of one access class, their lines by tier, and the systems that fit each of these filters.
 
-    With `has_best`, `best` is valid or None, as long as weights and rooms have these versions.
+    With `has_best`, `best` is valid or None, as long as weights and rooms have these versions. `left_out` counts
+    the searches, since all filters were asked, that each left out one filter.
     """
 
     rights: SubmitRights
@@ -85,6 +86,7 @@ class WakeGroup:
     best: BestRecipe | None = None
     has_best: bool = False
     versions: tuple[int, int] = (0, 0)
+    left_out: int = 0
 
 
 class WakeUpGrants:
@@ -202,12 +204,11 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
         for search in tier:
             search.until = None
         first = _first_in(partition, group, tier)
-        tries = 1
         while isinstance(first, LineSearch):
-            if tries == MAX_TRIES:
+            group.left_out += 1
+            if group.left_out == MAX_SINGLE:
                 _leave_out_unfit(group)
             first = _first_in(partition, group, tier)
-            tries += 1
         if first is not None:
             return BestRecipe(number, *first)
     return None
@@ -215,6 +216,7 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
 
 def _leave_out_unfit(group: WakeGroup) -> None:
     """Leave out the filters that none of the remaining systems fits, all at once."""
+    group.left_out = 0
     group.fits = [each for each in group.fits if each[1] & group.systems]
     filters = union(own for own, _ in group.fits)
     for search in chain.from_iterable(group.tiers):
