@@ -18,21 +18,31 @@ class KindCounts:
         self.kinds = Counter[str]()
         self.names = Counter[tuple[str, str]]()
 
-    def count(self, lock: LevelLock, change: int) -> None:
+    def count(self, lock: LevelLock, change: int) -> bool:
+        """Count a lock; return whether a kind or name occurs now and did not, or the other way round."""
+        is_other = False
         for kind, part in kinds_of(lock):
             self.kinds[kind] += change
+            is_other |= _begins_or_ends(self.kinds[kind], change)
             for name in part if isinstance(part, frozenset) else ():
                 self.names[kind, name] += change
+                is_other |= _begins_or_ends(self.names[kind, name], change)
                 if not self.names[kind, name]:
                     del self.names[kind, name]
+        return is_other
 
 
 class PlacedLocks:
-    """The locks of placed recipes. Recipes without locks are only counted. Mutable."""
+    """The locks of placed recipes. Recipes without locks are only counted. Mutable.
+
+    `version` rises when a kind or name begins or ceases to occur: while it stays the same, so do the weights
+    of sets without placed recipes.
+    """
 
     def __init__(self, every: Iterable[Locks] = ()) -> None:
         self._recipes: dict[int, tuple[int, Locks]] = {}
         self._of_sets: defaultdict[int, dict[int, Locks]] = defaultdict(dict)
+        self.version = 0
         self._without = 0
         self._levels = [KindCounts() for _ in LEVELS]
         for locks in every:
@@ -59,9 +69,10 @@ class PlacedLocks:
     def _count(self, locks: Locks, change: int) -> None:
         if locks == NO_LOCKS:
             self._without += change
+            self.version += _begins_or_ends(self._without, change)
             return
         for counts, lock in zip(self._levels, locks.levels, strict=True):
-            counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
+            self.version += counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
 
     def worst(self, level: int, waiting: LevelLock, values: Mapping[str, int], own: PlacedLocks) -> int:
         """Return the worst cell of a lock at a level, beside all these recipes without those in `own`.
@@ -88,3 +99,8 @@ class PlacedLocks:
     def _has_common(self, level: int, kind: str, part: Part, own: PlacedLocks) -> bool:
         names, own_names = self._levels[level].names, own._levels[level].names
         return any(names[kind, name] > own_names[kind, name] for name in part)
+
+
+def _begins_or_ends(after: int, change: int) -> bool:
+    """Return whether a count was 0 before a change, or is 0 after it."""
+    return not after or after == change

@@ -99,6 +99,8 @@ def eligible_by_weight(
 ) -> Iterator[Recipe]:
     """Yield recipes that rank before `before` and could take a system safely, by plain search."""
     bound_first = before.tier > 0
+    newly_assigned = (view.recipes[number].set_id for number in view.newly_assigned if number in view.recipes)
+    least = weights.least(newly_assigned)
     for lab in (system.lab, OWED, None):
         for _, queue in view.queues[lab]:
             for need in matcher.obtainable_needs(queue, system, AFTER_ALL):
@@ -114,6 +116,10 @@ def eligible_by_weight(
                     there = rank_on(view, matcher, recipe, system, bound_first=bound_first, weights=weights)
                     if there >= before:
                         behind.update([group] if is_queued else ())
+                        # Later recipes of this need are no more urgent, no older, no lighter than `least`.
+                        lightest = there._replace(weight=weights.weight(recipe.set_id, least))
+                        if lab is None and lightest >= before:
+                            break
                     elif could_take_safely(view, matcher, recipe, system):
                         yield recipe
                         break

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from replay.audit.awaited_locks import own_locks, profile_of
-from replay.audit.locks import NO_LOCKS, Locks
+from replay.audit.locks import NO_LOCKS
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.queues import OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
@@ -53,9 +53,12 @@ class SchedulerView(FoldedWorld):
         self.now: Any = None
         self.declaring = 0
         self.placed = PlacedLocks()
-        # The distinct profiles of sets, by number.
-        self.profiles: list[Locks] = []
-        self._numbers_of_profiles: dict[Locks, int] = {}
+        # The distinct profiles of sets in the queue, by number; and their weights, which `weights.py` keeps
+        # here, with what they were computed from.
+        self.profiles = [NO_LOCKS]
+        self.static_weights: list[int] = []
+        self.weighed: Any = None
+        self._numbers_of_profiles = {NO_LOCKS: 0}
         self._profile_of_set: dict[int, int] = {}
         # The position of the last event that may let a set have the locks for which it waits.
         self.eased_at = 0
@@ -250,6 +253,8 @@ class SchedulerView(FoldedWorld):
             lab = None if recipe.recipe_id in self.newly_assigned else recipe.lab
             if self.is_owed(recipe):
                 lab = recipe.lab or OWED
+            if self.declaring:
+                self.profile_number(recipe.set_id)
             entry = QueueEntry(lab, self.representative(recipe.submitter), self.need(recipe), rank)
             self.queues.put(recipe.recipe_id, entry)
             self._in_queue[recipe.submitter][recipe.recipe_id] = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal
+from itertools import chain
 from typing import Any, NamedTuple
 
 from replay.audit.cells import SURE, VALUES
@@ -70,21 +71,40 @@ class Weights:
         self.settings = settings_of(view.configuration.get("weights", {}))
         self._view = view
         self._now = now
-        self._static: dict[tuple[int, int | None], int] = {}
+        self._of_holders: dict[int, int] = {}
+        self._remaining: dict[Any, int] = {}
 
     def static(self, set_id: int) -> int:
         """Return the weight of a set before ageing. Its own recipes do not count."""
         number, placed = self._view.profile_number(set_id), self._view.placed
         own = placed.of_set(set_id)
-        key = number, None if own is None else set_id
-        if key not in self._static:
-            self._static[key] = static_weight(self._view.profiles[number], placed, self.settings, own)
-        return self._static[key]
+        if own is None:
+            return self._of_profiles()[number]
+        if set_id not in self._of_holders:
+            profile = self._view.profiles[number]
+            self._of_holders[set_id] = static_weight(profile, placed, self.settings, own)
+        return self._of_holders[set_id]
 
-    def weight(self, set_id: int) -> int:
-        """Return the weight of a set, in thousandths times remaining ticks."""
+    def _of_profiles(self) -> list[int]:
+        """Return the weights before ageing of sets without placed recipes, by the number of the profile."""
+        view = self._view
+        weighed = view.placed.version, self.settings
+        if view.weighed != weighed:
+            view.weighed, view.static_weights = weighed, []
+        for profile in view.profiles[len(view.static_weights) :]:
+            view.static_weights.append(static_weight(profile, view.placed, self.settings))
+        return view.static_weights
+
+    def least(self, set_ids: Iterable[int]) -> int:
+        """Return the least weight before ageing of all sets without placed recipes, and of these sets."""
+        return min(chain(self._of_profiles(), map(self.static, set_ids)))
+
+    def weight(self, set_id: int, static: int | None = None) -> int:
+        """Return the weight of a set, in thousandths times remaining ticks, as if it weighed `static`."""
         submitted = self._view.sets[set_id].recorded_at
-        return self.static(set_id) * remaining_ticks(submitted, self._now, self.settings)
+        if submitted not in self._remaining:
+            self._remaining[submitted] = remaining_ticks(submitted, self._now, self.settings)
+        return (self.static(set_id) if static is None else static) * self._remaining[submitted]
 
 
 def weights_at(view: SchedulerView, now: Any) -> Weights | None:

@@ -30,7 +30,6 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
 
-
 # To ask all filters at once costs as much as a few searches that each leave out one filter.
 MAX_SINGLE: Final = 3
 
@@ -75,8 +74,8 @@ class LineSearch:
 class WakeGroup:
     """Idle systems of one access class, their lines by tier, and the systems that fit each of these filters.
 
-    With `has_best`, `best` is valid or None, as long as weights and rooms have these versions. `left_out` counts
-    the searches, since all filters were asked, that each left out one filter.
+    With `has_best`, `best` is valid or None, as long as weights and rooms have these versions. `left_out`
+    counts the searches, since all filters were asked, that each left out one filter.
     """
 
     rights: SubmitRights
