@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from replay.audit.locks import NO_LOCKS, Locks, conflict, merged, taken, with_own_names, without_own_names
@@ -29,7 +30,10 @@ def own_locks(state: State, host: Recipe) -> Locks:
     """Return the locks that a host declares, with real names in place of its own names once it is placed."""
     if host.locks is NO_LOCKS or host.system is None or host.lab is None:
         return host.locks
-    return with_own_names(host.locks, host.system, host.lab, state.pools.get(host.system, ()))
+    return _named(host.locks, host.system, host.lab, tuple(state.pools.get(host.system, ())))
+
+
+_named = lru_cache(20_000)(with_own_names)
 
 
 def profile_of(state: State, set_id: int) -> Locks:
@@ -44,10 +48,21 @@ def _numbers(state: State, set_id: int) -> tuple[int, ...]:
 
 def wish_of(state: State, set_id: int) -> Wish:
     """Return the wish of a set that has all its systems. A guest holds nothing: its host holds for it."""
-    recipe_set, hosts = state.sets[set_id], state.hosts(set_id)
+    hosts = state.hosts(set_id)
     lab = next((host.lab for host in hosts), None)
-    locks = merged(taken(own_locks(state, host)) for host in hosts)
-    return Wish((URGENCY[recipe_set.priority], recipe_set.submission), set_id, lab, locks)
+    locks = _taken_by(*(own_locks(state, host) for host in hosts))
+    return Wish(_turn(state, set_id), set_id, lab, locks)
+
+
+def _turn(state: State, set_id: int) -> tuple[int, int]:
+    recipe_set = state.sets[set_id]
+    return URGENCY[recipe_set.priority], recipe_set.submission
+
+
+@lru_cache(10_000)
+def _taken_by(*declared: Locks) -> Locks:
+    """Return the locks of a set whose hosts declare these, with all names of a level for unknown ones."""
+    return merged(map(taken, declared))
 
 
 def wishes(state: State) -> list[Wish]:
@@ -91,6 +106,7 @@ def count_passed_sets(state: State, recipe: Recipe) -> None:
         # It was counted with the first recipe of the set.
         return
     wish = wish_of(state, recipe.set_id)
-    for other in wishes(state):
-        if other.turn < wish.turn and other.conflicts(wish):
-            state.put(state.awaiting, other.set_id, state.awaiting[other.set_id] + 1)
+    before = [set_id for set_id in state.awaiting if _turn(state, set_id) < wish.turn]
+    for set_id in before:
+        if wish_of(state, set_id).conflicts(wish):
+            state.put(state.awaiting, set_id, state.awaiting[set_id] + 1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, takewhile
 
 from replay.audit.admission import is_held_back
 from replay.audit.grants import DecisionInvariant, Grant
 from replay.audit.invariant import Violations
-from replay.audit.queues import AFTER_ALL
+from replay.audit.queues import AFTER_ALL, Rank
 from replay.audit.ranking import SystemRank, rank_on
 from replay.audit.safety import could_take_safely
 from replay.audit.scheduler_view import SchedulerView
@@ -56,22 +57,19 @@ class CountedOvertaking(DecisionInvariant):
         self, view: SchedulerView, system: System, own: SystemRank, weights: Weights | None
     ) -> Iterator[tuple[SystemRank, int]]:
         """Yield ranked queued recipes of higher priorities, and of the same ones those of earlier sets."""
-        ranked = [
-            takewhile(lambda each: weights is not None or _precedes(each[0], own), each)
-            for each in self._by_need(view, system, weights)
-        ]
-        if weights is None:
-            return heapq.merge(*ranked)
-        return iter(sorted(each for each in chain.from_iterable(ranked) if _precedes(each[0], own)))
+        ranked = self._by_need(view, system, own, weights)
+        return heapq.merge(*ranked) if weights is None else iter(sorted(chain.from_iterable(ranked)))
 
     def _by_need(
-        self, view: SchedulerView, system: System, weights: Weights | None
+        self, view: SchedulerView, system: System, own: SystemRank, weights: Weights | None
     ) -> Iterator[Iterator[tuple[SystemRank, int]]]:
-        """Yield the queued recipes of each need; without weights they are in order."""
+        """Yield the queued recipes of each need that precede `own`; without weights they are in order."""
         for submitter, queue in view.queues[None]:
-            if self._matcher.highest_priority(submitter, system) is not None:
+            highest_priority = self._matcher.highest_priority(submitter, system)
+            if highest_priority is not None:
+                precedes = partial(_precedes, own, highest_priority)
                 for need in self._matcher.obtainable_needs(queue, system, AFTER_ALL):
-                    recipes = (view.recipes[rank[2]] for rank in queue.ranks_of(need))
+                    recipes = (view.recipes[rank[2]] for rank in takewhile(precedes, queue.ranks_of(need)))
                     yield self._ranked(view, system, recipes, weights)
 
     def _ranked(
@@ -87,9 +85,14 @@ class CountedOvertaking(DecisionInvariant):
                 )
 
 
-def _precedes(rank: SystemRank, own: SystemRank) -> bool:
-    priorities, own_priorities = (rank.effective, rank.nominal), (own.effective, own.nominal)
-    return priorities < own_priorities or (priorities == own_priorities and rank.submission < own.submission)
+def _precedes(own: SystemRank, highest_priority: int, rank: Rank) -> bool:
+    """Return whether a queued recipe is of a higher priority there, or of the same one and an earlier set.
+
+    Later ranks of a queue do not precede if one does not.
+    """
+    nominal, submission, _ = rank
+    preceding = max(nominal, highest_priority), nominal, submission
+    return preceding < (own.effective, own.nominal, own.submission)
 
 
 def _shown(number: int | None) -> str:

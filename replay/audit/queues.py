@@ -7,7 +7,7 @@ the same representative have the same rights, so the order within a queue is the
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,6 +22,9 @@ Rank = tuple[int, ...]
 
 # Stands for the lab of recipes of owed sets that are bound to none.
 OWED = " owed"
+
+NEWLY_ASSIGNED = -1
+"""Stands for the profile of a recipe that was assigned in the present batch: its own set may hold locks."""
 
 AFTER_ALL: Rank = (len(PRIORITIES),)
 BEFORE_ALL: Rank = ()
@@ -40,12 +43,40 @@ class RecipeNeed:
 
 
 class QueueEntry(NamedTuple):
-    """A recipe in the queues. `lab` is the lab of its set; without one it is `OWED` or None."""
+    """A recipe in the queues. `lab` is the lab of its set; without one it is `OWED` or None.
+
+    `profile` is the number of the profile of its set; `NEWLY_ASSIGNED` if it was assigned in this batch.
+    """
 
     lab: str | None
     submitter: Submitter
     need: RecipeNeed
     rank: Rank
+    profile: int
+
+
+class QueueGroup:
+    """The ranks of the recipes of a queue that have one nominal priority and profile. Mutable.
+
+    `requirements` is the bitmap of their requirements.
+    """
+
+    def __init__(self) -> None:
+        self.ranks: list[Rank] = []
+        self.requirements = 0
+        self._count_of_requirements = Counter[int]()
+
+    def add(self, number: int, rank: Rank) -> None:
+        insort(self.ranks, rank)
+        self._count_of_requirements[number] += 1
+        self.requirements |= 1 << number
+
+    def drop(self, number: int, rank: Rank) -> None:
+        del self.ranks[bisect_left(self.ranks, rank)]
+        self._count_of_requirements[number] -= 1
+        if not self._count_of_requirements[number]:
+            del self._count_of_requirements[number]
+            self.requirements ^= 1 << number
 
 
 class SubmitterQueue:
@@ -62,6 +93,7 @@ class SubmitterQueue:
         self._needs: defaultdict[int, list[RecipeNeed]] = defaultdict(list)
         self._requirements = 0
         self._ranks: defaultdict[RecipeNeed, list[Rank]] = defaultdict(list)
+        self._groups: defaultdict[tuple[int, int], QueueGroup] = defaultdict(QueueGroup)
 
     @property
     def first(self) -> Rank | None:
@@ -86,13 +118,27 @@ class SubmitterQueue:
         ranks = self._ranks
         return [need for number in numbers_in(wanted) for need in self._needs[number] if ranks[need][0] < end]
 
-    def add(self, need: RecipeNeed, rank: Rank) -> None:
+    def groups(self) -> list[tuple[tuple[int, int], QueueGroup]]:
+        """Return the groups, each with its nominal priority and the number of its profile."""
+        return list(self._groups.items())
+
+    def needs_in(self, group: QueueGroup, among: int) -> list[RecipeNeed]:
+        """Return the needs that recipes of a group may have, with a requirement in a bitmap."""
+        wanted = group.requirements & among
+        return [need for number in numbers_in(wanted) for need in self._needs[number]]
+
+    def add(self, need: RecipeNeed, rank: Rank, profile: int) -> None:
+        self._groups[rank[0], profile].add(need.requirements.number, rank)
         ranks = self._ranks[need]
         before = ranks[0] if ranks else None
         insort(ranks, rank)
         self._index_first(need, before, ranks[0])
 
-    def drop(self, need: RecipeNeed, rank: Rank) -> None:
+    def drop(self, need: RecipeNeed, rank: Rank, profile: int) -> None:
+        group = self._groups[rank[0], profile]
+        group.drop(need.requirements.number, rank)
+        if not group.ranks:
+            del self._groups[rank[0], profile]
         ranks = self._ranks[need]
         before = ranks[0]
         del ranks[bisect_left(ranks, rank)]
@@ -139,10 +185,10 @@ class Queues:
         """Replace the entry of a recipe. With None, remove it."""
         before = self._entries.pop(recipe_id, None)
         if before is not None:
-            self._queues[before.lab][before.submitter].drop(before.need, before.rank)
+            self._queues[before.lab][before.submitter].drop(before.need, before.rank, before.profile)
         if entry is not None:
             self._entries[recipe_id] = entry
-            self._queues[entry.lab][entry.submitter].add(entry.need, entry.rank)
+            self._queues[entry.lab][entry.submitter].add(entry.need, entry.rank, entry.profile)
 
     def close(self, submitter: Submitter) -> None:
         """Delete the empty queues of a representative. The caller must not be iterating over them."""

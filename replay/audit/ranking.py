@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain, takewhile
 from typing import NamedTuple
 
-from replay.audit.queues import AFTER_ALL, BEFORE_ALL, OWED, Rank, SubmitterQueue
+from replay.audit.queues import AFTER_ALL, BEFORE_ALL, NEWLY_ASSIGNED, OWED, Rank, SubmitterQueue
 from replay.audit.safety import could_take_safely
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
@@ -98,31 +99,50 @@ def eligible_by_weight(
     view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank, weights: Weights
 ) -> Iterator[Recipe]:
     """Yield recipes that rank before `before` and could take a system safely, by plain search."""
-    bound_first = before.tier > 0
-    newly_assigned = (view.recipes[number].set_id for number in view.newly_assigned if number in view.recipes)
-    least = weights.least(newly_assigned)
-    for lab in (system.lab, OWED, None):
+    for recipe in _candidates_by_weight(view, matcher, system, before, weights):
+        there = rank_on(view, matcher, recipe, system, bound_first=before.tier > 0, weights=weights)
+        if there < before and could_take_safely(view, matcher, recipe, system):
+            yield recipe
+
+
+def _candidates_by_weight(
+    view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank, weights: Weights
+) -> Iterator[Recipe]:
+    """Yield the recipes that could take a system, but few of those that do not rank before `before`."""
+    for lab in (system.lab, OWED):
         for _, queue in view.queues[lab]:
             for need in matcher.obtainable_needs(queue, system, AFTER_ALL):
-                # Priorities and profiles of queued recipes whose later ones cannot rank before `before`: they
-                # do not weigh less than the first one.
-                behind: set[tuple[int, int]] = set()
-                for rank in queue.ranks_of(need):
-                    recipe = view.recipes[rank[2]]
-                    group = rank[0], view.profile_number(recipe.set_id)
-                    is_queued = lab is None and recipe.recipe_id not in view.newly_assigned
-                    if is_queued and group in behind:
-                        continue
-                    there = rank_on(view, matcher, recipe, system, bound_first=bound_first, weights=weights)
-                    if there >= before:
-                        behind.update([group] if is_queued else ())
-                        # Later recipes of this need are no more urgent, no older, no lighter than `least`.
-                        lightest = there._replace(weight=weights.weight(recipe.set_id, least))
-                        if lab is None and lightest >= before:
-                            break
-                    elif could_take_safely(view, matcher, recipe, system):
-                        yield recipe
-                        break
+                yield from (view.recipes[rank[2]] for rank in queue.ranks_of(need))
+    for submitter, queue in view.queues[None]:
+        highest_priority = matcher.highest_priority(submitter, system)
+        if highest_priority is None:
+            continue
+        for (nominal, profile), group in queue.groups():
+            recipes: Iterator[Recipe] = (view.recipes[rank[2]] for rank in group.ranks)
+            if profile != NEWLY_ASSIGNED:
+                ranks_before = _ranks_before(view, before, max(nominal, highest_priority), profile, weights)
+                recipes = takewhile(ranks_before, recipes)
+            first = next(recipes, None)
+            if first is not None and (needs := set(matcher.obtainable_in(queue, group, system))):
+                yield from (recipe for recipe in chain([first], recipes) if view.need(recipe) in needs)
+
+
+def _ranks_before(
+    view: SchedulerView, before: SystemRank, effective: int, profile: int, weights: Weights
+) -> Callable[[Recipe], bool]:
+    """Return whether a queued recipe of a profile and an effective priority ranks before `before`.
+
+    No recipe of a nominal priority and a profile does behind one that does not, as it is no lighter.
+    """
+    tier, static = _tier(1, before.tier > 0), weights.of_profile(profile)
+
+    def ranks_before(recipe: Recipe) -> bool:
+        recipe_set = view.sets[recipe.set_id]
+        weight = static * weights.remaining_ticks(recipe.set_id)
+        nominal = URGENCY[recipe_set.priority]
+        return SystemRank(tier, effective, nominal, 1, weight, recipe_set.submission) < before
+
+    return ranks_before
 
 
 def eligible_before(

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from replay.audit.awaited_locks import own_locks, profile_of
 from replay.audit.locks import NO_LOCKS
 from replay.audit.placed_locks import PlacedLocks
-from replay.audit.queues import OWED, NewSets, QueueEntry, Queues, RecipeNeed
+from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
 from replay.audit.tables import BEFORE_START, FINISHED, PLACED, SET_PLACED, URGENCY
@@ -253,11 +253,15 @@ class SchedulerView(FoldedWorld):
             lab = None if recipe.recipe_id in self.newly_assigned else recipe.lab
             if self.is_owed(recipe):
                 lab = recipe.lab or OWED
-            if self.declaring:
-                self.profile_number(recipe.set_id)
-            entry = QueueEntry(lab, self.representative(recipe.submitter), self.need(recipe), rank)
+            submitter, need = self.representative(recipe.submitter), self.need(recipe)
+            entry = QueueEntry(lab, submitter, need, rank, self._profile_in_queue(recipe))
             self.queues.put(recipe.recipe_id, entry)
             self._in_queue[recipe.submitter][recipe.recipe_id] = None
+
+    def _profile_in_queue(self, recipe: Recipe) -> int:
+        if recipe.recipe_id in self.newly_assigned:
+            return NEWLY_ASSIGNED
+        return self.profile_number(recipe.set_id) if self.declaring else 0
 
     def _dequeue(self, recipe: Recipe) -> None:
         self.queues.put(recipe.recipe_id, None)

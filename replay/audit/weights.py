@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
-from itertools import chain
 from typing import Any, NamedTuple
 
 from replay.audit.cells import SURE, VALUES
@@ -79,32 +78,32 @@ class Weights:
         number, placed = self._view.profile_number(set_id), self._view.placed
         own = placed.of_set(set_id)
         if own is None:
-            return self._of_profiles()[number]
+            return self.of_profile(number)
         if set_id not in self._of_holders:
             profile = self._view.profiles[number]
             self._of_holders[set_id] = static_weight(profile, placed, self.settings, own)
         return self._of_holders[set_id]
 
-    def _of_profiles(self) -> list[int]:
-        """Return the weights before ageing of sets without placed recipes, by the number of the profile."""
+    def of_profile(self, number: int) -> int:
+        """Return the weight before ageing of the sets of a profile that have no placed recipes."""
         view = self._view
         weighed = view.placed.version, self.settings
         if view.weighed != weighed:
             view.weighed, view.static_weights = weighed, []
         for profile in view.profiles[len(view.static_weights) :]:
             view.static_weights.append(static_weight(profile, view.placed, self.settings))
-        return view.static_weights
+        return view.static_weights[number]
 
-    def least(self, set_ids: Iterable[int]) -> int:
-        """Return the least weight before ageing of all sets without placed recipes, and of these sets."""
-        return min(chain(self._of_profiles(), map(self.static, set_ids)))
+    def weight(self, set_id: int) -> int:
+        """Return the weight of a set, in thousandths times remaining ticks."""
+        return self.static(set_id) * self.remaining_ticks(set_id)
 
-    def weight(self, set_id: int, static: int | None = None) -> int:
-        """Return the weight of a set, in thousandths times remaining ticks, as if it weighed `static`."""
+    def remaining_ticks(self, set_id: int) -> int:
+        """Return the ticks until a set weighs nothing."""
         submitted = self._view.sets[set_id].recorded_at
         if submitted not in self._remaining:
             self._remaining[submitted] = remaining_ticks(submitted, self._now, self.settings)
-        return (self.static(set_id) if static is None else static) * self._remaining[submitted]
+        return self._remaining[submitted]
 
 
 def weights_at(view: SchedulerView, now: Any) -> Weights | None:
