@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from replay.audit.cells import KINDS, TABLE, kinds_of
 from replay.audit.locks import LEVELS, NO_LOCKS, LevelLock, Locks, Part
@@ -45,6 +45,8 @@ class PlacedLocks:
         self.version = 0
         self._without = 0
         self._levels = [KindCounts() for _ in LEVELS]
+        # By level and lock: the cells beside all these recipes.
+        self._cells: list[dict[LevelLock, frozenset[str]]] = [{} for _ in LEVELS]
         for locks in every:
             self._count(locks, 1)
 
@@ -69,21 +71,32 @@ class PlacedLocks:
     def _count(self, locks: Locks, change: int) -> None:
         if locks == NO_LOCKS:
             self._without += change
-            self.version += _begins_or_ends(self._without, change)
+            if _begins_or_ends(self._without, change):
+                self.version += 1
+                self._cells = [{} for _ in LEVELS]
             return
-        for counts, lock in zip(self._levels, locks.levels, strict=True):
-            self.version += counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
+        for level, (counts, lock) in enumerate(zip(self._levels, locks.levels, strict=True)):
+            if counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change):
+                self.version += 1
+                self._cells[level] = {}
 
-    def worst(self, level: int, waiting: LevelLock, values: Mapping[str, int], own: PlacedLocks) -> int:
-        """Return the worst cell of a lock at a level, beside all these recipes without those in `own`.
+    def cells(self, level: int, waiting: LevelLock, own: PlacedLocks | None = None) -> frozenset[str]:
+        """Return the cells of a lock at a level, beside all these recipes without those in `own`.
 
-        A name in common gives the worst value of all, since the values of cells ascend.
+        Beside each kind the worst cell counts. A name in common gives the worst one of all.
         """
-        kinds = kinds_of(waiting)
-        cells = (cell for kind, part in kinds for cell in self._cells(level, kind, part, own))
-        return max((values[cell] for cell in cells), default=0)
+        if own is not None:
+            return frozenset(self._found(level, waiting, own))
+        cells = self._cells[level].get(waiting)
+        if cells is None:
+            cells = self._cells[level][waiting] = frozenset(self._found(level, waiting, NOTHING_PLACED))
+        return cells
 
-    def _cells(self, level: int, row: str, part: Part, own: PlacedLocks) -> Iterable[str]:
+    def _found(self, level: int, waiting: LevelLock, own: PlacedLocks) -> Iterable[str]:
+        for kind, part in kinds_of(waiting):
+            yield from self._beside_each_kind(level, kind, part, own)
+
+    def _beside_each_kind(self, level: int, row: str, part: Part, own: PlacedLocks) -> Iterable[str]:
         """Yield the name of the worst cell beside each kind of a placed lock."""
         for column, cell in zip(KINDS, TABLE[row], strict=True):
             if self._number(level, column) == own._number(level, column):
@@ -99,6 +112,9 @@ class PlacedLocks:
     def _has_common(self, level: int, kind: str, part: Part, own: PlacedLocks) -> bool:
         names, own_names = self._levels[level].names, own._levels[level].names
         return any(names[kind, name] > own_names[kind, name] for name in part)
+
+
+NOTHING_PLACED = PlacedLocks()
 
 
 def _begins_or_ends(after: int, change: int) -> bool:

@@ -50,9 +50,8 @@ def static_weight(
     """
     if profile.whole_lab:
         return settings.base + len(LEVELS) * settings.values[SURE]
-    own = PlacedLocks() if own is None else own
-    worst = (placed.worst(level, lock, settings.values, own) for level, lock in enumerate(profile.levels))
-    return settings.base + sum(worst)
+    cells = (placed.cells(level, lock, own) for level, lock in enumerate(profile.levels))
+    return settings.base + sum(max((settings.values[cell] for cell in each), default=0) for each in cells)
 
 
 def remaining_ticks(submitted: Any, now: Any, settings: ConfiguredWeights) -> int:
