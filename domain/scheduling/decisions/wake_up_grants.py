@@ -30,8 +30,8 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
 
-# To ask all filters at once costs as much as a few searches that each leave out one filter.
-MAX_SINGLE: Final = 3
+# A search that leaves out one filter costs as much as asking this many filters at once.
+FILTERS_PER_SEARCH: Final = 250
 
 
 class Wake(NamedTuple):
@@ -174,9 +174,10 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
     fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & idle, idle)
     for rights, of_class in partition.labs.access.each() if fits else ():
         if systems := idle & of_class:
-            filters = union(own for own, fitting in fits if fitting & systems)
-            if filters:
-                yield WakeGroup(rights, systems, _tiers(partition, systems, filters), fits)
+            fits_group = [each for each in fits if each[1] & systems]
+            if fits_group:
+                filters = union(own for own, _ in fits_group)
+                yield WakeGroup(rights, systems, _tiers(partition, systems, filters), fits_group)
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
@@ -205,7 +206,7 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
         first = _first_in(partition, group, tier)
         while isinstance(first, LineSearch):
             group.left_out += 1
-            if group.left_out == MAX_SINGLE:
+            if group.left_out * FILTERS_PER_SEARCH >= len(group.fits):
                 _leave_out_unfit(group)
             first = _first_in(partition, group, tier)
         if first is not None:
