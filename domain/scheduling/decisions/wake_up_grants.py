@@ -30,8 +30,8 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
 
-# A search that leaves out one filter costs as much as asking this many filters at once.
-FILTERS_PER_SEARCH: Final = 250
+# To ask all filters at once costs as much as a few searches that each leave out one filter.
+MAX_SINGLE: Final = 3
 
 
 class Wake(NamedTuple):
@@ -205,8 +205,7 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
             search.until = None
         first = _first_in(partition, group, tier)
         while isinstance(first, LineSearch):
-            group.left_out += 1
-            if group.left_out * FILTERS_PER_SEARCH >= len(group.fits):
+            if group.left_out >= MAX_SINGLE:
                 _leave_out_unfit(group)
             first = _first_in(partition, group, tier)
         if first is not None:
@@ -244,6 +243,7 @@ def _first_in(
                 return search
         systems = partition.idle(host) & group.systems & search.of_labs
         if not systems:
+            group.left_out += 1
             search.filters &= ~(1 << partition.filters.number(partition.sets.index.key(host)))
             return search
         if systems := _where_safe(partition, host, systems):
