@@ -30,10 +30,7 @@ def own_locks(state: State, host: Recipe) -> Locks:
     """Return the locks that a host declares, with real names in place of its own names once it is placed."""
     if host.locks is NO_LOCKS or host.system is None or host.lab is None:
         return host.locks
-    return _named(host.locks, host.system, host.lab, tuple(state.pools.get(host.system, ())))
-
-
-_named = lru_cache(20_000)(with_own_names)
+    return with_own_names(host.locks, host.system, host.lab, tuple(state.pools.get(host.system, ())))
 
 
 def profile_of(state: State, set_id: int) -> Locks:
@@ -61,7 +58,7 @@ def _turn(state: State, set_id: int) -> tuple[int, int]:
 
 @lru_cache(10_000)
 def _taken_by(*declared: Locks) -> Locks:
-    """Return the locks of a set whose hosts declare these, with all names of a level for unknown ones."""
+    """Return the locks that a set takes at its start, from those that its hosts declare."""
     return merged(map(taken, declared))
 
 
@@ -106,7 +103,6 @@ def count_passed_sets(state: State, recipe: Recipe) -> None:
         # It was counted with the first recipe of the set.
         return
     wish = wish_of(state, recipe.set_id)
-    before = [set_id for set_id in state.awaiting if _turn(state, set_id) < wish.turn]
-    for set_id in before:
-        if wish_of(state, set_id).conflicts(wish):
+    for set_id in list(state.awaiting):
+        if _turn(state, set_id) < wish.turn and wish_of(state, set_id).conflicts(wish):
             state.put(state.awaiting, set_id, state.awaiting[set_id] + 1)

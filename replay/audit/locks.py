@@ -184,7 +184,8 @@ def without_own_names(locks: Locks) -> Locks:
     return _named(locks, UNPLACED_OWN)
 
 
-def with_own_names(locks: Locks, system: str, lab: str, pools: Iterable[str]) -> Locks:
+@lru_cache(20_000)
+def with_own_names(locks: Locks, system: str, lab: str, pools: tuple[str, ...]) -> Locks:
     """Return the locks of a placed recipe."""
     own: Own = {"$system": frozenset((system,)), "$lab": frozenset((lab,)), "$pools": frozenset(pools)}
     return _named(locks, own)

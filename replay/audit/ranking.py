@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import NamedTuple
 
 from replay.audit.queues import AFTER_ALL, BEFORE_ALL, NEWLY_ASSIGNED, OWED, Rank, SubmitterQueue
@@ -122,17 +122,18 @@ def _candidates_by_weight(
             if profile != NEWLY_ASSIGNED:
                 ranks_before = _ranks_before(view, before, max(nominal, highest_priority), profile, weights)
                 recipes = takewhile(ranks_before, recipes)
-            first = next(recipes, None)
-            if first is not None and (needs := set(matcher.obtainable_in(queue, group, system))):
-                yield from (recipe for recipe in chain([first], recipes) if view.need(recipe) in needs)
+            # A list, because the caller changes the groups tentatively.
+            if found := list(recipes):
+                needs = set(matcher.obtainable_in(queue, group, system))
+                yield from [recipe for recipe in found if view.need(recipe) in needs]
 
 
 def _ranks_before(
     view: SchedulerView, before: SystemRank, effective: int, profile: int, weights: Weights
 ) -> Callable[[Recipe], bool]:
-    """Return whether a queued recipe of a profile and an effective priority ranks before `before`.
+    """Return a function that tells whether a queued recipe of a profile and priority ranks before `before`.
 
-    No recipe of a nominal priority and a profile does behind one that does not, as it is no lighter.
+    If a recipe of a nominal priority and a profile does not, no later one does, because none is lighter.
     """
     tier, static = _tier(1, before.tier > 0), weights.of_profile(profile)
 

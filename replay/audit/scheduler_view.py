@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 from replay.audit.awaited_locks import own_locks, profile_of
 from replay.audit.locks import NO_LOCKS
 from replay.audit.placed_locks import PlacedLocks
+from replay.audit.profiles import Profiles
 from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
@@ -53,12 +54,7 @@ class SchedulerView(FoldedWorld):
         self.now: Any = None
         self.declaring = 0
         self.placed = PlacedLocks()
-        # The distinct profiles of sets in the queue, by number; and their weights, which `weights.py` keeps
-        # here, with what they were computed from.
-        self.profiles = [NO_LOCKS]
-        self.static_weights: list[int] = []
-        self.weighed: Any = None
-        self._numbers_of_profiles = {NO_LOCKS: 0}
+        self.profiles = Profiles()
         self._profile_of_set: dict[int, int] = {}
         # The position of the last event that may let a set have the locks for which it waits.
         self.eased_at = 0
@@ -232,12 +228,7 @@ class SchedulerView(FoldedWorld):
         """Return the number of the merged locks that the recipes of a set declare, for `profiles`."""
         number = self._profile_of_set.get(set_id)
         if number is None:
-            profile = profile_of(self, set_id)
-            number = self._profile_of_set[set_id] = self._numbers_of_profiles.setdefault(
-                profile, len(self.profiles)
-            )
-            if number == len(self.profiles):
-                self.profiles.append(profile)
+            number = self._profile_of_set[set_id] = self.profiles.number(profile_of(self, set_id))
         return number
 
     def _count(self, recipe: Recipe, change: int) -> None:
@@ -259,6 +250,7 @@ class SchedulerView(FoldedWorld):
             self._in_queue[recipe.submitter][recipe.recipe_id] = None
 
     def _profile_in_queue(self, recipe: Recipe) -> int:
+        """Return the profile of an entry, which is 0 for all sets while no recipe declares locks."""
         if recipe.recipe_id in self.newly_assigned:
             return NEWLY_ASSIGNED
         return self.profile_number(recipe.set_id) if self.declaring else 0

@@ -85,13 +85,11 @@ class Weights:
 
     def of_profile(self, number: int) -> int:
         """Return the weight before ageing of the sets of a profile that have no placed recipes."""
-        view = self._view
-        weighed = view.placed.version, self.settings
-        if view.weighed != weighed:
-            view.weighed, view.static_weights = weighed, []
-        for profile in view.profiles[len(view.static_weights) :]:
-            view.static_weights.append(static_weight(profile, view.placed, self.settings))
-        return view.static_weights[number]
+        placed = self._view.placed
+        version = placed.version, self.settings
+        return self._view.profiles.weight(
+            number, version, lambda profile: static_weight(profile, placed, self.settings)
+        )
 
     def weight(self, set_id: int) -> int:
         """Return the weight of a set, in thousandths times remaining ticks."""

@@ -31,7 +31,7 @@ from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
 
 # To ask all filters at once costs as much as a few searches that each leave out one filter.
-MAX_SINGLE: Final = 3
+MAX_LEFT_OUT: Final = 3
 
 
 class Wake(NamedTuple):
@@ -75,7 +75,7 @@ class WakeGroup:
     """Idle systems of one access class, their lines by tier, and the systems that fit each of these filters.
 
     With `has_best`, `best` is valid or None, as long as weights and rooms have these versions. `left_out`
-    counts the searches, since all filters were asked, that each left out one filter.
+    counts the filters that searches have left out one by one since all were last asked at once.
     """
 
     rights: SubmitRights
@@ -174,10 +174,10 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
     fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & idle, idle)
     for rights, of_class in partition.labs.access.each() if fits else ():
         if systems := idle & of_class:
-            fits_group = [each for each in fits if each[1] & systems]
-            if fits_group:
-                filters = union(own for own, _ in fits_group)
-                yield WakeGroup(rights, systems, _tiers(partition, systems, filters), fits_group)
+            fits_of_class = [each for each in fits if each[1] & systems]
+            if fits_of_class:
+                filters = union(own for own, _ in fits_of_class)
+                yield WakeGroup(rights, systems, _tiers(partition, systems, filters), fits_of_class)
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
@@ -205,7 +205,7 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
             search.until = None
         first = _first_in(partition, group, tier)
         while isinstance(first, LineSearch):
-            if group.left_out >= MAX_SINGLE:
+            if group.left_out >= MAX_LEFT_OUT:
                 _leave_out_unfit(group)
             first = _first_in(partition, group, tier)
         if first is not None:

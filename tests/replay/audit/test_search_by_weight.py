@@ -22,6 +22,7 @@ WAITING = st.tuples(
     st.sampled_from((LIGHT, HEAVY, OTHER, {"whole_lab": True})),
     st.sampled_from((("a",), ("b",), ("a", "b"), ("m",))),
     st.integers(0, 20),
+    st.booleans(),
 )
 
 
@@ -29,13 +30,18 @@ WAITING = st.tuples(
 def test_eligible_by_weight__before_any_recipe__are_those_that_a_plain_search_finds(
     waiting: list[Any], placed: Locks, data: st.DataObject
 ) -> None:
-    """Recipe 1 runs on a, and 10 on b; the others wait. Some may be assigned to the lab in this batch."""
+    """Recipe 1 runs on a, and 10 on b; the others wait, alone or as sets of two.
+
+    Some sets were assigned to the lab in this batch.
+    """
     story = lab(placed)
-    for number, (priority, locks, names, ticks) in enumerate(waiting, start=20):
+    sets: list[list[int]] = []
+    for number, (priority, locks, names, ticks, has_two) in enumerate(waiting, start=20):
         passes(story, ticks)
-        story.queue(number, {number: only(*names)}, priority, locks=locks)
-    newly = data.draw(st.sets(st.integers(20, 19 + len(waiting))))
-    story.decide(*([assigned(number)] for number in newly))
+        sets.append([2 * number, 2 * number + 1] if has_two else [2 * number])
+        story.queue(number, dict.fromkeys(sets[-1], only(*names)), priority, locks=locks)
+    newly = data.draw(st.sets(st.sampled_from(range(len(sets)))))
+    story.decide(*([assigned(number) for number in sets[index]] for index in newly))
     view = SchedulerView()
     for record in from_recorded(story.log):
         view.before_event(record, in_batches=True)
@@ -44,7 +50,7 @@ def test_eligible_by_weight__before_any_recipe__are_those_that_a_plain_search_fi
     assert weights is not None, "recipe 10 declares locks"
     for fqdn in "ab":
         system = view.systems[fqdn]
-        queued = [recipe for recipe in view.recipes.values() if recipe.recipe_id >= 20]
+        queued = [recipe for recipe in view.recipes.values() if recipe.recipe_id >= 40]
         for bound_first in (False, True):
             ranks = {
                 recipe.recipe_id: rank_on(

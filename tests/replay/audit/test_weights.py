@@ -121,16 +121,19 @@ def test_static_weight__of_any_set__is_the_plain_maximum_over_the_recipes_of_oth
     sums, profile = PlacedLocks(), locks_of(document)
     for number, (set_id, locks) in enumerate(placed):
         sums.put(number, set_id, locks_of(locks))
-    # What was computed before recipes end does not stay.
-    static_weight(profile, sums, DEFAULTS)
     for number in ended & set(range(len(placed))):
         sums.put(number, placed[number][0], None)
     left = [each for number, each in enumerate(placed) if number not in ended]
     others = [locks_of(locks) for set_id, locks in left if set_id != 1]
     assert static_weight(profile, sums, DEFAULTS, sums.of_set(1)) == plain_weight(profile, others)
-    assert static_weight(profile, sums, DEFAULTS) == plain_weight(
-        profile, [locks_of(each[1]) for each in left]
-    )
+
+
+def test_static_weight__asked_again_after_the_holder_ended__is_the_new_one() -> None:
+    x, placed = locks_of({"pool": {"Exclusive": ["x"]}}), PlacedLocks()
+    placed.put(1, 1, x)
+    assert static_weight(x, placed, DEFAULTS) == 4_000
+    placed.put(1, 1, None)
+    assert static_weight(x, placed, DEFAULTS) == 1_000
 
 
 def test_static_weight__only_a_sibling_holds_the_name__is_that_of_other_names() -> None:
