@@ -32,11 +32,11 @@ def _lock(text: str) -> Locks:
     level, equals, lock = text.partition("=")
     if level == WHOLE_LAB:
         raise ValueError(f"{WHOLE_LAB} takes no kind; write {WHOLE_LAB}")
-    if not (level and equals and lock):
+    word, colon, names = lock.partition(":")
+    if not (level and equals and word) or "=" in word:
         raise ValueError(_FORM)
     if level not in LEVELS and level not in ALIASES:
         raise ValueError(f"unknown level {level!r}; must be one of {', '.join(LEVELS)}")
-    word, colon, names = lock.partition(":")
     kind = _KINDS.get(word.lower())
     if kind is None:
         raise ValueError(f"unknown kind {word!r}; must be one of {', '.join(KINDS)}")

@@ -56,6 +56,7 @@ def test_lock__every_level_and_alias__is_accepted(level: str) -> None:
 # A wrong lock -> the message behind it.
 WRONG_LOCKS = [
     *((each, "must be LEVEL=KIND[:NAME,…]") for each in ("pool", "=shared:a", "pool=", "whole-lab", "")),
+    *((each, "must be LEVEL=KIND[:NAME,…]") for each in ("pool=:a", "pool=shared=a", "pool=shared=a:b")),
     ("pol=AllShared", "unknown level 'pol'; must be one of pool, guest"),
     (f"{WHOLE_LAB}=AllShared", "whole_lab takes no kind; write whole_lab"),
     ("pool=odd", "unknown kind 'odd'; must be one of None, Shared"),
