@@ -29,8 +29,22 @@ def service(servers: ServerPool) -> Iterator[Running]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def _queue_left_empty(service: Running) -> Iterator[None]:
+    """Fail a file of tests that leaves recipes in the queue: the next file may need their systems."""
+    yield
+    with service.client() as admin:
+
+        def recipes() -> list[int]:
+            queue = admin.get("/queue", params={"min_position": service.end()}).json()
+            return [row["recipe_id"] for row in queue["recipes"]]
+
+        # Systems that a test has removed are withdrawn from their recipes a moment later.
+        wait_until(lambda: not recipes(), "the queue to be empty: a test has not cancelled its jobs", 10)
+
+
 @pytest.fixture
-def client(service: Running) -> Iterator[httpx.Client]:
+def client(service: Running, _queue_left_empty: None) -> Iterator[httpx.Client]:
     with service.client() as admin:
         yield admin
 

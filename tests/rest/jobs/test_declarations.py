@@ -61,6 +61,8 @@ def test_jobs__several__are_one_commit(client: httpx.Client, machine: str, servi
     ]
     data = event_of(client, f"recipe-set/{two['recipe_set_ids'][0]}", "recipe-set.submitted")
     assert data["depends_on"] == [{"job": one["job_id"], "states": ["completed", "aborted"]}]
+    for job in (two, one):
+        client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
 
 
 def test_jobs__one_of_several_is_wrong__none_is_stored(client: httpx.Client, machine: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -228,15 +229,16 @@ XML = {"Content-Type": "application/xml"}
 
 
 @pytest.fixture
-def placed(client: httpx.Client, smoke: bytes) -> dict[str, Any]:
-    """Return a recipe that waits on its system: its id, its task ids, its lab, and its command."""
+def placed(client: httpx.Client, smoke: bytes) -> Iterator[dict[str, Any]]:
+    """Yield a recipe that waits on its system: its id, its task ids, its lab, and its command."""
     answer = client.post("/jobs", content=smoke, headers=XML).json()
     (recipe_id,) = answer["recipe_ids"]
     recipe = wait_until(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
     lab = recipe["lab_controller"]
     commands = wait_until(lambda: _commands(client, lab, recipe_id), "the command")
     tasks = [task["task_id"] for task in recipe["tasks"]]
-    return {"recipe_id": recipe_id, "tasks": tasks, "lab": lab, "command": commands[0]}
+    yield {"recipe_id": recipe_id, "tasks": tasks, "lab": lab, "command": commands[0]}
+    client.post(f"/jobs/{answer['job_id']}/cancel", json={"reason": "not needed"})
 
 
 def test_progress__whole_life_with_every_message_twice__each_counts_once(
