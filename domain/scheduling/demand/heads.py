@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from domain.scheduling.demand.first_recipes import FirstRecipes
+from domain.scheduling.demand.submitters import Order
 from domain.scheduling.ranked import Rank
 
 NOBODY: Mapping[int, Sequence[Rank]] = {}
@@ -20,12 +21,32 @@ class First(NamedTuple):
     submitter: int
 
 
+class Answer(NamedTuple):
+    """The first recipe of a search with these filters, in this order, up to the set of `until`."""
+
+    filters: int
+    order: Order
+    until: Rank | None
+    first: First
+
+    def answers(self, filters: int, order: Order, until: Rank | None) -> bool:
+        """Return whether another search has the same first recipe; it may have fewer filters."""
+        return (
+            (self.order is order or self.order == order)
+            and self.until == until
+            and (self.filters == filters or self._is_first_of(filters))
+        )
+
+    def _is_first_of(self, filters: int) -> bool:
+        return bool(filters >> self.first.number & 1) and not filters & ~self.filters
+
+
 class Heads:
     """The first recipes of groups that weigh the same. Mutable; `filters` is the bitmap of their filters.
 
     `first_recipes` has the first recipe of each filter over all submitters, `first_by_submitter` that of each
     submitter. While all recipes have one submitter, `only`, `first_by_submitter` is empty. `answer` is the
-    last question of a search, and its first recipe, until a recipe here changes.
+    last answer of a search, until a recipe here changes.
     """
 
     def __init__(self) -> None:
@@ -34,7 +55,7 @@ class Heads:
         self.recipes: dict[int, list[Rank]] = {}
         self.first_recipes = FirstRecipes()
         self.only: int | None = None
-        self.answer: tuple[tuple[object, ...], First] | None = None
+        self.answer: Answer | None = None
         self.first_by_submitter: dict[int, FirstRecipes] = {}
         self._by_submitter: dict[int, dict[int, list[Rank]]] = {}
 
@@ -53,6 +74,42 @@ class Heads:
             self.filters |= 1 << number
         if self.only is None:
             self._replace(number, submitter, before, after)
+
+    def add_all(self, heads: Iterable[First]) -> None:
+        """Add the first recipes of groups, whose filters and submitters have no equal group here."""
+        for head, number, submitter in heads:
+            if self.only != submitter:
+                self.replace(number, submitter, None, head)
+                continue
+            ranks = self.recipes.get(number)
+            if ranks is None:
+                self.recipes[number] = [head]
+                self.filters |= 1 << number
+                self.first_recipes.put(number, head)
+            elif head < ranks[0]:
+                ranks.insert(0, head)
+                self.first_recipes.put(number, head)
+            else:
+                insort(ranks, head)
+        self.answer = None
+
+    def remove_all(self, heads: Iterable[First]) -> None:
+        """Remove the first recipes of groups."""
+        for head, number, submitter in heads:
+            if self.only != submitter:
+                self.replace(number, submitter, head, None)
+                continue
+            ranks = self.recipes[number]
+            if ranks[0] != head:
+                del ranks[bisect_left(ranks, head)]
+            elif len(ranks) > 1:
+                del ranks[0]
+                self.first_recipes.put(number, ranks[0])
+            else:
+                del self.recipes[number]
+                self.filters ^= 1 << number
+                self.first_recipes.put(number, None)
+        self.answer = None
 
     def _replace(self, number: int, submitter: int, before: Rank | None, after: Rank | None) -> None:
         of_filter = self._by_submitter.setdefault(number, {})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Final
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
-from domain.scheduling.demand.heads import Heads
+from domain.scheduling.demand.heads import First, Heads
 from domain.scheduling.demand.weighing import Weighing
 from domain.scheduling.ranked import Rank, Ranked
 
@@ -81,8 +81,8 @@ class Line:
         self._moving: dict[int, int] = {}
         self._weighing = weighing
         self._groups: dict[int, dict[tuple[int, int], Ranked[Rank]]] = {}
-        # Groups by profile, and the group of each head.
-        self._of_profile: dict[int, dict[Group, None]] = {}
+        # The first recipes of groups by profile, and the group of each.
+        self._of_profile: dict[int, dict[Group, First]] = {}
         self._group_of_head: dict[Rank, Ranked[Rank]] = {}
         self._recipe_counts: RecipeCounts | None = None
 
@@ -93,7 +93,6 @@ class Line:
         before = None if ranked is None else ranked.first()
         if ranked is None:
             ranked = of_filter[submitter, profile] = Ranked(ranks)
-            self._of_profile.setdefault(profile, {})[group] = None
         else:
             for rank in ranks:
                 ranked.add(rank)
@@ -114,10 +113,7 @@ class Line:
             self._recipe_counts.discard(group, ranks)
         if len(ranked):
             return
-        del of_filter[submitter, profile], self._of_profile[profile][group]
-        if not self._of_profile[profile]:
-            del self._of_profile[profile]
-            self._moving.pop(profile, None)
+        del of_filter[submitter, profile]
         if not of_filter:
             del self._groups[number]
             self.filters &= ~(1 << number)
@@ -138,28 +134,36 @@ class Line:
         return self._heads
 
     def _move(self, profile: int, before: int, after: int) -> None:
-        source, target = self._heads[before], self._heads_of(after)
-        for number, submitter, _ in self._of_profile[profile]:
-            head = self._groups[number][submitter, profile].first()
-            source.replace(number, submitter, head, None)
-            target.replace(number, submitter, None, head)
-        if not source.filters:
+        moved = self._of_profile[profile].values()
+        self._heads[before].remove_all(moved)
+        self._heads_of(after).add_all(moved)
+        if not self._heads[before].filters:
             del self._heads[before]
 
     def _change_head(self, group: Group, ranked: Ranked[Rank], before: Rank | None) -> None:
         after = ranked.first()
         if after == before:
             return
+        number, submitter, profile = group
+        weight_class = self._moving[profile] if profile in self._moving else self._weighing.classes[profile]
         if after is not None:
             self._group_of_head[after] = ranked
+            self._of_profile.setdefault(profile, {})[group] = First(after, number, submitter)
+        else:
+            self._forget_head(group)
         if before is not None:
             del self._group_of_head[before]
-        profile = group[2]
-        weight_class = self._moving[profile] if profile in self._moving else self._weighing.classes[profile]
         heads = self._heads_of(weight_class)
-        heads.replace(group[0], group[1], before, after)
+        heads.replace(number, submitter, before, after)
         if not heads.filters:
             del self._heads[weight_class]
+
+    def _forget_head(self, group: Group) -> None:
+        profile = group[2]
+        del self._of_profile[profile][group]
+        if not self._of_profile[profile]:
+            del self._of_profile[profile]
+            self._moving.pop(profile, None)
 
     def _heads_of(self, weight_class: int) -> Heads:
         heads = self._heads.get(weight_class)

@@ -14,7 +14,7 @@ from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.demand.heads import First, Heads
+from domain.scheduling.demand.heads import Answer, First, Heads
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.submitters import Order
 from domain.scheduling.demand.weighing import Weighing
@@ -79,37 +79,62 @@ def ordered_places(
     The search of each weight class, in which older recipes come first, ends at a place that is not sought.
     Recipes of sets behind that of `until` are left out.
     """
-    is_flat = weighing.is_flat
-    places = [
-        _Search(line, heads, order, weighing, None if is_flat else weighing.static(weight_class)).places(
-            filters, effort, until
-        )
+    searches = [
+        _Search(line, heads, order, weighing, weight_class, until)
         for weight_class, heads in line.heads.items()
         if heads.filters & filters
     ]
-    if is_sought is not None:
-        places = [takewhile(is_sought, each) for each in places]
-    return places[0] if len(places) == 1 else heapq.merge(*places)
+    # Most callers take one place, so a search is entered only when it has had the next place.
+    runs = [
+        (first, number)
+        for number, search in enumerate(searches)
+        if (first := search.first(filters, effort)) is not None and (is_sought is None or is_sought(first))
+    ]
+    heapq.heapify(runs)
+    later: dict[int, Iterator[Place]] = {}
+    while runs:
+        place, number = runs[0]
+        yield place
+        if number not in later:
+            later[number] = islice(searches[number].places(filters, effort), 1, None)
+        following = next(later[number], None)
+        if following is None or not (is_sought is None or is_sought(following)):
+            heapq.heappop(runs)
+        else:
+            heapq.heapreplace(runs, (following, number))
 
 
 class _Search:
-    """A search of the recipes of a line that have one static weight, None if all recipes weigh the same."""
+    """A search of the recipes of a line that have one weight class."""
 
     def __init__(
-        self, line: Line, heads: Heads, order: Order, weighing: Weighing, static: int | None
+        self,
+        line: Line,
+        heads: Heads,
+        order: Order,
+        weighing: Weighing,
+        weight_class: int,
+        until: Rank | None,
     ) -> None:
         self._line = line
         self._heads = heads
         self._order = order
         self._weighing = weighing
-        self._static = static
+        self._static = None if weighing.is_flat else weighing.static(weight_class)
+        self._until = until
 
-    def places(self, filters: int, effort: Effort, until: Rank | None) -> Iterator[Place]:
-        line, heads, maxima = self._line, self._heads, self._order.maxima
+    def first(self, filters: int, effort: Effort) -> Place | None:
+        """Return the first place; the last answer of these recipes often has it."""
+        effort.rows += 1
+        first = next(self._firsts(filters), None)
+        return None if first is None else self._place(first.rank, self._maximum(first))
+
+    def places(self, filters: int, effort: Effort) -> Iterator[Place]:
+        line, heads, until = self._line, self._heads, self._until
         runs: list[RecipeRun] = []
-        for first in _repeated_firsts(heads, filters & heads.filters, self._order, until):
+        for first in self._firsts(filters):
             effort.rows += 1
-            maximum = maxima[(heads.only or 0) if first.submitter == ANY_SUBMITTER else first.submitter]
+            maximum = self._maximum(first)
             place = self._place(first.rank, maximum)
             while runs and runs[0].place < place:
                 yield self._next(runs)
@@ -119,6 +144,24 @@ class _Search:
             self._push_run(runs, maximum, behind if until is None else _up_to(behind, until))
         while runs:
             yield self._next(runs)
+
+    def _firsts(self, filters: int) -> Iterator[First]:
+        """Yield the first recipes of filters and submitters, and keep the very first as an answer."""
+        heads, order, until = self._heads, self._order, self._until
+        filters &= heads.filters
+        if heads.answer is not None and heads.answer.answers(filters, order, until):
+            yield heads.answer.first
+            yield from islice(_firsts(heads, filters, order, until), 1, None)
+            return
+        firsts = _firsts(heads, filters, order, until)
+        for first in firsts:
+            heads.answer = Answer(filters, order, until, first)
+            yield first
+            yield from firsts
+
+    def _maximum(self, first: First) -> int:
+        is_of_any = first.submitter == ANY_SUBMITTER
+        return self._order.maxima[(self._heads.only or 0) if is_of_any else first.submitter]
 
     def _place(self, rank: Rank, maximum: int) -> Place:
         static = self._static
@@ -141,20 +184,6 @@ class _Search:
         else:
             heapq.heapreplace(runs, RecipeRun(self._place(following, maximum), maximum, ranks))
         return place
-
-
-def _repeated_firsts(heads: Heads, filters: int, order: Order, until: Rank | None) -> Iterator[First]:
-    """Yield what `_firsts` yields, and keep the very first: a repeated search mostly needs nothing else."""
-    question = filters, order, until
-    if heads.answer is not None and heads.answer[0] == question:
-        yield heads.answer[1]
-        yield from islice(_firsts(heads, filters, order, until), 1, None)
-        return
-    firsts = _firsts(heads, filters, order, until)
-    for first in firsts:
-        heads.answer = question, first
-        yield first
-        yield from firsts
 
 
 def _firsts(heads: Heads, filters: int, order: Order, until: Rank | None) -> Iterator[First]:
