@@ -50,9 +50,13 @@ def normalised(shared: Part, exclusive: Part) -> LevelLock:
     return LevelLock(shared, exclusive)
 
 
-@lru_cache(CACHED)
 def held(locks: Locks) -> Locks:
     """Return the locks that are really taken: those on everything in place of unknown ones."""
+    return _held(locks) if any(UNKNOWN in lock for lock in locks.levels) else locks
+
+
+@lru_cache(CACHED)
+def _held(locks: Locks) -> Locks:
     levels = (normalised(_taken(lock.shared), _taken(lock.exclusive)) for lock in locks.levels)
     return Locks(tuple(levels), locks.whole_lab)
 

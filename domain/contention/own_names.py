@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from domain.contention.algebra import CACHED, join, normalised
-from domain.contention.locks import NO_LOCKS, UNKNOWN, Locks, Part
+from domain.contention.locks import NO_LOCKS, UNKNOWN, LevelLock, Locks, Part
 
 SYSTEM: Final = "$system"
 LAB: Final = "$lab"
@@ -45,13 +45,15 @@ def with_names(locks: Locks, parts: Mapping[str, Part]) -> Locks:
     """Return the locks with a part in place of each name that `parts` has."""
     if locks == NO_LOCKS:
         return NO_LOCKS
-    levels = (
-        normalised(_replaced(lock.shared, parts), _replaced(lock.exclusive, parts)) for lock in locks.levels
-    )
-    return Locks(tuple(levels), locks.whole_lab)
+    return Locks(tuple([_with_names(lock, parts) for lock in locks.levels]), locks.whole_lab)
+
+
+def _with_names(lock: LevelLock, parts: Mapping[str, Part]) -> LevelLock:
+    shared, exclusive = _replaced(lock.shared, parts), _replaced(lock.exclusive, parts)
+    return lock if shared is lock.shared and exclusive is lock.exclusive else normalised(shared, exclusive)
 
 
 def _replaced(part: Part, parts: Mapping[str, Part]) -> Part:
-    if not isinstance(part, tuple):
+    if not isinstance(part, tuple) or parts.keys().isdisjoint(part):
         return part
     return join(*(parts.get(name, (name,)) for name in part))

@@ -126,6 +126,9 @@ class _Search:
     def first(self, filters: int, effort: Effort) -> Place | None:
         """Return the first place; the last answer of these recipes often has it."""
         effort.rows += 1
+        answer, filters = self._heads.answer, filters & self._heads.filters
+        if answer is not None and answer.answers(filters, self._order, self._until):
+            return self._place(answer.first.rank, self._maximum(answer.first))
         first = next(self._firsts(filters), None)
         return None if first is None else self._place(first.rank, self._maximum(first))
 

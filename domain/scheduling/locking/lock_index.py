@@ -49,6 +49,8 @@ class LockIndex:
 
     def conflicting(self, owner: int, lab: str, locks: Locks) -> Iterator[int]:
         """Yield the other sets whose locks conflict with the given ones; a set may occur several times."""
+        if not self._in_lab:
+            return
         found = self._in_lab if locks.whole_lab else self._whole_lab
         yield from (other for other in found.get(lab, NOBODY) if other != owner)
         if locks != NO_LOCKS:

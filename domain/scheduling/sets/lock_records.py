@@ -78,8 +78,9 @@ class LockRecords:
         recipe_set = self._states.sets[recipe_set_id]
         turn = Turn(-recipe_set.priority, recipe_set.submission, recipe_set_id)
         declared = [each for each in locks if each != NO_LOCKS]
-        merged = held(merge(*declared)) if declared else NO_LOCKS
-        return Wanted(turn, lab_of(self._states.hosts(recipe_set_id)[0]), merged)
+        # Most sets have one recipe, and stored locks need no merge with themselves.
+        merged = declared[0] if len(declared) == 1 else merge(*declared)
+        return Wanted(turn, lab_of(self._states.hosts(recipe_set_id)[0]), held(merged))
 
     def _update_wanted(self, recipe_set_id: int) -> None:
         wanted = self.wanted(recipe_set_id)
