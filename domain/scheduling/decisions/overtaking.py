@@ -33,7 +33,7 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
     The overtaken recipe is the first one in the order of the system that belongs to an earlier set, has no
     lower priority, and could safely take the system. Recipes of sets without room, or from which room is
     kept, could not take it. In one weight class earlier sets come first, so the search ends at the first
-    later set. With `always`, later sets of a higher priority may come in between; the search ends there,
+    later set. With `always`, later sets of a higher priority may stand in between; the search ends there,
     too, because it must not go through the queue.
     """
     order = partition.configuration.order
