@@ -173,7 +173,7 @@ def _size(document: Mapping[str, Any]) -> int:
 
 
 def _check_exists(path: Path, level: str, name: str, context: LockContext, findings: list[Finding]) -> None:
-    """Report a pool or system that does not exist. Case counts, as in all locks."""
+    """Report a pool or system that does not exist. Names are case-sensitive, as in all locks."""
     kind = _NAMES_BY_LEVEL.get(level)
     if kind is None or name in OWN_NAMES or name in getattr(context.names, kind):
         return

@@ -1,7 +1,7 @@
 """The rows of admission that hold recipe sets back, in reads.
 
-The explaining process knows them, because only the state of the scheduler has the room under limits. It is
-asked only about sets that some row could hold back.
+The explaining process computes these rows, because only the state of the scheduler has the room under limits.
+Reads ask that process only about sets that some row could hold back.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Weights of waiting recipes and sets in reads.
 
-A set that declares no locks weighs the same whatever is placed, so its weight follows from its age alone. The
-explaining process weighs the others, because only the state of the scheduler has what placed recipes hold.
+The weight of a set that declares no locks follows from its age alone. The explaining process weighs the other
+sets, because only the state of the scheduler has the locks of placed recipes.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ ENDS = {"wait": "held back", "cancel": "cancelled", "abort": "aborted"}
 
 
 def effect_text(row: Row) -> str:
-    """Return what would happen to a set, in a word."""
+    """Return the effect on a set, in a word."""
     before, after = ((row[moment] or {}).get("effect") for moment in ("before", "after"))
     if row["placed"]:
         return "none: placed"

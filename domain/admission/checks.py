@@ -17,7 +17,7 @@ T = TypeVar("T")
 MAX_ID: Final = 2**31 - 1
 """Ids of jobs and recipe sets are below 2^31."""
 
-# PostgreSQL stores neither NUL nor half of a surrogate pair, and terminals obey the others.
+# PostgreSQL cannot store NUL and lone surrogates; terminals interpret the other characters.
 _UNSTORABLE: Final = re.compile(rf"[\x00-\x1f\ud800-\udfff{CONTROL_CLASS}]")
 # The part of an unknown name that a message quotes.
 _MAX_QUOTED_LENGTH: Final = 100
@@ -33,7 +33,7 @@ def without_faults(read: Callable[[Report], T], report: Report) -> T | None:
 
 
 def fields_of(document: Any, names: Collection[str], path: Path, report: Report) -> Mapping[str, Any]:
-    """Return an object with the given fields; report unknown ones, and anything that is no object."""
+    """Return the given fields of an object; report unknown fields, and a value that is not an object."""
     if not isinstance(document, Mapping):
         report(path, "must be an object")
         return {}
@@ -44,7 +44,7 @@ def fields_of(document: Any, names: Collection[str], path: Path, report: Report)
 
 
 def items_of(document: Any, path: Path, report: Report) -> Iterator[tuple[Path, Any]]:
-    """Yield the items of a list with their paths; report anything that is no list."""
+    """Yield the items of a list with their paths; report a value that is not a list."""
     if not isinstance(document, list):
         report(path, "must be a list")
         return
@@ -52,7 +52,7 @@ def items_of(document: Any, path: Path, report: Report) -> Iterator[tuple[Path, 
 
 
 def is_whole(raw: Any) -> bool:
-    """Return whether a JSON value is a whole number; true and false are none, and neither is 1.0."""
+    """Return whether a JSON value is a whole number; true, false and 1.0 are not."""
     return isinstance(raw, int) and not isinstance(raw, bool)
 
 

@@ -2,8 +2,8 @@
 
     "depends_on": [{"job": 17, "states": ["completed"]}, {"recipe_set": -1}]
 
-A set has the dependencies of its job and its own. All must be fulfilled. Without `states`, or with an empty
-list, these are completed and aborted. A job has the state that its recipe sets have together
+A set has the dependencies of its job and its own. All must be fulfilled. The default of `states`, also for an
+empty list, is completed and aborted. A job has the state that its recipe sets have together
 (`domain.roll_up`): aborted if one of them was aborted, else cancelled if one was cancelled, else completed.
 """
 
@@ -50,7 +50,7 @@ class Dependency(NamedTuple):
 
 
 class Preceding(NamedTuple):
-    """The number of jobs of the submission, and of sets of the document, before the one that depends.
+    """The number of jobs of the submission, and of sets of the document, before the dependent.
 
     No set of the document precedes its job.
     """
@@ -71,11 +71,11 @@ class Effect(Enum):
 EFFECTS: Final[Mapping[tuple[str | None, bool], Effect]] = {
     # The named job or set is not final.
     (None, False): Effect.WAIT,
-    # It has ended in a state that the dependency names.
+    # The named job or set has ended in a state that the dependency names.
     ("completed", True): Effect.PROCEED,
     ("cancelled", True): Effect.PROCEED,
     ("aborted", True): Effect.PROCEED,
-    # It has ended in another state.
+    # The named job or set has ended in another state.
     ("completed", False): Effect.ABORT,
     ("cancelled", False): Effect.CANCEL,
     ("aborted", False): Effect.ABORT,

@@ -2,8 +2,8 @@
 
     {"priority": 0, "predicate": {...}, "action": "RATE_LIMIT", "limit": 5, "reason": "one storage array"}
 
-Only `action` is required. Without `priority` it is 0, and without a `predicate` (or with null) the filter
-matches everybody. `limit` is for RATE_LIMIT, which requires it; null is the same as leaving it out.
+Only `action` is required. The default of `priority` is 0; without a `predicate`, or with null, the filter
+matches all sets. `limit` is for RATE_LIMIT, which requires it; null has the effect of no `limit`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _FIELDS: Final = ("priority", "predicate", "action", "limit", "reason")
 class JobFilter:
     """A rule. `watermark` is the last job id given out when its present content was put.
 
-    A `predicate` of None matches everybody. Only RATE_LIMIT has a `limit`.
+    A `predicate` of None matches all sets. Only RATE_LIMIT has a `limit`.
     """
 
     name: str

@@ -6,10 +6,10 @@ The JSON form is that of requirements (`docs/requirements.md`) with `field` in p
     {"field": "priority", "op": ">=", "value": "High"}  {"field": "task", "op": "in", "value": ["/a", "/b"]}
     {"and": [...]}  {"or": [...]}  {"not": [...]}       {"not": {...}}
 
-- All three parts of a comparison are required, and `and`, `or` and `not` must not be empty, so that a slip
-  never matches everybody. `not` of a list means that not all of its predicates hold, as in requirements.
-- Case counts in every comparison, `like` included, unlike in requirements: the names of two users may differ
-  by case alone.
+- All three parts of a comparison are required, and `and`, `or` and `not` must not be empty, so that a mistake
+  never matches all sets. `not` of a list means that not all of its predicates hold, as in requirements.
+- Every comparison is case-sensitive, `like` included, unlike in requirements: the names of two users may
+  differ by case alone.
 - `like` compares the whole text with a pattern: `%` stands for any text, `_` for one character, and nothing
   escapes them. Only texts have `like`: a pattern is no number, and no name of a priority.
 - `<`, `<=`, `>` and `>=` compare job ids as numbers, priorities by rank (Low < Medium < Normal < High <
@@ -140,7 +140,7 @@ def predicate_to_json(predicate: Predicate) -> dict[str, Any]:
 
 
 def matcher(predicate: Predicate | None, watermark: int) -> Matches:
-    """Compile a predicate to a function of facts; None matches everybody.
+    """Compile a predicate to a function of facts; None matches all sets.
 
     Compile once for each job filter: a function is applied to every recipe set.
     """

@@ -56,7 +56,7 @@ def _question(document: Any, settings: WeightSettings, report: Report) -> Weight
     return WeightQuestion(
         Locks(locks.levels, locks.whole_lab or value(WHOLE_LAB, False, truth)),
         tuple([_locks(form, path, report) for path, form in running]),
-        # An age below 0 counts as 0, as that of a set whose clock stepped back.
+        # An age below 0 counts as 0, like the age of a set after the clock stepped back.
         value("age_ticks", 0, lambda raw: whole(raw, -MAX_NUMBER, MAX_NUMBER)),
         settings._replace(
             base=value("base_value", settings.base, thousandths),

@@ -1,4 +1,4 @@
-"""The table of seed 001: how badly a waiting lock and a held lock of one level get on.
+"""The table of seed 001: how strongly a waiting lock conflicts with a held lock of the same level.
 
 `cells.json` has a row for each kind of the waiting lock, with a cell for each kind of the held lock. A cell
 names one of five values, or two: the first if the locks have a name in common, the other if they have none.

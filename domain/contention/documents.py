@@ -45,7 +45,7 @@ UNNAMED: Final = {
 
 UNKNOWN_KIND: Final = f"unknown kind; must be one of {', '.join(KINDS)}"
 
-# PostgreSQL stores neither NUL nor half of a surrogate pair, and terminals obey the others.
+# PostgreSQL cannot store NUL and lone surrogates; terminals interpret the other characters.
 _UNSTORABLE: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 

@@ -1,8 +1,8 @@
 """Sums of the locks that placed recipes hold: the worst cells of a profile without a pass over the recipes.
 
-For each level the sums count how many recipes hold each kind of lock, and how often each name is held. The
-kinds that are held at all give the worst cell of each row of the table. A name in common gives the worst cell
-of all.
+For each level the sums count the recipes that hold each kind of lock, and the recipes that hold each name.
+The held kinds give the worst cell of each row of the table. A name in common gives the worst cell of the
+whole table.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class _LevelSums:
         return changed
 
     def _count_name(self, row: int, name: str, step: int) -> bool:
-        """Count a name, and return whether it is held now and was not, or the other way round."""
+        """Count a name, and return whether it became held or is no longer held."""
         names = self._names[row]
         before = names.get(name, 0)
         after = _changed(before, step)

@@ -73,7 +73,7 @@ def static_weight(cells: Cells, settings: WeightSettings) -> int:
 
 
 def ticks(recorded_at: datetime, now: datetime, tick_milliseconds: int) -> int:
-    """Return the whole ticks since the submission; 0 if the clock stepped back behind it."""
+    """Return the whole ticks since the submission; 0 if the clock stepped back behind that."""
     return max(0, (now - recorded_at) // timedelta(milliseconds=tick_milliseconds))
 
 

@@ -30,7 +30,7 @@ CONFIGURED_ROW: Final = "configuration"
 
 Document = Mapping[str, Any]
 
-# The merged tables, each with the entry that it is of; parsing many rows takes milliseconds.
+# The merged table of each directory, with its entry of the partition; parsing many rows takes milliseconds.
 _TABLES: Final[WeakKeyDictionary[Directory, tuple[DirectoryEntry, OperationTable]]] = WeakKeyDictionary()
 
 
@@ -48,7 +48,7 @@ def configuration_of(document: Document) -> Configuration:
 def operation_table(directory: Directory) -> OperationTable:
     """Return the operation table in force: the shipped rows with those of the configuration."""
     entry = directory.get(KIND, DEFAULT)
-    # Most configurations have no rows, and each submission asks.
+    # Most configurations have no rows, and each submission calls this function.
     if entry is None or not entry.document.get("configuration", {}).get("operations"):
         return SHIPPED
     cached = _TABLES.get(directory)

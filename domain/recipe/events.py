@@ -76,7 +76,7 @@ class RecipeScheduled(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 counted nobody that was overtaken.
+        # Version 1 counted no overtakings.
         return data if version == 1 else super().upcast(data, version)
 
 

@@ -23,7 +23,7 @@ class CountedOvertaking(DecisionInvariant):
 
     That is the first one in the order of the system whose set was submitted earlier, that has no lower
     priority, and that could have taken the system safely. If bound recipes always come first, none is named
-    if a more urgent recipe of a later set stands before it. Without a bound nobody is named.
+    if a more urgent recipe of a later set stands before it. Without a bound no recipe is named.
     """
 
     name = "counted_overtaking"

@@ -62,7 +62,7 @@ def _is_aged(view: SchedulerView, set_id: int) -> bool:
 
 
 def _could_be_placed(view: SchedulerView, matcher: SystemMatcher, set_id: int, needs: Needs) -> bool:
-    """Return whether a set could be placed if nobody else held systems or room."""
+    """Return whether a set could be placed if no other set held systems or room."""
     if any(count > limit.capacity for limit, count in needs.items()):
         return False
     hosts = unplaced_hosts(view, set_id)

@@ -1,4 +1,4 @@
-"""Room: what is free under rate limits and the maximum of placed recipes (design 5.4)."""
+"""Room: the free capacity under rate limits and the maximum of placed recipes (design 5.4)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def needs_of(
 
 
 class Rooms:
-    """The charged sets, which hold systems or have started, with their needs; and what they use. Mutable."""
+    """The charged sets, which hold systems or have started, with their needs, and the used room. Mutable."""
 
     def __init__(self) -> None:
         self.charged: dict[int, Needs] = {}

@@ -190,7 +190,7 @@ def _unfinished_host(partition: Partition, recipe_set_id: int) -> Recipe:
 
 
 def _since_waiting(past: Iterable[Recorded]) -> dict[str, Any]:
-    """Return since when a recipe has its locks, or waits for them."""
+    """Return the time and position since which a recipe has its locks, or waits for them."""
     last = [each for each in past if isinstance(each.event, RecipeWaiting | RecipeLocked)][-1]
     return {"since": last.recorded_at, "since_position": last.position}
 

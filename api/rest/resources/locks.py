@@ -39,7 +39,7 @@ class Locks:
         paging.answer_list(req, resp, page, "locks", locks, _key(rows[-1]) if rows else None)
 
     async def _waits(self, rows: Iterable[Row], at: int | None) -> dict[int, dict[str, Any]]:
-        """Return what the scheduler says about the waiting sets, as of a position or the end of the log.
+        """Return the scheduler's answers about the waiting sets, as of a position or the end of the log.
 
         A set that waits in the read models may have got its locks since.
         """

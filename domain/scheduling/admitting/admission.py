@@ -77,7 +77,7 @@ class Admission:
         self._of_job: dict[int, dict[int, None]] = {}
 
     def add(self, recipe_set: RecipeSet) -> None:
-        """Add an unfinished set; a set that was added before is the same, but for its priority."""
+        """Add an unfinished set. A set that was added before may differ in its priority only."""
         self._of_job.setdefault(recipe_set.job_id, {})[recipe_set.recipe_set_id] = None
         if recipe_set.depends_on:
             for subject in _subjects(recipe_set.depends_on):
@@ -232,7 +232,7 @@ def _held_by(rule: JobFilter) -> HeldBack:
     return HeldBack(JOB_FILTER, Effect.WAIT, f'{PAUSED} "{rule.name}"{suffix}')
 
 
-# The order counts for the reason of a set that several rows hold back.
+# If several rows hold a set back, the first one gives the reason.
 ROWS: Final = (
     AdmissionRow(DEPENDENCY, _dependency),
     AdmissionRow(JOB_FILTER, _job_filter),

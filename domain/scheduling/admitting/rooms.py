@@ -1,4 +1,4 @@
-"""Room: what is free under rate limits and the maximum of placed recipes (design 5.4).
+"""Room: the free capacity under rate limits and the maximum of placed recipes (design 5.4).
 
 A set is charged as a whole from its first system until it holds nothing any more. Sets with equal needs form
 a class, which stands in lines of its own: without room for it, its lines are passed over as a whole.
@@ -143,7 +143,7 @@ class Rooms:
         self._classes[number].sets += 1
 
     def leave(self, number: int) -> None:
-        """Take a set out of its class, and forget a class without sets."""
+        """Take a set out of its class, and drop a class without sets."""
         left = self._classes[number]
         left.sets -= 1
         if left.sets:
@@ -163,7 +163,7 @@ class Rooms:
     # Charges
 
     def charge(self, recipe_set_id: int, needs: Needs) -> None:
-        """Charge a set, or charge it differently than before."""
+        """Charge a set, or change its charge."""
         if self.charged.get(recipe_set_id) == needs:
             return
         self.release(recipe_set_id)

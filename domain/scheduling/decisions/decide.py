@@ -106,7 +106,7 @@ class _Answering:
         recipe_set_id = self._partition.locks.next()
         if recipe_set_id is None:
             return None
-        # The last one, because a restarted scheduler may meet earlier ones again that had no result.
+        # The last trigger, because a restarted scheduler may answer earlier ones again that had no result.
         trigger = self._partition.triggers.of_batch(LOCKS)[-1]
         return lambda: grant_locks(self._partition, trigger, recipe_set_id)
 

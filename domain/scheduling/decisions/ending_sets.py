@@ -30,7 +30,7 @@ def ending_sets(partition: Partition) -> Iterator[Ending]:
 
 
 def is_due(partition: Partition, recipe_set_id: int) -> bool:
-    """Return whether a set is still to be ended here. The decision on a new set ends it by itself."""
+    """Return whether a set must still be ended here. The decision on a new set ends the set by itself."""
     members = partition.sets.members(recipe_set_id)
     return any(recipe.state == "queued" for recipe in members)
 

@@ -101,7 +101,7 @@ def grant(
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
     placed = members.with_guests(host, scheduled)
     if overtook is not None:
-        # A guest overtakes nobody: only the event of the host counts.
+        # A guest overtakes no recipe: only the event of the host counts.
         placed[0] = host.subject, replace(scheduled, overtook=overtook)
     draft.add(placed)
     draft.add([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])

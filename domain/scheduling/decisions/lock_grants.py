@@ -59,7 +59,7 @@ def _document(locks: Mapping[int, Locks], recipe: Recipe) -> dict[str, Any]:
 
 
 def _depend_on_pools(draft: Draft, hosts: tuple[Recipe, ...]) -> None:
-    """Let the commit fail if the pools of a system, which locks may name, change before it."""
+    """Let the commit fail if the pools of a system change before the commit, since locks may name them."""
     for host in hosts:
         if host.locks != NO_LOCKS and host.system is not None:
             pools = draft.partition.directory.pools_of(host.system)

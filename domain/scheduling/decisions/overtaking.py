@@ -30,11 +30,11 @@ def grant_in_order(draft: Draft, host: Recipe, system: System) -> int | None:
 def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
     """Return the queued recipe that the grant of a free system overtakes, None if there is none.
 
-    This is the first one in the order of the system that belongs to an earlier set, has no lower priority,
-    and could safely take the system. Sets without room, or from which it is kept, could not. In one weight
-    class earlier sets come first, so the search ends where later ones begin. With `always`, later sets of a
-    higher priority may stand in between; the search ends there, too, because it must not go through the
-    queue.
+    The overtaken recipe is the first one in the order of the system that belongs to an earlier set, has no
+    lower priority, and could safely take the system. Recipes of sets without room, or from which room is
+    kept, could not take it. In one weight class earlier sets come first, so the search ends at the first
+    later set. With `always`, later sets of a higher priority may stand in between; the search ends there,
+    too, because it must not go through the queue.
     """
     order = partition.configuration.order
     line = partition.sets.places.line_of(host)

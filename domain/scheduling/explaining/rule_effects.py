@@ -1,4 +1,4 @@
-"""The unfinished recipe sets that other rules of admission would hold back or free, once they are put."""
+"""The unfinished recipe sets that new rules of admission would hold back or free if the rules were put."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _effects(partition: Partition, rules: _Rules, tested: JobFilter | None = Non
 
 
 def _held_back(partition: Partition, rules: _Rules, placed: frozenset[int]) -> dict[int, HeldBack]:
-    """Return why sets that hold nothing are held back by rules, which are in force meanwhile."""
+    """Return why rules, which are applied tentatively, hold back sets that hold nothing."""
     admission, present = partition.sets.admission, partition.sets.admission.job_filters
     rooms = Rooms()
     rooms.configure(rules.limits)

@@ -66,7 +66,7 @@ def weight_of_set(partition: Partition, recipe_set_id: int) -> SetWeight | None:
 
 
 def weight_without_locks(settings: WeightSettings, age: int) -> SetWeight:
-    """Return the weight of a set that declares no locks: nothing that is placed makes it heavier."""
+    """Return the weight of a set that declares no locks, which does not depend on placed recipes."""
     return _set_weight(settings, NO_CONTENTION, age)
 
 

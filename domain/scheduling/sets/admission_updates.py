@@ -16,7 +16,7 @@ from domain.scheduling.sets.set_states import FREE, SetStates
 
 
 class AdmissionUpdates:
-    """Asks admission again after each change, and indexes the hosts of the affected sets again."""
+    """The updates after a change: new answers of admission, and new index entries of the affected hosts."""
 
     def __init__(
         self, states: SetStates, admission: Admission, rooms: Rooms, classes: SetClasses, index: HostIndex
@@ -28,7 +28,7 @@ class AdmissionUpdates:
         self._index = index
 
     def put_job_filters(self, job_filters: JobFilters) -> None:
-        """Ask all sets that hold nothing again, and charge all others, by new job filters."""
+        """Put new job filters; ask admission for all sets that hold nothing, and charge all others again."""
         self._admission.put_job_filters(job_filters)
         self._ask_all()
 
@@ -49,7 +49,7 @@ class AdmissionUpdates:
         self._put(answers, numbers)
 
     def put_unindexed(self, recipe_set: RecipeSet) -> None:
-        """Ask for a set whose hosts are in no index: a new one, or one whose priority changes."""
+        """Ask admission for a set whose hosts are in no index: a new set, or one whose priority changes."""
         if not self._admission.concerns(recipe_set) and not self._rooms.concern(recipe_set):
             return
         applying = self._admission.applying(recipe_set)
@@ -57,7 +57,7 @@ class AdmissionUpdates:
         self._admission.hold_back(recipe_set.recipe_set_id, self._answer(recipe_set, applying))
 
     def recipe_changed(self, before: Recipe, recipe: Recipe) -> None:
-        """Ask the sets again for which a new state of a recipe may change the answer."""
+        """Ask admission again for the sets whose answer a new state of a recipe may change."""
         if recipe.state in FREE and before.state not in FREE:
             self._ask((recipe.recipe_set_id,))
         if recipe.finished != before.finished:
@@ -73,7 +73,7 @@ class AdmissionUpdates:
         self._put({each.recipe_set_id: self._answer(each, applying(each)) for each in sets}, {})
 
     def _answer(self, recipe_set: RecipeSet, applying: JobFilter | None) -> HeldBack | None:
-        """Return why a set is held back now; a set that holds systems or has started is not asked."""
+        """Return why a set is held back now; no row is asked for a set that holds systems or has started."""
         before = self._admission.held_back.get(recipe_set.recipe_set_id)
         is_concerned = before is not None or self._admission.concerns(recipe_set)
         if is_concerned and self._states.holds_nothing(recipe_set):

@@ -43,7 +43,9 @@ class SharedDemand:
 
 
 class HostIndex:
-    """Mutable: `complete` each set, then `move` its hosts. This class updates `filters` and `holders`.
+    """The index of hosts. Mutable: `complete` each set, then `move` its hosts.
+
+    The index updates `filters` and `holders`.
 
     `submitter_of` returns the submitter of a recipe.
     """
@@ -116,7 +118,7 @@ class HostIndex:
         """Update the indexes for a new state of a host, which was in the line `line_before`."""
         demand, places = self._demands[host.recipe_id], self._places
         line = places.line_of(host)
-        # As `HostPlaces.is_wanting`.
+        # The same conditions as `HostPlaces.is_wanting`, which would ask admission twice.
         is_held_back = places.is_held_back(host)
         was_wanting = before.state in UNPLACED and not is_held_back
         is_wanting = host.state in UNPLACED and not is_held_back

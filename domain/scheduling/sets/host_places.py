@@ -14,7 +14,7 @@ from domain.scheduling.sets.set_states import SetStates, lab_of
 
 
 class HostPlaces:
-    """The places of hosts, which follow from states, admission and room. Without a state of its own.
+    """The places of hosts, which follow from states, admission and room. The class has no own state.
 
     Newly assigned recipes rank with the queued ones until the batch is answered, because a batch is answered
     in the order at its basis. Recipes of owed sets already rank with the assigned ones when they are queued.

@@ -1,4 +1,4 @@
-"""The records of resource locks: those that hosts hold or wait for, and with which they are weighed."""
+"""The records of resource locks: the locks that hosts hold, wait for, and are weighed with."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class LockRecords:
             self._update_wanted(recipe_set_id)
 
     def pools_changed(self, recipe: Recipe) -> None:
-        """Weigh a recipe again, and update what its set waits for: `$pools` has other names now."""
+        """Weigh a recipe again, and update the locks that its set awaits: `$pools` has other names now."""
         self.weigh(recipe)
         self.update(recipe.recipe_set_id)
 

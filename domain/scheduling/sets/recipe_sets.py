@@ -25,10 +25,11 @@ from domain.scheduling.sets.set_states import FREE, SetStates
 
 
 class RecipeSets(SetStates):
-    """Mutable: `put` each new state of a set or recipe, and `drop` recipes that have finished in the log.
+    """The unfinished sets. Mutable: `put` each new state of a set or recipe, and `drop` finished recipes.
 
-    A set is dropped with its last recipe. `submitter_of` returns the submitter of a recipe, `locks_of_placed`
-    the locks with which a placed host counts for the weights of others.
+    A recipe is dropped once it has finished according to the log, a set with its last recipe. `submitter_of`
+    returns the submitter of a recipe, `locks_of_placed` the locks with which a placed host counts for the
+    weights of others.
 
     Data goes one way: `places` follow from the states, from `admission` and from the `classes` of sets that
     need room; `index` follows from the places. `admission_updates` changes admission and classes, and has the
@@ -88,14 +89,14 @@ class RecipeSets(SetStates):
         self.index.complete(recipe_set.recipe_set_id)
 
     def set_overtaken(self, recipe_set_id: int, count: int) -> None:
-        """Set how often a set was overtaken; its recipes get another place if it becomes owed."""
+        """Set the count of overtakings of a set; its recipes get another place if the set becomes owed."""
         is_owed = is_owed_at(count, self.overtakings.maximum)
         changed = is_owed != self.overtakings.is_owed(recipe_set_id)
         with self.index.reindexed([recipe_set_id] if changed else []):
             self.overtakings.put(recipe_set_id, count)
 
     def set_max_overtaken(self, maximum: int | None) -> None:
-        """Set the maximum of all counts; the recipes of sets that become owed get another place."""
+        """Set the bound of all counts; the recipes of sets that become owed get another place."""
         count, is_owed = self.overtakings.count, self.overtakings.is_owed
         changed = [each for each in self.sets if is_owed(each) != is_owed_at(count(each), maximum)]
         with self.index.reindexed(changed):
@@ -132,7 +133,7 @@ class RecipeSets(SetStates):
                 self.classes.charge(recipe_set_id)
 
     def _note_placed(self, before: Recipe | None, recipe: Recipe) -> None:
-        """Count a recipe with a new state or new locks among the placed ones, and the locks that it holds."""
+        """Update the placed recipes and the lock records for a recipe with a new state or new locks."""
         was_placed, is_placed = recipe.recipe_id in self.placed, recipe.state in PLACED
         if was_placed != is_placed:
             _keep(self.placed, recipe, is_placed)

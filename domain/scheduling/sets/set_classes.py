@@ -9,7 +9,7 @@ from domain.scheduling.sets.set_states import SetStates
 
 
 class SetClasses:
-    """Mutable: `put` the class of each set, `charge` the set when a recipe changes its state.
+    """The classes of sets. Mutable: `put` the class of each set, `charge` it when a recipe changes its state.
 
     `numbers` has the class of each set that needs room; most partitions have no such set.
     """
@@ -52,7 +52,7 @@ class SetClasses:
             self._rooms.charge(recipe_set_id, self.needs(recipe_set_id))
 
     def needs(self, recipe_set_id: int) -> Needs:
-        """Return what a set needs under each of its limits."""
+        """Return the needs of a set under each of its limits."""
         return self._rooms.needs_of(self.numbers.get(recipe_set_id, UNLIMITED))
 
     def lacks_room(self, recipe_set_id: int) -> bool:

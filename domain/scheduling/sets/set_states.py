@@ -1,4 +1,4 @@
-"""The states of the unfinished recipe sets and their recipes, and what follows from the states alone."""
+"""The states of the unfinished recipe sets and their recipes, and queries that depend on the states alone."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class SetStates:
         return self.sets[self.recipes[recipe_id].recipe_set_id].submitted_at
 
     def declared_profile(self, host: Recipe, line: str) -> Profile:
-        """Return the profile of what a set declares: a holder that declares locks has one of its own."""
+        """Return the profile of a set's declared locks: a holder that declares locks has one of its own."""
         locks = self.sets[host.recipe_set_id].profile
         if locks == NO_LOCKS:
             return WITHOUT_LOCKS

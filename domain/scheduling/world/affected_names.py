@@ -119,7 +119,7 @@ def partition_if_waiting(_: Happened, partition: Partition) -> Iterator[str]:
 
 
 def partition_if_freed(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return the partition if a recipe ended its locks, or no longer waits for some, while a set waits."""
+    """Return the partition if a recipe gave up locks or its wait for them, while another set waits."""
     if not partition.locks.waiting:
         return ()
     before, after = happened.before, happened.after
@@ -146,7 +146,7 @@ def freed_dependents(happened: Happened, partition: Partition) -> Iterable[str]:
 
 
 def ended_subjects(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return the set and the job that the event has ended, if others depend on them."""
+    """Return the set and the job that the event has ended, if other sets depend on them."""
     admission = partition.sets.admission
     if not admission.has_dependents:
         return ()
@@ -180,7 +180,7 @@ def partition_if_priority_limited(happened: Happened, partition: Partition) -> I
 
 
 def partition_if_room_is_kept(_: Happened, partition: Partition) -> Iterator[str]:
-    """Yield the partition if room may be kept for a set, which the event may make impossible."""
+    """Yield the partition if room may be kept for a set that the event may make impossible."""
     if partition.configuration.limits.placed_recipes is not None:
         yield DEFAULT
 

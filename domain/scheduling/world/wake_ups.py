@@ -45,7 +45,7 @@ class TriggerRule(NamedTuple):
     may_lock: Names | None = None
 
     def all_wakes(self) -> tuple[Wakes, ...]:
-        """Return the wake-ups, with that of room that may be kept for a set which cannot be placed."""
+        """Return the wake-ups; a rule with let-go triggers also wakes the partition if room may be kept."""
         return (*self.wakes, _ROOM_KEPT) if self.may_let_go else self.wakes
 
 
@@ -125,7 +125,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (_LOST_SET,),
         affected.lab_of_lost_system,
         "A recipe that lost its system may have another one. If there is none, its set must not keep the"
-        " systems of its other recipes. A set that was to get locks before others may want them no longer.",
+        " systems of its other recipes. Its set may have stood before other sets that wait for locks.",
         may_lock=affected.partition_if_freed,
     ),
     TriggerRule(
@@ -134,8 +134,8 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (_LOST_SET, *_labs(affected.lab_of_lost_system), _FREED_ROOM),
         None,
         "The recipe lost its system and may have another one, or its set let go: then other recipes may have"
-        " its systems. A job filter may end a set that holds nothing any more. A set that was to get locks"
-        " before others may want them no longer.",
+        " its systems. A job filter may end a set that holds nothing any more. The set may have stood before"
+        " other sets that wait for locks.",
         affected.ending_set,
         affected.partition_if_freed,
     ),
@@ -190,7 +190,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         _labs(affected.lab_of_pool_system),
         affected.lab_of_pool_system,
         "Requirements name pools, and pools grant access: both may gain or lose the system for a recipe. A"
-        " set that waits for locks on its own pools may want other ones now.",
+        " set that waits for locks on its own pools may want other locks now.",
         may_lock=affected.partition_if_waiting,
     ),
     TriggerRule(
@@ -312,8 +312,8 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         ),
         None,
         "A priority orders the queue, and no recipe in the queue can take an idle system. But a job filter"
-        " may compare priorities: then the set may be held back no longer, or end, or a limit counts it no"
-        " longer. A priority also orders the sets that wait for locks.",
+        " may compare priorities: then the set may no longer be held back or counted under a limit, or it may"
+        " end. A priority also orders the sets that wait for locks.",
         affected.ending_set,
         affected.partition_if_waiting,
     ),
@@ -323,8 +323,8 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (directory_events.PartitionJobFilterPut, directory_events.PartitionJobFilterRemoved),
         _labs(affected.all_labs),
         None,
-        "Any number of sets may be held back no longer. Only these can take idle systems, in any lab. Other"
-        " sets are rejected.",
+        "Any number of sets may no longer be held back: only these sets can take idle systems, in any lab."
+        " Other sets are rejected.",
         affected.own_subject,
     ),
 )

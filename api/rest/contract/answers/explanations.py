@@ -153,7 +153,7 @@ class Granted(AnswerPart):
 
 
 class LockBlocker(AnswerPart):
-    """A recipe set that holds conflicting locks, or waits for locks and gets them first, since this time."""
+    """A recipe set that, `since` a time, holds conflicting locks, or waits for locks and gets them first."""
 
     recipe_set_id: Id
     job_id: Id
@@ -165,8 +165,8 @@ class LockBlocker(AnswerPart):
 class Locking(AnswerPart):
     """A set that waits for its resource `locks`. `waits_for` has the first of `waits_for_count` sets.
 
-    The set was `overtaken` so often by sets behind it. At `max_overtaken` it is `owed` its locks: no set
-    behind it gets conflicting ones.
+    `overtaken` counts the sets behind it that got conflicting locks. At `max_overtaken` the set is `owed`
+    its locks: no set behind it gets conflicting ones.
     """
 
     recipe_set_id: Id

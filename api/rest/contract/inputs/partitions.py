@@ -69,7 +69,9 @@ class OperationRow(Input):
 
     operation: str
     tasks: list[str] = Field(default_factory=list, description="names of tasks that the operation is for")
-    locks: dict[str, Any] = Field(default_factory=dict, description="locks by level, as of a recipe")
+    locks: dict[str, Any] = Field(
+        default_factory=dict, description="locks by level, in the form of the locks of a recipe"
+    )
     whole_lab: Flag = False
 
 
@@ -81,13 +83,13 @@ class Configuration(Input):
     locks: LockSettings = Field(default_factory=LockSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     operations: list[OperationRow] = Field(
-        default_factory=list, description="rows that the operation table has beside or instead of its own"
+        default_factory=list, description="rows that are added to the operation table, or replace its rows"
     )
 
 
 PREDICATE = (
     'a comparison {"field", "op", "value"}, or {"and": [...]}, {"or": [...]}, {"not": ...}, at most'
-    f" {MAX_DEPTH} levels deep and {MAX_PREDICATE_BYTES} bytes large; null matches everybody. Fields:"
+    f" {MAX_DEPTH} levels deep and {MAX_PREDICATE_BYTES} bytes large; null matches all sets. Fields:"
     f" {', '.join(FIELDS)}. Operators: {' '.join(OPERATORS)}. A job_id is a number or watermark."
 )
 
