@@ -8,7 +8,6 @@ these. The running sets end at a rate.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from bench.cases.full_lab import Document, enable, fill_with, generated_lab
 from bench.cases.pending import TooSmall
@@ -23,7 +22,8 @@ from replay.workload.generated_queue import generate_filters
 LEVELS, PROFILES = 5, 200
 # One in this number of systems is held by the running set of a network, and twice as many by waiting sets.
 SYSTEMS_PER_NETWORK, WAITING_PER_NETWORK = 10, 2
-PRIORITY: Final = "Urgent"
+# The sets of the networks get their systems before the queue, although two of three weigh more than it.
+PRIORITY, PRIORITY_OF_QUEUE = "Urgent", "Normal"
 
 
 def with_locks(sizes: Sizes) -> Sizes:
@@ -43,7 +43,8 @@ def require_enough(sizes: Sizes) -> None:
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     ahead = conflicting_sets(generated_lab(sizes), sizes)
-    fill_with(cluster, sizes, on_progress, sizes.systems + sizes.queued, ahead=ahead)
+    recipe_count = sizes.systems + sizes.queued
+    fill_with(cluster, sizes, on_progress, recipe_count, priority=PRIORITY_OF_QUEUE, ahead=ahead)
 
 
 def conflicting_sets(lab: Document, sizes: Sizes) -> list[Document]:
