@@ -1,8 +1,9 @@
 -- Resource locks that recipes hold or await.
 
 -- name: locks
--- Locks by level, name, recipe and mode, except those on `hidden` systems. The name is null for a lock on everything at
--- its level; with a `name`, such locks are included. `$pools` stands for the pools of the recipe's system at the time.
+-- Locks by level, name, recipe and mode, except those with the name of a `hidden` system, which `$system` stands for at
+-- every level. The name is null for a lock on everything at its level; with a `name`, such locks are included. `$pools`
+-- stands for the pools of the recipe's system at the time.
 -- Open and closed intervals have an index each, as in `queue`; few locks have the name `$pools`. The conditions are
 -- repeated: without a LIMIT in each part, the planner reads and sorts all open locks.
 SELECT l.level, nullif(l.name, '') AS name, l.mode, l.state, l.recipe_id, l.recipe_set_id, d.job_id, d.owner,
@@ -15,8 +16,7 @@ FROM (
            AND (%(level)s::text IS NULL OR level = %(level)s::text)
            AND (%(name)s::text IS NULL OR name IN ('', %(name)s::text))
            AND (%(state)s::text IS NULL OR state = %(state)s::text)
-           AND (%(hidden)s::text[] IS NULL OR level NOT IN ('system', 'system_resource')
-                OR name NOT IN (SELECT unnest(%(hidden)s::text[])))
+           AND (%(hidden)s::text[] IS NULL OR name NOT IN (SELECT unnest(%(hidden)s::text[])))
          ORDER BY level, name, recipe_id, mode LIMIT %(limit)s)
         UNION ALL
         (SELECT level, name, recipe_id, mode, state, recipe_set_id, since, since_position FROM read.locks
@@ -26,8 +26,7 @@ FROM (
            AND (%(level)s::text IS NULL OR level = %(level)s::text)
            AND (%(name)s::text IS NULL OR name IN ('', %(name)s::text))
            AND (%(state)s::text IS NULL OR state = %(state)s::text)
-           AND (%(hidden)s::text[] IS NULL OR level NOT IN ('system', 'system_resource')
-                OR name NOT IN (SELECT unnest(%(hidden)s::text[])))
+           AND (%(hidden)s::text[] IS NULL OR name NOT IN (SELECT unnest(%(hidden)s::text[])))
          ORDER BY level, name, recipe_id, mode LIMIT %(limit)s)
         UNION ALL
         SELECT own.level, pool.name, own.recipe_id, own.mode, own.state, own.recipe_set_id, own.since, own.since_position

@@ -31,11 +31,13 @@ class JobNumberSource:
         self._answering: asyncio.Task[None] | None = None
         self._spare: deque[_Spare] = deque()
         self._spare_until = 0.0
+        # The last id that a caller of `last` got: later jobs must get no spare id up to it.
+        self._last = 0
 
     async def take(self, wanted: Counts) -> Ids:
         """Return the ids of one job. Raises DatabaseAway."""
         loop = asyncio.get_running_loop()
-        if self._spare and self._spare[0].wanted == wanted and loop.time() < self._spare_until:
+        if self._has_spare(wanted):
             return self._spare.popleft().ids
         self._spare.clear()
         future: asyncio.Future[Ids] = loop.create_future()
@@ -44,11 +46,21 @@ class JobNumberSource:
             self._answering = asyncio.create_task(self._answer())
         return await future
 
+    def _has_spare(self, wanted: Counts) -> bool:
+        if not self._spare or asyncio.get_running_loop().time() >= self._spare_until:
+            return False
+        spare = self._spare[0]
+        return spare.wanted == wanted and spare.ids.job > self._last
+
     async def last(self) -> int:
-        """Return the last job id given out to any process; later ids are higher. Raises DatabaseAway."""
-        # A later job must not get a spare id, which is lower.
-        self._spare.clear()
-        return await asyncio.to_thread(self._log.last_job_id)
+        """Return the last job id given out to any process. Raises DatabaseAway.
+
+        Ids that are taken here afterwards are higher. Another process may have spare ids, and give out lower
+        ones for SPARE_SECONDS after it got them.
+        """
+        last = await asyncio.to_thread(self._log.last_job_id)
+        self._last = max(self._last, last)
+        return last
 
     async def _answer(self) -> None:
         while self._waiting:

@@ -115,7 +115,16 @@ def _locks(path: Path, recipe: Mapping[str, Any], context: LockContext, findings
 
 def reported_locks(document: Mapping[str, Any]) -> Locks:
     """Return the locks of the field `locks` of a report. Raises FaultyInput with all faults."""
-    return raising(lambda report: _read_limited(document, ("locks",), report))
+    return raising(lambda report: _read_reported(document, ("locks",), report))
+
+
+def _read_reported(document: Mapping[str, Any], place: Path, report: Report) -> Locks:
+    """Return the locks of a report, and report own names: held locks have real names from the start."""
+    locks = _read_limited(document, place, report)
+    for at, _, name in names_of_locks(document, place) if _size(document) <= MAX_LOCK_NAMES else ():
+        if name in OWN_NAMES:
+            report(at, f"must be a real name that the recipe holds; {name} is for declared locks only")
+    return locks
 
 
 def _read_limited(document: Mapping[str, Any], place: Path, report: Report) -> Locks:

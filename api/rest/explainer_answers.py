@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 from typing import Any, Final
 
 from api.rest.ports import ExplainParts
@@ -15,12 +14,12 @@ from workers.explaining.explainer import StillReading
 WAIT_SECONDS: Final = 5.0
 
 
-async def ask(parts: ExplainParts, about: str, at: At, now: datetime, **question: Any) -> dict[str, Any]:
+async def ask(parts: ExplainParts, about: str, at: At, **question: Any) -> dict[str, Any]:
     """Return an answer of the explaining process, empty if there is none in time."""
     # The present is the end of the log: an earlier position would cost a second state of the scheduler.
     position = None if at.moment is None else at.position
     try:
-        asking = parts.explainer.ask(about, at=position, now=now, **question)
+        asking = parts.explainer.ask(about, at=position, **question)
         return await asyncio.wait_for(asking, WAIT_SECONDS)
     except (TimeoutError, StillReading, ChildFailed):
         return {}

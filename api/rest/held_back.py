@@ -36,7 +36,8 @@ async def held_back_of(parts: ExplainParts, at: At, set_ids: Collection[int]) ->
         asked = [row["recipe_set_id"] for row in conditional]
     found: dict[int, HeldBack] = {number: [] for number in set_ids}
     if asked:
-        answer = await ask(parts, "held_back", at, paging.moment_of(at, parts), recipe_set_ids=asked)
+        now = paging.moment_of(at, parts)
+        answer = await ask(parts, "held_back", at, now=now, recipe_set_ids=asked)
         rows: list[HeldBack] = answer.get("held_back", [None] * len(asked))
         found.update(zip(asked, rows, strict=True))
     return found

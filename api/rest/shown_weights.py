@@ -37,7 +37,7 @@ async def weights_of(parts: ExplainParts, at: At, rows: Sequence[Row]) -> list[f
     if not settings.is_enabled:
         return [None] * len(rows)
     asked = [row["recipe_id"] for row in rows if row["recipe_set_id"] in declaring]
-    answer = await ask(parts, "weights", at, now, recipe_ids=asked) if asked else {}
+    answer = await ask(parts, "weights", at, now=now, recipe_ids=asked) if asked else {}
     weights: dict[int, float | None] = dict(zip(asked, answer.get("weights", ()), strict=False))
     ages: dict[int, float] = {}
     for row in rows:
@@ -60,7 +60,7 @@ async def weight_of_set(
     if not declaring:
         age = ticks(submitted_at, now, settings.tick_milliseconds)
         return asdict(weight_without_locks(settings, age))
-    answer = await ask(parts, "set_weight", at, now, recipe_set_id=recipe_set_id)
+    answer = await ask(parts, "set_weight", at, now=now, recipe_set_id=recipe_set_id)
     return answer.get("weight") or NO_WEIGHT
 
 

@@ -1,4 +1,4 @@
-"""The operation table: locks that tasks declare, by the name of the task or of its operation.
+"""The operation table: locks that tasks declare, by the name of the task and by that of its operation.
 
 `operations.json` has the shipped rows. The configuration of a partition adds rows and replaces rows.
 """
@@ -19,11 +19,11 @@ from domain.contention.own_names import with_names
 from domain.requirements.findings import Path, Report
 
 OPERATION_PARAMETER: Final = "LABLEDGER_OPERATION"
-"""The task parameter that names the operation of a task, whatever the name of the task."""
+"""The task parameter that names an operation of a task, beside those of the name of the task."""
 
 
 class OperationTable:
-    """Rows by operation. A task that several rows name declares the locks of all of them."""
+    """Rows by operation. A task that several rows are for declares the locks of all of them."""
 
     def __init__(self, rows: Iterable[OperationRow] = ()) -> None:
         self._by_operation = {row.operation: row for row in rows}
@@ -63,14 +63,16 @@ class OperationTable:
     def _rows_of(
         self, task: str, params: Mapping[str, str], path: Path, report: Report
     ) -> list[OperationRow]:
+        of_name = self._by_task.get(task, [])
         operation = params.get(OPERATION_PARAMETER)
         if operation is None:
-            return self._by_task.get(task, [])
+            return of_name
         if operation not in self._by_operation:
             message = f'there is no operation "{operation}"; must be one of {", ".join(self._by_operation)}'
             report((*path, OPERATION_PARAMETER), message)
-            return []
-        return [self._by_operation[operation]]
+            return of_name
+        row = self._by_operation[operation]
+        return of_name if row in of_name else [*of_name, row]
 
 
 def _ignore(path: Path, message: str) -> None:

@@ -67,7 +67,7 @@ def rank_on(
     nominal = URGENCY[recipe_set.priority]
     effective = max(nominal, matcher.highest_priority(view.representative(recipe.submitter), system) or 0)
     line = 0 if bound or is_owed else 1
-    weight = 0 if weights is None or is_owed else weights.weight(recipe.set_id)
+    weight = 0 if weights is None or view.weighs_nothing(recipe) else weights.weight(recipe.set_id)
     return SystemRank(_tier(line, bound_first), effective, nominal, line, weight, recipe_set.submission)
 
 

@@ -28,7 +28,7 @@ class RoomTurn(NamedTuple):
 def turn_of(view: SchedulerView, set_id: int) -> RoomTurn:
     """Return the turn of a set at the time of the decision; an owed set weighs nothing."""
     recipe_set, weights = view.sets[set_id], weights_at(view, view.now)
-    is_weightless = weights is None or any(map(view.is_owed, view.hosts(set_id)))
+    is_weightless = weights is None or any(map(view.weighs_nothing, view.hosts(set_id)))
     weight = 0 if weights is None or is_weightless else weights.weight(set_id)
     return RoomTurn(URGENCY[recipe_set.priority], weight, recipe_set.submission)
 

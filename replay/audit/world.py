@@ -58,6 +58,10 @@ class FoldedWorld(State):
         is_new = recipe.state == "new"
         return bound is not None and not is_new and self.overtakings.get(recipe.set_id, 0) >= bound
 
+    def weighs_nothing(self, recipe: Recipe) -> bool:
+        """Return whether a recipe has the weight 0 at any age: with the bound 0, new ones have it, too."""
+        return self.max_overtaken == 0 or self.is_owed(recipe)
+
     # Folds
 
     def apply(self, record: EventRecord) -> None:

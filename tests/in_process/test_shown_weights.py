@@ -1,4 +1,4 @@
-"""Weights in reads, with a read model and an explaining process that the tests replace."""
+"""Weights and waits for locks in reads, with a read model and an explaining process that the tests replace."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from api.rest import explainer_answers
+from api.rest.resources.locks import waits_of
 from api.rest.shown_weights import NO_WEIGHT, weight_of_set, weights_of
 from projections.reader import At
 from runtime.processes.child import ChildFailed
@@ -103,3 +104,26 @@ def test_weights__explaining_process_has_no_answer__only_those_with_locks_are_no
     assert weighed(Parts(ask)) == [None, 1.0, 0.5]
     assert asyncio.run(weight_of_set(Parts(ask), PRESENT, 1, NOW)) == NO_WEIGHT
     assert asyncio.run(weight_of_set(Parts(ask), PRESENT, 2, NOW))["weight"] == 1
+
+
+LOCK_ROWS = [{"recipe_set_id": number, "state": state} for number, state in ((1, "held"), (2, "awaited"))]
+
+
+async def _waits() -> dict[str, Any]:
+    return {"position": 9, "waits": [{"recipe_set_id": 2, "overtaken": 3}]}
+
+
+def test_lock_waits__sets_that_wait__only_these_are_asked_for() -> None:
+    parts: Any = Parts(_waits)
+    assert asyncio.run(waits_of(parts, PRESENT, LOCK_ROWS)) == {2: {"overtaken": 3}}
+    assert asyncio.run(waits_of(parts, At(7, NOW), LOCK_ROWS[:1])) == {}
+    assert parts.asked == [{"about": "lock_waits", "at": None, "recipe_set_ids": [2]}]
+
+
+@pytest.mark.parametrize("ask", [_still_reads, _fails, _hangs])
+def test_lock_waits__explaining_process_has_no_answer__none(
+    monkeypatch: pytest.MonkeyPatch, ask: Ask
+) -> None:
+    monkeypatch.setattr(explainer_answers, "WAIT_SECONDS", 0.01)
+    parts: Any = Parts(ask)
+    assert asyncio.run(waits_of(parts, PRESENT, LOCK_ROWS)) == {}

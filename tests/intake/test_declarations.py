@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from api.intake import mentioned_in, read_job
+from api.intake.declarations import reported_locks
 from api.intake.limits import MAX_MENTIONED
 from api.intake.xml_writer import write_job
 from domain.admission.dependencies import JOB, RECIPE_SET, Dependency
 from domain.contention.documents import locks_from_json
 from domain.contention.operations import SHIPPED
+from domain.contention.own_names import OWN_NAMES
 from domain.errors import FaultyInput
 from tests.intake.jobs import NAMES, exists, faults_of, job_document, job_xml, read_json, read_xml
 from tests.intake.schema import is_valid
@@ -21,6 +23,20 @@ from tests.intake.schema import is_valid
 OWN = 'xmlns="urn:labledger:job"'
 RECIPE = "recipe_sets[0].recipes[0]"
 HOST = "arm-04.east.example.com"
+
+
+@pytest.mark.parametrize("name", sorted(OWN_NAMES))
+def test_reported_locks__own_name__is_a_fault_with_its_place(name: str) -> None:
+    with pytest.raises(FaultyInput) as raised:
+        reported_locks({"Node": [{"Exclusive": ["a", f" {name}"]}, "AllShared"], "network": "AllShared"})
+    (fault,) = raised.value.faults
+    assert fault.where == "locks.Node[0].Exclusive[1]"
+    assert fault.message.startswith("must be a real name that the recipe holds")
+
+
+def test_reported_locks__other_names__are_taken_literally() -> None:
+    found = reported_locks({"network": {"Shared": ["$sytem"]}})
+    assert found == locks_from_json({"network": {"Shared": ["$sytem"]}}, "locks")
 
 
 def locks_xml(text: str, attributes: str = "") -> bytes:

@@ -154,9 +154,13 @@ def test_locks__filters_and_pages__narrow_the_list(placed: ProjectedLog) -> None
     assert shown(placed, limit=1) == [everything]
 
 
-def test_locks__on_hidden_systems__are_left_out(placed: ProjectedLog) -> None:
-    placed.commit(*waiting("a", 1, locks={"system": {"Exclusive": ["a", "c"]}, "network": {"Shared": ["a"]}}))
-    assert [row[1:3] for row in shown(placed, hidden=["a"])] == [("network", "a"), ("system", "c")]
+def test_locks__with_names_of_hidden_systems__are_left_out_at_every_level(placed: ProjectedLog) -> None:
+    locks = {"system": {"Exclusive": ["a", "c"]}, "network": {"Shared": ["a", "n1"]}, "guest": "AllShared"}
+    placed.commit(*waiting("a", 1, locks=locks))
+    (at,) = placed.commit(narrowed(1))
+    left = [("guest", None), ("network", "n1"), ("system", "c")]
+    assert [row[1:3] for row in shown(placed, hidden=["a"], at=at - 1)] == left
+    assert shown(placed, hidden=["a"]) == []
 
 
 def test_counts__held_and_awaited__by_level(placed: ProjectedLog) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from threading import Event
 
 import pytest
 
@@ -137,3 +138,27 @@ def test_last__with_spare_ids__a_later_job_has_a_higher_id(log: EventLog) -> Non
         return (await numbers.take((1, 2, 3))).job - last
 
     assert asyncio.run(after_a_burst()) == 1
+
+
+def test_last__while_spare_ids_are_being_taken__a_later_job_has_a_higher_id(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken, answered, take_ids = Event(), Event(), log.take_ids
+
+    def take_slowly(jobs: Sequence[Counts]) -> list[Ids]:
+        found = take_ids(jobs)
+        taken.set()
+        assert answered.wait(10)
+        return found
+
+    async def during_a_burst() -> int:
+        numbers = JobNumberSource(log)
+        burst = asyncio.create_task(three_at_once(numbers))
+        await asyncio.to_thread(taken.wait, 10)
+        last = await numbers.last()
+        answered.set()
+        await burst
+        return (await numbers.take((1, 2, 3))).job - last
+
+    monkeypatch.setattr(log, "take_ids", take_slowly)
+    assert asyncio.run(during_a_burst()) == 1

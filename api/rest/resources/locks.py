@@ -12,9 +12,10 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import locks as answers
 from api.rest.contract.operation import operation
+from api.rest.explainer_answers import ask
 from api.rest.ports import ExplainParts
 from projections.fold_locks import AWAITED
-from projections.reader import Row
+from projections.reader import At, Row
 
 # The key before all others: level, name, recipe and mode.
 START: list[Any] = ["", "", 0, ""]
@@ -34,20 +35,19 @@ class Locks:
         hidden = await visibility.hidden_rows(req, self._parts)
         params = {"at": page.position, "limit": page.limit, "hidden": hidden, **query.filters(), **after}
         rows = await self._parts.reader.rows("locks", params)
-        waits = await self._waits(rows, None if query.as_of is None else page.position)
+        waits = await waits_of(self._parts, page.at, rows)
         locks = [{**row, **waits.get(row["recipe_set_id"], NO_WAIT)} for row in rows]
         paging.answer_list(req, resp, page, "locks", locks, _key(rows[-1]) if rows else None)
 
-    async def _waits(self, rows: Iterable[Row], at: int | None) -> dict[int, dict[str, Any]]:
-        """Return the scheduler's answers about the waiting sets, as of a position or the end of the log.
 
-        A set that waits in the read models may have got its locks since.
-        """
-        waiting = {row["recipe_set_id"]: None for row in rows if row["state"] == AWAITED}
-        if not waiting:
-            return {}
-        answer = await self._parts.explainer.ask("lock_waits", recipe_set_ids=list(waiting), at=at)
-        return {wait.pop("recipe_set_id"): wait for wait in answer["waits"]}
+async def waits_of(parts: ExplainParts, at: At, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
+    """Return the fields of `NO_WAIT` of each waiting set; empty if the explaining process reads too long.
+
+    A set that waits in the read models may have got its locks since.
+    """
+    waiting = {row["recipe_set_id"]: None for row in rows if row["state"] == AWAITED}
+    answer = await ask(parts, "lock_waits", at, recipe_set_ids=list(waiting)) if waiting else {}
+    return {wait.pop("recipe_set_id"): wait for wait in answer.get("waits", ())}
 
 
 def _key(row: Row) -> list[Any]:

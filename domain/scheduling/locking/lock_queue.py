@@ -14,6 +14,7 @@ before it. A waiting set is examined again only when its blocker changes.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -227,15 +228,16 @@ class LockQueue:
     def _unblocked_before(self, wanted: Wanted) -> Iterator[int]:
         """Yield the sets before a set that can have their locks now and conflict with it."""
         able: list[Wanted] = []
-        for turn in list(self._unblocked):
-            if turn >= wanted.turn:
-                return
+        turns = list(self._unblocked)  # Sorted, and so a heap.
+        while turns and (turn := heapq.heappop(turns)) < wanted.turn:
             other = self.waiting[turn.recipe_set_id]
             blocker = self._holder_or_owed(other)
             if blocker is None:
                 blocker = next((each.recipe_set_id for each in able if _conflict(each, other)), None)
             if blocker is not None:
-                self._block(other, blocker)
+                # Sets that waited for this one alone stand behind it, and are examined in their turn.
+                for freed in self._block(other, blocker):
+                    heapq.heappush(turns, freed)
                 continue
             able.append(other)
             if _conflict(other, wanted):
@@ -243,18 +245,21 @@ class LockQueue:
 
     # Blockers
 
-    def _block(self, wanted: Wanted, blocker: int) -> None:
+    def _block(self, wanted: Wanted, blocker: int) -> list[Turn]:
+        """Record a blocker; return the turns of the sets that were blocked by this set until now."""
         recipe_set_id = wanted.recipe_set_id
         self._unblocked.discard(wanted.turn)
         self._blocker[recipe_set_id] = blocker
         self._blocked_by.setdefault(blocker, {})[recipe_set_id] = None
         # Sets that waited because this one could have had its locks wait no longer for it.
-        self._unblock_behind(recipe_set_id)
+        return self._unblock_behind(recipe_set_id)
 
-    def _unblock_behind(self, blocker: int) -> None:
-        if blocker in self._blocked_by:
-            for recipe_set_id in list(self._blocked_by[blocker]):
-                self._unblock(recipe_set_id)
+    def _unblock_behind(self, blocker: int) -> list[Turn]:
+        """Remove the records of a blocker; return the turns of the sets that it blocked."""
+        behind = list(self._blocked_by.get(blocker, ()))
+        for recipe_set_id in behind:
+            self._unblock(recipe_set_id)
+        return [self.waiting[recipe_set_id].turn for recipe_set_id in behind]
 
     def _unblock(self, recipe_set_id: int) -> None:
         self._forget_blocker(recipe_set_id)

@@ -63,5 +63,7 @@ class HostPlaces:
         return self._weighing.of_profile(profile, host.recipe_id)
 
     def weight_of_new(self, recipe_set: RecipeSet) -> int:
-        """Return the weight of a new set, 0 if all recipes weigh the same."""
+        """Return the weight of a new set, 0 if it is owed or all recipes weigh the same."""
+        if self._states.overtakings.is_owed(recipe_set.recipe_set_id):
+            return 0
         return self._weighing.of_profile(Profile(recipe_set.profile), recipe_set.recipe_ids[-1])

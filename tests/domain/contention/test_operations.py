@@ -101,10 +101,21 @@ def test_resolve__missing_parameter__makes_the_unknown_kind(params: dict[str, st
     assert found["system"] == "UnknownExclusive"
 
 
-def test_resolve__operation_parameter__counts_before_the_name_of_the_task() -> None:
-    assert resolved("/lab/move", {"LABLEDGER_OPERATION": "scan"}) == {"pool": "AllShared"}
+def test_resolve__operation_parameter__adds_its_row_to_those_of_the_name() -> None:
+    by_name = resolved("/lab/move")
+    assert by_name is not None
+    assert resolved("/lab/move", {"LABLEDGER_OPERATION": "scan"}) == {**by_name, "pool": "AllShared"}
     assert resolved("/any", {"LABLEDGER_OPERATION": "scan"}) == {"pool": "AllShared"}
-    assert resolved("/lab/move", {"LABLEDGER_OPERATION": "idle"}) == {}
+    assert resolved("/any", {"LABLEDGER_OPERATION": "idle"}) == {}
+    # An operation without locks takes none away.
+    for operation in ("idle", "move"):
+        assert resolved("/lab/move", {"LABLEDGER_OPERATION": operation}) == by_name
+
+
+def test_operations_of__name_and_parameter__has_each_operation_once() -> None:
+    assert TABLE.operations_of("/lab/copy", {"LABLEDGER_OPERATION": "idle"}) == ("move", "scan", "idle")
+    assert TABLE.operations_of("/lab/copy", {"LABLEDGER_OPERATION": "move"}) == ("move", "scan")
+    assert TABLE.operations_of("/any", {"LABLEDGER_OPERATION": "move"}) == ("move",)
 
 
 def test_resolve__task_of_several_rows__declares_the_locks_of_all() -> None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from replay.audit import from_recorded
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_sound
 
 VLAN: dict[str, Any] = {"network": {"Exclusive": ["vlan-12"]}}
 
@@ -50,3 +52,16 @@ def test_order__weights_switched_off__is_by_submission(contended: Contended) -> 
     world.configure(weights={"enabled": False})
     finish(world, runs)
     assert (world.system_of(earlier), world.states(later)) == ("b", ["queued"])
+
+
+@pytest.mark.parametrize(("bound", "first"), [(0, 0), (8, 1), (None, 1)])
+def test_new_sets__all_sets_are_owed__are_by_submission(world: World, bound: int | None, first: int) -> None:
+    world.add_idle("a", "b")
+    world.configure(order={"most_overtaken": bound})
+    world.submit(named("a"), locks=VLAN)
+    world.settle()
+    new = world.submit(named("b"), locks=VLAN), world.submit(named("b"))
+    world.settle()
+    assert world.system_of(new[first]) == "b"
+    assert world.states(new[1 - first]) == ["queued"]
+    assert_sound(from_recorded(world.log))

@@ -219,6 +219,8 @@ def test_report_locks__faulty__422_with_every_place(client: httpx.Client, two: T
         "locks.pool.Shared",
         "locks.rack",
     ]
+    (fault,) = report(client, two.holder, {"locks": {"system": {"Exclusive": ["$system"]}}}).json()["errors"]
+    assert (fault["where"], "real name" in fault["message"]) == ("locks.system.Exclusive[0]", True)
     assert report(client, two.holder, {"locks": {}, "watchdog_seconds": 5}).status_code == 422
     assert report(client, two.holder, {"locks": 3}).status_code == 422
     many = {"network": {"Shared": [f"n{number}" for number in range(2_000)]}}

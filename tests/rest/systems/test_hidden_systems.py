@@ -12,7 +12,7 @@ import pytest
 from domain.scheduling.supply.reasons import NO_ACCESS
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.rest.actions import EAST, People, after, in_state, recipe_for, submit
+from tests.rest.actions import EAST, People, after, cancel_set, in_state, recipe_for, submit
 from tests.rest.systems.conftest import MISSING, OPEN
 from workers.explaining.answers import NOT_SHOWN
 
@@ -86,6 +86,24 @@ def test_near_names__of_a_hidden_system_to_which_one_may_submit__are_not_suggest
         assert (who, said.count("there is no")) == (who, 2)
         assert (who, said.count("did you mean zebra") + said.count("did you mean ZEBRA")) == (who, count)
     client.patch(f"/systems/{fqdn}", json={"key_values": None, "arches": before}).raise_for_status()
+
+
+def test_locks__with_the_name_of_a_hidden_system__are_left_out_at_every_level(
+    client: httpx.Client, people: People, machine: str
+) -> None:
+    named = {level: {"Exclusive": ["$system"]} for level in ("guest", "system", "system_resource", "network")}
+    ids = submit(people["alice"], recipe_for(machine, locks=named))
+    in_state(client, ids["recipe_ids"][0], "waiting")
+    body = {"entries": [{"permission": "view", "user": "bob"}]}
+    asked = after(client.put(f"/systems/{machine}/access-policy", json=body))
+    seen = {}
+    for who in ("alice", "bob", "carol", "east", "west"):
+        locks = people[who].get("/locks", params={**asked, "limit": 1000}).json()["locks"]
+        seen[who] = {lock["level"] for lock in locks if lock["name"] == machine}
+    everywhere: set[str] = set(named)
+    assert seen == {"alice": everywhere, "bob": everywhere, "carol": set(), "east": everywhere, "west": set()}
+    client.put(f"/systems/{machine}/access-policy", json=OPEN).raise_for_status()
+    cancel_set(client, ids)
 
 
 def test_events__of_a_hidden_system__left_out_page_by_page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
 import pytest
@@ -147,13 +148,8 @@ class Both:
 
     def restored(self) -> LockQueue:
         """Return a queue with the present content, as after a start from a snapshot."""
-        queue = LockQueue(self.model.bound)
-        for recipe_id, each in self.model.held.items():
-            queue.hold(recipe_id, each)
-        for wanted in self.model.waiting.values():
-            queue.wait(wanted)
-        queue.restore(self.model.overtaken)
-        return queue
+        model = self.model
+        return _queue_of(model.bound, model.held, model.waiting, model.overtaken)
 
 
 ACTS = (
@@ -178,6 +174,88 @@ def test_queue__random_changes__equals_the_model(seed: int) -> None:
             both.check()
     both.check()
     assert both.restored().next() == both.queue.next()
+
+
+def test_queue__random_changes__answers_as_a_queue_built_anew() -> None:
+    for seed in range(160):
+        chance, queue = Random(seed), LockQueue(3)
+        for number in range(1, 101):
+            act = chance.choices((_come, _get, _end, _withdraw), (10, 1, 6, 1))[0]
+            act(queue, number, chance)
+
+
+def _come(queue: LockQueue, number: int, chance: Random) -> None:
+    names = [name for name in "pqxyz" if chance.random() < 0.4] or ["p"]
+    wanted = _wanted(number, *names, priority=chance.randrange(3))
+    can_start = queue.can_start(wanted)
+    assert can_start == _built_anew(queue).can_start(wanted)
+    if can_start:
+        _hold(queue, number, *names)
+        queue.overtake(wanted)
+    else:
+        queue.wait(wanted)
+
+
+def _get(queue: LockQueue, *_: object) -> None:
+    number = queue.next()
+    assert number == _built_anew(queue).next()
+    if number is not None:
+        wanted = queue.waiting[number]
+        queue.stop_waiting(number)
+        queue.hold(number, Held(number, wanted.lab, wanted.locks))
+        queue.overtake(wanted)
+
+
+def _end(queue: LockQueue, _: int, chance: Random) -> None:
+    if queue._held:
+        queue.release(chance.choice(list(queue._held)))
+
+
+def _withdraw(queue: LockQueue, _: int, chance: Random) -> None:
+    if queue.waiting:
+        queue.stop_waiting(chance.choice(list(queue.waiting)))
+
+
+def _built_anew(queue: LockQueue) -> LockQueue:
+    """Return a queue with equal content and no recorded blockers, as after a start from a snapshot."""
+    return _queue_of(queue._max_overtaken, queue._held, queue.waiting, queue.overtaken)
+
+
+def _queue_of(
+    bound: int, held: Mapping[int, Held], waiting: Mapping[int, Wanted], overtaken: Mapping[int, int]
+) -> LockQueue:
+    queue = LockQueue(bound)
+    for recipe_id, each in held.items():
+        queue.hold(recipe_id, each)
+    for wanted in waiting.values():
+        queue.wait(wanted)
+    queue.restore(overtaken)
+    return queue
+
+
+def test_can_start__set_that_waited_for_a_blocked_set__is_before_a_later_set() -> None:
+    queue = LockQueue(8)
+    _hold(queue, 101, "x")
+    _hold(queue, 102, "y", "q")
+    for wanted in (_wanted(1, "x"), _wanted(2, "y", "q"), _wanted(3, "q")):
+        queue.wait(wanted)
+    assert queue.next() is None
+    queue.release(101)
+    queue.release(102)
+    # Set 3 waits for set 2, which could have its locks.
+    assert queue.can_start(_wanted(4, "z"))
+    # A set before all others gets a lock that set 2 wants, so set 3 could have its lock.
+    _hold(queue, 5, "y")
+    assert list(queue.blockers(_wanted(6, "q"))) == [3]
+
+
+def _wanted(number: int, *names: str, priority: int = 0) -> Wanted:
+    locks = stored_locks({"network": {"Exclusive": sorted(names)}})
+    return Wanted(Turn(-priority, number, number), "lab-1", locks)
+
+
+def _hold(queue: LockQueue, number: int, *names: str) -> None:
+    queue.hold(number, Held(number, "lab-1", _wanted(number, *names).locks))
 
 
 def test_queue__histories_of_these_tests__sets_wait_and_are_owed() -> None:
