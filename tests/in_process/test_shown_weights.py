@@ -1,4 +1,4 @@
-"""Weights and waits for locks in reads, with a read model and an explaining process that the tests replace."""
+"""Weights and waits for locks in reads, with a read model and an explaining process of the tests."""
 
 from __future__ import annotations
 
