@@ -88,12 +88,13 @@ class Filters:
 
     def dequeue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
         """Remove the ranks of recipes with this demand and profile from a line."""
-        if profile is WITHOUT_LOCKS:
-            self._lines[line].discard(self._group(demand, NO_PROFILE), *ranks)
-            return
         number = self.weighing.number(profile)
-        self._lines[line].discard(self._group(demand, number), *ranks)
+        there = self._lines[line]
+        there.discard(self._group(demand, number), *ranks)
         self.weighing.use(number, -len(ranks))
+        # Each class has lines of its own, and the number of classes is not bounded.
+        if not there.filters and needs_room(line):
+            del self._lines[line]
 
     def _group(self, demand: Demand, profile: int) -> Group:
         return self._entry(demand.key).number, self._submitters.number(demand.submitter), profile

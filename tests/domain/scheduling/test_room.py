@@ -123,6 +123,18 @@ def test_placed__holder_that_lets_its_only_system_go__is_no_longer_charged(lab: 
     assert lab.states(other, runs) == ["waiting", "waiting"]
 
 
+def test_bucket__many_labels_come_and_go__leave_no_lines(lab: World) -> None:
+    begin(lab, "a")
+    before = set(lab.partition.filters._lines)
+    for number in range(20):
+        waiting = begin(lab, "a", (f"rate-limit:1:label{number}",))
+        assert lab.states(waiting) == ["queued"]
+        assert len(lab.partition.filters._lines) == len(before) + 1
+        lab.cancel(waiting)
+        lab.settle()
+    assert set(lab.partition.filters._lines) == before
+
+
 # Rules and limits come, change and go
 
 
