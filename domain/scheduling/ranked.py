@@ -66,3 +66,28 @@ class Ranked(Generic[K]):
             for child in (2 * index + 1, 2 * index + 2):
                 if child < len(self._heap):
                     heapq.heappush(frontier, (self._heap[child], child))
+
+
+class RankedByPriority(Ranked[Rank]):
+    """Ranks of recipes, from which those of each nominal priority can be read apart. Mutable."""
+
+    def __init__(self, ranks: Iterable[Rank] = ()) -> None:
+        super().__init__()
+        self._by_priority: dict[int, Ranked[Rank]] = {}
+        for rank in ranks:
+            self.add(rank)
+
+    def add(self, key: Rank) -> None:
+        super().add(key)
+        self._by_priority.setdefault(key.negative_priority, Ranked()).add(key)
+
+    def discard(self, key: Rank) -> None:
+        super().discard(key)
+        ranked = self._by_priority[key.negative_priority]
+        ranked.discard(key)
+        if not len(ranked):
+            del self._by_priority[key.negative_priority]
+
+    def by_priority(self) -> Iterator[Ranked[Rank]]:
+        """Yield the ranks of each nominal priority, highest first."""
+        return (ranked for _, ranked in sorted(self._by_priority.items()))

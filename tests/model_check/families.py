@@ -158,6 +158,7 @@ TICKS: tuple[tuple[str, LabCase], ...] = (
     ("tick, limit, unlimit", case("a b", "a b", "a", "b", coefficient=1, max_placed=2)),
     ("tick, lower", case("a b c", "a b", "c", "High:b", coefficient=1, max_placed=2)),
     ("tick, pause, resume", case("a b c", "Normal+: a b%X", "c%x", "b", coefficient=1, max_placed=2)),
+    ("tick", case("a b c", "c", "a b c #1", "High:a #1", "b", coefficient=1, max_placed=3)),
 )
 RACING_FOR_LOCKS: tuple[tuple[str, LabCase], ...] = (
     ("complete", case("a b", "a%X", "b%X")),

@@ -123,24 +123,25 @@ class Rooms:
             found.append((_of_placed(self._max_placed), host_count))
         return tuple(found)
 
-    def number(self, needs: Needs) -> int:
-        """Return the number of the class of sets with these needs, which the caller may `join`."""
+    def join(self, needs: Needs) -> int:
+        """Count a set in the class of sets with these needs, and return the number of the class."""
         number = self._numbers.get(needs)
         if number is None:
-            self._last_number += 1
-            number = self._numbers[needs] = self._last_number
-            self._classes[number] = _Class(needs)
-            for limit, _ in needs:
-                self._under.setdefault(limit, {})[number] = None
-            self._update(number)
+            number = self._begin(needs)
+        self._classes[number].sets += 1
+        return number
+
+    def _begin(self, needs: Needs) -> int:
+        self._last_number += 1
+        number = self._numbers[needs] = self._last_number
+        self._classes[number] = _Class(needs)
+        for limit, _ in needs:
+            self._under.setdefault(limit, {})[number] = None
+        self._update(number)
         return number
 
     def needs_of(self, number: int) -> Needs:
         return () if number == UNLIMITED else self._classes[number].needs
-
-    def join(self, number: int) -> None:
-        """Count a set that needs room in its class."""
-        self._classes[number].sets += 1
 
     def leave(self, number: int) -> None:
         """Take a set out of its class, and drop a class without sets."""

@@ -21,7 +21,7 @@ from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.system_order import places_for_system
 from domain.scheduling.demand.lines import OWED, QUEUED, room_line
 from domain.scheduling.demand.order import Place
-from domain.scheduling.demand.room_places import RoomPlace
+from domain.scheduling.demand.room_places import RoomGroup, RoomPlace
 from domain.scheduling.ranked import Rank
 from domain.scheduling.supply.reasons import NO_ROOM, ROOM_KEPT
 from domain.scheduling.world.partition import Partition
@@ -164,10 +164,7 @@ class _RivalSearch:
 
 
 def _places(
-    partition: Partition,
-    number: int,
-    systems: Mapping[bool, int],
-    is_sought: Callable[[int], bool] = bool,
+    partition: Partition, number: int, systems: Mapping[bool, int], is_sought: Callable[[int], bool]
 ) -> Iterator[tuple[RoomPlace, int]]:
     """Yield the recipes of a class in the order of room, each with those of `systems` viable for it.
 
@@ -206,14 +203,35 @@ def _kept_for(partition: Partition, limit: RoomLimit, before: RoomPlace) -> Rank
         needs = rooms.needs_of(number)
         if list(rooms.lacking(needs)) != [limit] or dict(needs)[limit] > limit.capacity:
             continue
-        for place, systems in _places(partition, number, usable):
-            if place >= before:
-                break
-            host = partition.sets.recipes[place.rank.recipe_id]
-            if _is_aged(partition, host) and without_hopeless_labs(partition, host, systems):
-                first, before = place.rank, place
-                break
+        for line in (QUEUED, OWED):
+            for group in partition.filters.room_groups(room_line(line, number), usable):
+                rank = _first_aged(partition, group, before)
+                if rank is not None:
+                    first, before = rank, _aged_place(rank)
     return first
+
+
+def _first_aged(partition: Partition, group: RoomGroup, before: RoomPlace) -> Rank | None:
+    """Return the first recipe of a group before a place that is aged and whose set could be placed.
+
+    Within one nominal priority no recipe has waited longer than the first one.
+    """
+    for ranks in group.ranks.by_priority():
+        for rank in ranks:
+            if _aged_place(rank) >= before:
+                return None
+            partition.effort.rows += 1
+            host = partition.sets.recipes[rank.recipe_id]
+            if not _is_aged(partition, host):
+                break
+            if without_hopeless_labs(partition, host, group.viable):
+                return rank
+    return None
+
+
+def _aged_place(rank: Rank) -> RoomPlace:
+    """Return the place of an aged recipe, which weighs 0."""
+    return RoomPlace(rank.negative_priority, 0, rank)
 
 
 def _is_aged(partition: Partition, host: Recipe) -> bool:

@@ -23,7 +23,7 @@ from domain.scheduling.demand.room_places import RoomGroup, RoomPlace, places_in
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
 from domain.scheduling.demand.weighing import NO_PROFILE, WITHOUT_LOCKS, Profile, Weighing
-from domain.scheduling.ranked import Rank
+from domain.scheduling.ranked import Rank, RankedByPriority
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import fitting
@@ -79,7 +79,7 @@ class Filters:
     def enqueue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
         """Add the ranks of recipes with this demand and profile to a line."""
         if line not in self._lines:
-            self._lines[line] = Line(ranks_as_queued(line), self.weighing)
+            self._lines[line] = Line(ranks_as_queued(line), self.weighing, has_priorities=needs_room(line))
         number = NO_PROFILE
         if profile is not WITHOUT_LOCKS:
             number = self.weighing.number(profile)
@@ -88,12 +88,13 @@ class Filters:
 
     def dequeue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
         """Remove the ranks of recipes with this demand and profile from a line."""
-        if profile is WITHOUT_LOCKS:
-            self._lines[line].discard(self._group(demand, NO_PROFILE), *ranks)
-            return
         number = self.weighing.number(profile)
-        self._lines[line].discard(self._group(demand, number), *ranks)
+        there = self._lines[line]
+        there.discard(self._group(demand, number), *ranks)
         self.weighing.use(number, -len(ranks))
+        # Each class has lines of its own, and the number of classes is not bounded.
+        if not there.filters and needs_room(line):
+            del self._lines[line]
 
     def _group(self, demand: Demand, profile: int) -> Group:
         return self._entry(demand.key).number, self._submitters.number(demand.submitter), profile
@@ -300,19 +301,25 @@ class Filters:
         `systems` are the ones with force (True) and without. Recipes are left out without any viable ones,
         and as soon as these are not sought.
         """
-        there = self._lines.get(line, EMPTY_LINE)
-        self._evaluate_all(there.filters)
-        groups = self._room_groups(there, systems) if systems[True] else ()
-        return places_in_order(groups, self.weighing, self._effort, is_sought)
+        return places_in_order(self.room_groups(line, systems), self.weighing, self._effort, is_sought)
 
-    def _room_groups(self, line: Line, systems: Mapping[bool, int]) -> Iterator[RoomGroup]:
-        for number, groups in line.groups().items():
+    def room_groups(self, line: str, systems: Mapping[bool, int]) -> Iterator[RoomGroup]:
+        """Yield the groups of a line of sets that need room, each with those of `systems` viable for it.
+
+        For `systems`, see `places_for_room`. Groups are left out without any viable ones.
+        """
+        there = self._lines.get(line, EMPTY_LINE)
+        if not systems[True]:
+            return
+        self._evaluate_all(there.filters)
+        for number, groups in there.groups().items():
             self._effort.rows += 1
             entry = self._by_number[number]
             fitting = (entry.fitting or 0) & systems[entry.key.forced is not None]
             for (submitter, profile), ranked in groups.items() if fitting else ():
                 self._effort.rows += 1
                 if viable := fitting & self._labs.access.allowed(self._submitters[submitter]):
+                    assert isinstance(ranked, RankedByPriority), "the line is one of sets that need room"
                     yield RoomGroup(profile, viable, ranked)
 
     def number(self, key: FilterKey) -> int:

@@ -9,7 +9,7 @@ from typing import Final
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.demand.heads import First, Heads
 from domain.scheduling.demand.weighing import Weighing
-from domain.scheduling.ranked import Rank, Ranked
+from domain.scheduling.ranked import Rank, Ranked, RankedByPriority
 
 NO_WEIGHTS: Final = Weighing(lambda *_: None)
 
@@ -70,16 +70,20 @@ class Line:
     are compared. `weighing` has the static weight of each profile; groups of profiles that weigh the same
     have one `Heads`. When the weight of a profile changes, its groups are moved before the next search.
     `filters` is the bitmap of the filters with recipes. `is_queued` is False for assigned and owed recipes,
-    which rank before queued ones of equal priorities.
+    which rank before queued ones of equal priorities. With `has_priorities`, the
+    recipes of each nominal priority can be read apart.
     """
 
-    def __init__(self, is_queued: bool, weighing: Weighing = NO_WEIGHTS) -> None:
+    def __init__(
+        self, is_queued: bool, weighing: Weighing = NO_WEIGHTS, *, has_priorities: bool = False
+    ) -> None:
         self.is_queued = is_queued
         self.filters = 0
         self._heads: dict[int, Heads] = {}
         # The weight class of the groups of each profile whose weight has changed since the last search.
         self._moving: dict[int, int] = {}
         self._weighing = weighing
+        self._new_group: type[Ranked[Rank]] = RankedByPriority if has_priorities else Ranked
         self._groups: dict[int, dict[tuple[int, int], Ranked[Rank]]] = {}
         # The first recipes of groups by profile, and the group of each.
         self._of_profile: dict[int, dict[Group, First]] = {}
@@ -92,7 +96,7 @@ class Line:
         ranked = of_filter.get((submitter, profile))
         before = None if ranked is None else ranked.first()
         if ranked is None:
-            ranked = of_filter[submitter, profile] = Ranked(ranks)
+            ranked = of_filter[submitter, profile] = self._new_group(ranks)
         else:
             for rank in ranks:
                 ranked.add(rank)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from domain.scheduling.demand.order import Effort
 from domain.scheduling.demand.weighing import Weighing
-from domain.scheduling.ranked import Rank
+from domain.scheduling.ranked import Rank, RankedByPriority
 
 
 class RoomPlace(NamedTuple):
@@ -20,11 +20,11 @@ class RoomPlace(NamedTuple):
 
 
 class RoomGroup(NamedTuple):
-    """The ranks of recipes with one profile, in order, and the systems that are viable for them."""
+    """The ranks of recipes with one demand and profile, and the systems that are viable for them."""
 
     profile: int
     viable: int
-    ranks: Iterable[Rank]
+    ranks: RankedByPriority
 
 
 def places_in_order(

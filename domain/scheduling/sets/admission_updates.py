@@ -9,7 +9,7 @@ from domain.admission.job_filters import JobFilter, JobFilters
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import Admission, HeldBack
-from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
+from domain.scheduling.admitting.rooms import Needs, Rooms
 from domain.scheduling.sets.host_index import HostIndex
 from domain.scheduling.sets.set_classes import SetClasses
 from domain.scheduling.sets.set_states import FREE, SetStates
@@ -39,21 +39,21 @@ class AdmissionUpdates:
 
     def _ask_all(self) -> None:
         answers: dict[int, HeldBack | None] = {}
-        numbers: dict[int, int] = {}
+        changed: dict[int, Needs] = {}
         for recipe_set_id, recipe_set in self._states.sets.items():
             applying = self._admission.applying(recipe_set)
-            number = self._classes.number(recipe_set, applying)
-            if number != self._classes.numbers.get(recipe_set_id, UNLIMITED):
-                numbers[recipe_set_id] = number
+            needs = self._classes.present_needs(recipe_set, applying)
+            if needs != self._classes.needs(recipe_set_id):
+                changed[recipe_set_id] = needs
             answers[recipe_set_id] = self._answer(recipe_set, applying)
-        self._put(answers, numbers)
+        self._put(answers, changed)
 
     def put_unindexed(self, recipe_set: RecipeSet) -> None:
         """Ask admission for a set whose hosts are in no index: a new set, or one whose priority changes."""
         if not self._admission.concerns(recipe_set) and not self._rooms.concern(recipe_set):
             return
         applying = self._admission.applying(recipe_set)
-        self._classes.put(recipe_set.recipe_set_id, self._classes.number(recipe_set, applying))
+        self._classes.put(recipe_set.recipe_set_id, self._classes.present_needs(recipe_set, applying))
         self._admission.hold_back(recipe_set.recipe_set_id, self._answer(recipe_set, applying))
 
     def recipe_changed(self, before: Recipe, recipe: Recipe) -> None:
@@ -80,13 +80,13 @@ class AdmissionUpdates:
             return self._admission.why_held_back(recipe_set, applying)
         return before
 
-    def _put(self, answers: Mapping[int, HeldBack | None], numbers: Mapping[int, int]) -> None:
-        """Record why sets are held back and their new classes, and move their recipes to other lines."""
+    def _put(self, answers: Mapping[int, HeldBack | None], needs: Mapping[int, Needs]) -> None:
+        """Record why sets are held back and their new needs, and move their recipes to other lines."""
         before = self._admission.held_back.get
         changed = {each: answer for each, answer in answers.items() if answer != before(each)}
         moved = [each for each, answer in changed.items() if (answer is None) != (before(each) is None)]
-        with self._index.reindexed(dict.fromkeys((*numbers, *moved))):
-            for recipe_set_id, number in numbers.items():
-                self._classes.put(recipe_set_id, number)
+        with self._index.reindexed(dict.fromkeys((*needs, *moved))):
+            for recipe_set_id, each in needs.items():
+                self._classes.put(recipe_set_id, each)
             for recipe_set_id, answer in changed.items():
                 self._admission.hold_back(recipe_set_id, answer)

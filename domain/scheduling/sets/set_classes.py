@@ -19,20 +19,19 @@ class SetClasses:
         self._states = states
         self._rooms = rooms
 
-    def number(self, recipe_set: RecipeSet, applying: JobFilter | None) -> int:
-        """Return the class of the present needs of a set; `applying` is the job filter that applies to it."""
+    def present_needs(self, recipe_set: RecipeSet, applying: JobFilter | None) -> Needs:
+        """Return what a set needs by the present rules; `applying` is the job filter that applies to it."""
         host_count = self._states.host_counts[recipe_set.recipe_set_id]
-        return self._rooms.number(self._rooms.needs(recipe_set, host_count, applying))
+        return self._rooms.needs(recipe_set, host_count, applying)
 
-    def put(self, recipe_set_id: int, number: int) -> None:
-        """Put a set into a class; the caller indexes its hosts again."""
-        if number == UNLIMITED:
+    def put(self, recipe_set_id: int, needs: Needs) -> None:
+        """Put a set into the class of its needs; the caller indexes its hosts again."""
+        if not needs:
             self.drop(recipe_set_id)
             return
-        before = self.numbers.get(recipe_set_id)
-        if before != number:
-            self.numbers[recipe_set_id] = number
-            self._rooms.join(number)
+        if needs != self.needs(recipe_set_id):
+            before = self.numbers.get(recipe_set_id)
+            self.numbers[recipe_set_id] = self._rooms.join(needs)
             if before is not None:
                 self._rooms.leave(before)
         self.charge(recipe_set_id)

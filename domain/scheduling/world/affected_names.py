@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from domain.directory.partitions import DEFAULT
 from domain.events import Event
 from domain.recipe.state import Recipe
+from domain.scheduling.admitting.rooms import PLACED
 from domain.system.usage import is_automated
 
 if TYPE_CHECKING:
@@ -183,6 +184,15 @@ def partition_if_room_is_kept(_: Happened, partition: Partition) -> Iterator[str
     """Yield the partition if room may be kept for a set that the event may make impossible."""
     if partition.configuration.limits.placed_recipes is not None:
         yield DEFAULT
+
+
+def partition_if_rate_limited(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the partition if room may be kept, and the recipe has the first system of a rate-limited set."""
+    before: Recipe = happened.before
+    if partition.configuration.limits.placed_recipes is None or before.is_guest or before.state == "assigned":
+        return ()
+    needs = partition.sets.classes.needs(before.recipe_set_id)
+    return (DEFAULT,) if any(limit.kind != PLACED for limit, _ in needs) else ()
 
 
 def own_partition(_: Happened, __: Partition) -> Iterator[str]:

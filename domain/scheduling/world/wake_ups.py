@@ -55,6 +55,7 @@ def _labs(names: Names) -> tuple[Wakes, ...]:
 
 _FREED_ROOM = Wakes("partition", affected.partition_if_limited)
 _ROOM_KEPT = Wakes("partition", affected.partition_if_room_is_kept)
+_UNKEPT_ROOM = Wakes("partition", affected.partition_if_rate_limited)
 _LOST_SET = Wakes("recipe-set", affected.set_that_lost)
 _FREED_SETS = Wakes("recipe-set", affected.freed_dependents)
 
@@ -115,9 +116,11 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
     TriggerRule(
         "set got a system",
         (recipe_events.RecipeScheduled,),
-        _labs(affected.lab_of_large_set),
+        (*_labs(affected.lab_of_large_set), _UNKEPT_ROOM),
         None,
-        "One more system may let the set start, or make grants to its other recipes safe. Not in the seed.",
+        "One more system may let the set start, or make grants to its other recipes safe. Not in the seed."
+        " The first system may take the last room under a limit of a set for which room was kept: that set"
+        " can no longer use the room, so others may.",
     ),
     TriggerRule(
         "recipe assigned",

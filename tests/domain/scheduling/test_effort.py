@@ -107,6 +107,19 @@ def with_kept_room(k: int) -> World:
     return world
 
 
+def with_unaged_sets(k: int) -> World:
+    """Return a lab with many larger sets that lack room, which is kept for none of them yet."""
+    world = one_lab()
+    world.configure(limits={"placed_recipes": 50})
+    for number in range(150):
+        world.add_system(f"m{number:05}", memory_mb=4096)
+    effort.submit(world, 50)
+    for number in range(30 * k):
+        world.submit_set([FILTERS[0], FILTERS[1]], priority="Normal" if number % 2 else "High")
+    effort.submit(world, 100)
+    return world
+
+
 def with_locks(k: int) -> World:
     """Return a busy lab with a long queue, in which all sets declare one of a few locks."""
     world = lab_of(50 * k, busy=False)
@@ -146,6 +159,7 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("pending-system-limited-queue", limited, effort.system_freed),
     ("pending-system-queue-without-room", without_room, effort.system_freed),
     ("pending-system-kept-room", with_kept_room, effort.system_freed),
+    ("pending-system-unaged-sets", with_unaged_sets, effort.system_freed),
     ("pending-system-with-locks", with_locks, effort.system_freed),
     # The loop visits every system, but no recipe of the queue.
     ("loop-that-finds-nothing", deep, effort.run_idle_loop),

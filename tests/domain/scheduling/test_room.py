@@ -123,6 +123,18 @@ def test_placed__holder_that_lets_its_only_system_go__is_no_longer_charged(lab: 
     assert lab.states(other, runs) == ["waiting", "waiting"]
 
 
+def test_bucket__many_labels_come_and_go__leave_no_lines(lab: World) -> None:
+    begin(lab, "a")
+    before = set(lab.partition.filters._lines)
+    for number in range(20):
+        waiting = begin(lab, "a", (f"rate-limit:1:label{number}",))
+        assert lab.states(waiting) == ["queued"]
+        assert len(lab.partition.filters._lines) == len(before) + 1
+        lab.cancel(waiting)
+        lab.settle()
+    assert set(lab.partition.filters._lines) == before
+
+
 # Rules and limits come, change and go
 
 
@@ -167,6 +179,21 @@ def test_limit__of_placed_recipes_changed__asks_no_set_again(
     assert asked == []
     limit_placed(lab, None)
     assert asked, "without a maximum every set is in another class"
+
+
+@pytest.mark.parametrize("owners", [("ada", "eve"), ("eve", "ada")])
+def test_limit__of_one_user_moves_to_another__counts_only_the_sets_of_that_user(
+    lab: World, owners: tuple[str, str]
+) -> None:
+    """One class loses its only set and gains one in the same event, in both orders of the sets."""
+    limit_all(lab, 1, predicate={"field": "user", "op": "=", "value": "ada"})
+    made = {owner: begin(lab, fqdn, owner=owner) for owner, fqdn in zip(owners, "ab", strict=True)}
+    limit_all(lab, 1, predicate={"field": "user", "op": "=", "value": "eve"})
+    lab.settle()
+    waiting = begin(lab, "c", owner="eve")
+    assert lab.states(begin(lab, "d", owner="ada"), waiting) == ["waiting", "queued"]
+    finish(lab, made["eve"])
+    assert lab.states(waiting) == ["waiting"]
 
 
 def test_limit__raised_for_several_systems__each_takes_its_first_recipe(lab: World) -> None:

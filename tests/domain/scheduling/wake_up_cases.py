@@ -6,6 +6,7 @@ Each function returns the recipe that gets the system once all triggers are answ
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from domain.admission.dependencies import FINAL_STATES
@@ -289,6 +290,23 @@ def _limit_raised(world: World) -> int:
     return waits
 
 
+def _kept_room_no_longer_usable(world: World) -> int:
+    """Have a set take the last place in the bucket of an older set, for which room was kept."""
+    world.add_idle("a", "b", "c", "d", "e")
+    world.configure(limits={"placed_recipes": 3})
+    world.submit(named("a"))
+    world.settle()
+    in_bucket = {"reasons": ["rate-limit:1:array"]}
+    large = world.submit_set([named("b"), named("c"), named("d")], submitted=in_bucket)
+    world.settle()
+    world.now += timedelta(minutes=15)
+    waits = world.submit(named("e"))
+    world.settle()
+    assert world.states(*large, waits) == ["queued"] * 4
+    world.submit(named("b"), priority="Urgent", submitted=in_bucket)
+    return waits
+
+
 CASES: list[tuple[str, Callable[[World], int]]] = [
     # A system became usable for one recipe of a set; its sibling had taken no system, to avoid a deadlock.
     ("system added", _system_added),
@@ -323,4 +341,5 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("recipe given up", _room_freed_by_an_abort),
     ("recipe queued", _room_freed_by_a_withdrawal),
     ("configuration changed", _limit_raised),
+    ("set got a system", _kept_room_no_longer_usable),
 ]
