@@ -40,3 +40,8 @@ def print_effects(output: Output, effects: Mapping[str, Any], matched: str = "")
     held_back = effects["held_back"]
     subject = str(held_back) if matched else counted(held_back, "recipe set")
     note(f"{matched}{subject} would be held back or end, {effects['freed']} freed")
+
+
+def matched_text(effects: Mapping[str, Any]) -> str:
+    """Return the number of recipe sets that a job filter matches, as the text before the other counts."""
+    return f"{counted(effects['matching'], 'unfinished recipe set')} matched; "

@@ -9,12 +9,11 @@ import click
 
 from cli.arguments.params import Command, WholeNumber, WordChoice, read_json
 from cli.arguments.predicates import COMPARISON, METAVAR, action_of, all_of, predicate_text
-from cli.directory.effects import print_effects
+from cli.directory.effects import matched_text, print_effects
 from cli.directory.named import Kind, group_of, print_fields, read_one
 from cli.lists import completing
 from cli.remote import remote, wide
-from cli.terminal.output import Output
-from cli.terminal.wording import counted
+from cli.terminal.output import Output, note
 from domain.admission.job_filters import ACTIONS, MAX_PRIORITY, RATE_LIMITED
 from domain.admission.predicates import FIELDS, OPERATORS
 
@@ -116,14 +115,31 @@ _RULE_OPTIONS = (
 @FILTER.argument
 @click.argument("action", metavar="ACTION", type=WordChoice(ACTIONS))
 @rule_options
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Change nothing: check the filter, and show which recipe sets it would hold back, end or free.",
+)
+@wide
 @remote
-def put_filter(client: Client, output: Output, name: str, rule: dict[str, Any]) -> None:
+def put_filter(client: Client, output: Output, name: str, rule: dict[str, Any], dry_run: bool) -> None:
     """Add the job filter NAME, or replace it.
 
     Filters are taken by priority, by age and by name. The first one that matches a recipe set, and is not
     CONTINUE, applies to it. No filter touches a recipe set that holds systems or has started.
     """
-    FILTER.put(client, output, name, rule)
+    if output.as_json:
+        FILTER.print_put(output, name, client.put(FILTER.of(client, name), rule, dry_run=dry_run or None))
+        return
+    # Only a dry run says what a filter does to recipe sets.
+    answer = client.put(FILTER.of(client, name), rule, dry_run=True)
+    effects = answer["effects"]
+    if dry_run:
+        FILTER.print_put(output, name, answer)
+        print_effects(output, effects, matched_text(effects))
+    else:
+        FILTER.put(client, output, name, rule)
+        note(f"{matched_text(effects)}{effects['held_back']} held back or ended, {effects['freed']} freed")
 
 
 @job_filter.command("test")
@@ -145,9 +161,7 @@ def show_effects(client: Client, output: Output, name: str, rule: dict[str, Any]
     if output.as_json:
         output.document(answer)
         return
-    effects = answer["effects"]
-    matching = counted(effects["matching"], "unfinished recipe set")
-    print_effects(output, effects, f"{matching} matched; ")
+    print_effects(output, answer["effects"], matched_text(answer["effects"]))
 
 
 def _rule_of(document: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,8 @@ class Kind:
 
     def print_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
         outcome = "added" if answer.get("added") else "changed" if answer.get("changed") else "unchanged"
-        output.line(answer, f"{self.called} {name} {outcome}")
+        would_be = "would be " if answer.get("dry_run") else ""
+        output.line(answer, f"{self.called} {name} {would_be}{outcome}")
 
 
 def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:

@@ -44,11 +44,14 @@ PUTS: list[tuple[str, dict[str, Any]]] = [
 def test_put__rule_of_options__is_sent(
     server: LoopbackServer, run: Run, arguments: str, body: dict[str, Any]
 ) -> None:
-    server.on("PUT", "/filters/x", Answer({"added": True}), Answer({}))
+    dry = Answer({"added": True, "dry_run": True, "effects": {**EFFECTS, "recipe_sets": []}})
+    server.on("PUT", "/filters/x", dry, Answer({"added": True}), dry, Answer({}))
     given = json.dumps({"not": [ADA]})
     assert run("filter", "put", "x", *arguments.split(), input=given).stdout == "job filter x added\n"
     assert run("filter", "put", "x", *arguments.split(), input=given).stdout == "job filter x unchanged\n"
-    assert server.asked_for("PUT", "/filters/x")[0].json() == body
+    asked = server.asked_for("PUT", "/filters/x")
+    assert [each.json() for each in asked] == [body] * 4
+    assert [each.query for each in asked] == [{"dry_run": ["true"]}, {}] * 2
 
 
 @pytest.mark.parametrize(
@@ -153,6 +156,35 @@ def test_test__present_rule__is_sent_as_a_dry_run_and_its_effects_are_shown(
     found = [next(word.strip() for word in row if word.strip() in WORDS) for row in effects]
     assert found == ["none: placed", "held back", "cancelled", "freed", "none"]
     assert "4 unfinished recipe sets matched; 2 would be held back or end, 1 freed" in result.stderr
+
+
+def test_put__for_people__counts_the_sets_that_it_touches(server: LoopbackServer, run: Run) -> None:
+    dry = Answer({"added": True, "dry_run": True, "effects": EFFECTS})
+    server.on("PUT", "/filters/x", dry, Answer({"added": True, "effects": None}))
+    result = run("filter", "put", "x", "REJECT")
+    assert result.stdout == "job filter x added\n"
+    assert result.stderr == "4 unfinished recipe sets matched; 2 held back or ended, 1 freed\n"
+
+
+def test_put__for_machines__is_one_request(server: LoopbackServer, run: Run) -> None:
+    server.on("PUT", "/filters/x", Answer({"added": True}))
+    assert json.loads(run("filter", "put", "x", "REJECT", "--json").stdout) == {"added": True}
+    assert [asked.query for asked in server.asked_for("PUT", "/filters/x")] == [{}]
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_put__dry_run__changes_nothing_and_shows_the_effects(
+    server: LoopbackServer, run: Run, options: tuple[str, ...]
+) -> None:
+    answer = {"added": True, "dry_run": True, "effects": EFFECTS}
+    server.on("PUT", "/filters/x", Answer(answer))
+    result = run("filter", "put", "x", "REJECT", "--dry-run", *options)
+    assert [asked.query for asked in server.asked_for("PUT", "/filters/x")] == [{"dry_run": ["true"]}]
+    if options:
+        assert json.loads(result.stdout) == answer and result.stderr == ""
+    else:
+        assert result.stdout.startswith("job filter x would be added\nset ")
+        assert "4 unfinished recipe sets matched; 2 would be held back or end, 1 freed" in result.stderr
 
 
 WORDS = ("none: placed", "held back", "cancelled", "freed", "none")
