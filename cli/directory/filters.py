@@ -35,8 +35,8 @@ RULE_HELP = f"""
     \b
     FIELD is one of {", ".join(FIELDS)};
     OP is one of {" ".join(OPERATORS)}. The values of `in` are separated by commas, and `like`
-    takes patterns with % and _. The job_id may be compared with watermark, the last job id
-    given out when the filter is put.
+    takes patterns with % and _. A value may be in double quotes; "" is the empty text. The job_id
+    may be compared with watermark, the last job id given out when the filter is put.
 """
 
 

@@ -202,7 +202,7 @@ def _comparison(form: Mapping[str, Any], path: Path, report: Report) -> Comparis
     for name in missing:
         report((*path, name), "is missing")
     row = _row(given["field"], (*path, "field"), report)
-    op = _operator(given["op"], row, (*path, "op"), report) if "op" in given else None
+    op = _operator(given["op"], given["field"], row, (*path, "op"), report) if "op" in given else None
     if row is None or "value" not in given:
         return None
     value = _value(given["value"], row, op, (*path, "value"), report)
@@ -218,11 +218,14 @@ def _row(field: Any, path: Path, report: Report) -> Field | None:
     return row
 
 
-def _operator(op: Any, row: Field | None, path: Path, report: Report) -> str | None:
+def _operator(op: Any, field: Any, row: Field | None, path: Path, report: Report) -> str | None:
     """Return an operator of the field; if the field is unknown, any operator."""
     allowed = row.operators if row else OPERATORS
     if isinstance(op, str) and op in allowed:
         return op
+    if op in OPERATORS:
+        report(path, f"{op} is not for {field}; must be one of {' '.join(allowed)}")
+        return None
     report(path, f'unknown operator "{quoted(op)}"; must be one of {" ".join(allowed)}')
     return None
 

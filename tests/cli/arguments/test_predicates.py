@@ -14,7 +14,10 @@ READ: list[tuple[str, str, str, Any]] = [
     ("user = ada", "user", "=", "ada"),
     ("user=ada", "user", "=", "ada"),
     (" priority>=High ", "priority", ">=", "High"),
-    ("user != ", "user", "!=", ""),
+    ('group != ""', "group", "!=", ""),
+    ('reason = "this or that"', "reason", "=", "this or that"),
+    ('reason in "a, b", "", c', "reason", "in", ["a, b", "", "c"]),
+    ("task = /sand or", "task", "=", "/sand or"),
     ("task like /kernel/%", "task", "like", "/kernel/%"),
     ("task in /a, /b", "task", "in", ["/a", "/b"]),
     ("reason = in a=b", "reason", "=", "in a=b"),
@@ -43,9 +46,13 @@ def test_where__every_field__is_read(field: str) -> None:
 
 
 WRONG = [
-    *((given, 'must be "FIELD OP VALUE"') for given in ("", "user", "= ada", "user is ada", "user ~ ada")),
+    *((given, 'must be "FIELD OP VALUE"') for given in ("", "user", "= ada", "user is ada")),
+    *((f"task {op} /x", f'unknown operator "{op}"; must be one of = !=') for op in ("==", "=~", "~", "<>")),
+    *((given, "a value is missing") for given in ("task = ", "task in", "user in a,,b", "user in a,")),
+    *((f"task = a {word} task = b", "must be one comparison: use --predicate") for word in ("or", "AND")),
     ("colour = red", 'unknown field "colour"; must be one of job_id, user'),
-    ("job_id like 7%", 'unknown operator "like"'),
+    ("job_id like 3", "like is not for job_id; must be one of = !="),
+    ("priority like H%", "like is not for priority; must be one of = !="),
     ("job_id = seven", 'must be a whole number or "watermark"'),
     ("priority = 3", "must be one of Low, Medium"),
 ]
@@ -63,6 +70,7 @@ TEXTS: list[tuple[Any, str]] = [
     (None, "all"),
     (ADA, "user = ada"),
     ({"and": [ADA]}, "user = ada"),
+    ({"field": "reason", "op": "=", "value": "a or b"}, 'reason = "a or b"'),
     ({"and": [ADA, {"or": [ADA, BOB]}]}, "user = ada and (user = ada or user = bob)"),
     ({"or": [{"and": [ADA, BOB]}, BOB]}, "(user = ada and user = bob) or user = bob"),
     ({"not": [ADA]}, "not (user = ada)"),

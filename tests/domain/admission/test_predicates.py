@@ -189,8 +189,8 @@ FAULTY: list[tuple[Any, str, str]] = [
     (compare("user", "==", "ada"), "op", f'unknown operator "=="; {OF_TEXTS}'),
     (compare("user", "=~", "ada"), "op", f'unknown operator "=~"; {OF_TEXTS}'),
     # Only texts have patterns.
-    (compare("job_id", "like", 17), "op", f'unknown operator "like"; {OF_NUMBERS}'),
-    (compare("priority", "like", "High"), "op", f'unknown operator "like"; {OF_NUMBERS}'),
+    (compare("job_id", "like", 17), "op", f"like is not for job_id; {OF_NUMBERS}"),
+    (compare("priority", "like", "High"), "op", f"like is not for priority; {OF_NUMBERS}"),
     # A text in place of a number, and the other way round.
     (compare("job_id", "=", "17"), "value", A_JOB_ID),
     (compare("job_id", "<", "Watermark"), "value", A_JOB_ID),
