@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ from cli.remote import remote
 from cli.terminal.output import Output
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import IO
 
     from api.client import Client
@@ -21,6 +23,8 @@ JSON = "application/json"
 STDIN = "<stdin>"
 # File suffix -> media type. Without such a suffix, as for standard input, the first character decides.
 BY_SUFFIX = {".xml": XML, ".json": JSON}
+# Word in the location of a declaration, in XML and JSON -> its option, in the order of DeclarationOptions.
+OPTIONS = {"locks": "--lock", "depends": "--depends-on", "reason": "--reason"}
 
 
 @click.command
@@ -67,11 +71,12 @@ def _submit(
     """Submit a file and return the answer for each job; print the failure if the file is refused."""
     name, content = getattr(file, "name", STDIN), file.read()
     kind = content_type(name, content)
+    options = _options_alone(content, added)
     if any(added):
         from cli.jobs.additions import with_declarations
 
         content = with_declarations(content, kind == JSON, added)
-    answer = post(client, output, "/jobs", name, content, kind, strict=strict)
+    answer = post(client, output, "/jobs", name, content, kind, strict=strict, options=options)
     if answer is None:
         return []
     jobs: list[dict[str, Any]] = answer.get("jobs", [answer])
@@ -82,22 +87,47 @@ def _submit(
     return jobs
 
 
+def _options_alone(content: bytes, added: DeclarationOptions) -> dict[str, str]:
+    """Return the options of given declarations by their words in locations, if the file has no such word."""
+    return {
+        word: option
+        for values, (word, option) in zip(added, OPTIONS.items(), strict=True)
+        if values and word.encode() not in content
+    }
+
+
 def post(
-    client: Client, output: Output, path: str, name: str, content: bytes, kind: str, *, strict: bool
+    client: Client,
+    output: Output,
+    path: str,
+    name: str,
+    content: bytes,
+    kind: str,
+    *,
+    strict: bool,
+    options: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any] | None:
-    """Post a file and print the warnings about it; print the failure and return None if it is refused."""
+    """Post a file and print the warnings about it; print the failure and return None if it is refused.
+
+    A location with a word of `options` is replaced by the option.
+    """
     from api.client import ServerProblem
     from cli.failures import print_failure
+    from domain.errors import Fault
+
+    def located(where: str) -> str:
+        return next((option for word, option in options.items() if word in where), where)
 
     try:
         answer: dict[str, Any] = client.post_text(path, content, kind, strict=strict or None)
     except ServerProblem as problem:
+        problem.faults = tuple(Fault(located(fault.where), fault.message) for fault in problem.faults)
         print_failure(problem, name, as_json=output.as_json)
         return None
     warnings = [warning for job in answer.get("jobs", [answer]) for warning in job.get("warnings") or ()]
     # As JSON, the printed answer has the warnings.
     if warnings and not output.as_json:
-        lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)
+        lines = (f"  {located(warning['where'])}: {warning['message']}" for warning in warnings)
         click.echo("\n".join((f"{name}: warnings:", *lines)), err=True)
     return answer
 

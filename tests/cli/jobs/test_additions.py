@@ -186,3 +186,37 @@ def test_submit__to_a_service__stores_what_the_options_say(
     assert event["data"]["reasons"] == ["night"]
     for number in (first, made["job_id"]):
         real("cancel", str(number))
+
+
+# Options, the location of the fault, and its message.
+BLAMED = [
+    ("--lock pool=Shared:nope", "--lock", 'there is no pool "nope"'),
+    ("--depends-on job=999999", "--depends-on", "there is no job 999999"),
+    ("--strict --reason rate-limit:0:x", "--reason", "is taken as a note"),
+]
+
+
+@pytest.mark.parametrize(("options", "where", "message"), BLAMED)
+@pytest.mark.parametrize("is_json", [False, True])
+def test_submit__faulty_option__is_named_in_place_of_a_line(
+    real: Run, tmp_path: Path, options: str, where: str, message: str, is_json: bool
+) -> None:
+    file = SAMPLES / "guests.xml"
+    if is_json:
+        document = read_xml(file.read_bytes()).document
+        file = tmp_path / "job.json"
+        file.write_text(json.dumps(document))
+    result = real("submit", str(file), *options.split())
+    assert (result.exit_code, "line" in result.stderr) == (1, False)
+    assert f"  {where}: " in result.stderr and message in result.stderr
+
+
+def test_submit__file_with_such_declarations__its_lines_are_named(
+    server: LoopbackServer, run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "job.xml"
+    file.write_text(JOB)
+    fault = {"where": "line 6, column 5: recipeSet[1]/recipe[1]/locks", "message": "no such name"}
+    server.on("POST", "/jobs", Answer({"title": "Wrong", "errors": [fault]}, 422))
+    result = run("submit", str(file), "--lock", "pool=Shared:nope")
+    assert f"  {fault['where']}: no such name" in result.stderr
