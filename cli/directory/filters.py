@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import Command, WholeNumber, WordChoice, read_json
+from cli.arguments.params import Command, ParsedText, WholeNumber, WordChoice, read_json
 from cli.arguments.predicates import COMPARISON, METAVAR, action_of, all_of, predicate_text
 from cli.directory.effects import matched_text, print_effects
 from cli.directory.named import Kind, group_of, print_fields, read_one
@@ -20,7 +21,20 @@ from domain.admission.predicates import FIELDS, OPERATORS
 if TYPE_CHECKING:
     from api.client import Client
 
-FILTER = Kind("job filter", "filters", click.argument("name", shell_complete=completing.job_filters))
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(NAME_PATTERN, text):
+        raise ValueError("must be letters, digits and . _ @ + -, beginning with a letter or digit")
+    return text
+
+
+FILTER = Kind(
+    "job filter",
+    "filters",
+    click.argument("name", type=ParsedText("name", _name), shell_complete=completing.job_filters),
+)
 
 RULE_HELP = f"""
 
@@ -70,6 +84,8 @@ def rule_options(command: Command) -> Command:
         is_given = predicate is not None or any(value is not None for value in fields.values())
         if action is None and (where or is_given):
             raise click.UsageError("The options of a rule require ACTION.")
+        if action is not None and (action == RATE_LIMITED) != (fields["limit"] is not None):
+            raise click.UsageError(f"{RATE_LIMITED} requires --limit, and no other action takes it.")
         form = all_of(where) if predicate is None else read_json(predicate)
         rule = {"action": action, "predicate": form, **fields}
         command(*args, rule={name: value for name, value in rule.items() if value is not None}, **given)

@@ -183,7 +183,7 @@ REFUSED = [
         "lab submit -",
     ),
     *("queue --token ll_nobody", "overview --token ll_nobody"),
-    *("filter show nosuch", "filter delete nosuch", "filter test nosuch", "filter put x RATE_LIMIT"),
+    *("filter show nosuch", "filter delete nosuch", "filter test nosuch", "filter put x PAUSE --predicate -"),
     *("partition configuration --token ll_nobody", "operations --token ll_nobody"),
 ]
 

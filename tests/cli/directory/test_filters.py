@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from api.rest.contract import values
+from cli.directory import filters
 from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
@@ -64,6 +66,7 @@ def test_put__rule_of_options__is_sent(
             "filter put x PAUSE --priority -1",
         ),
         *("filter put x RATE_LIMIT --limit 0", "filter put x PAUSE --where user=a --predicate -"),
+        *("filter put x RATE_LIMIT", "filter put x PAUSE --limit 3", "filter test x RATE_LIMIT"),
         *("filter test x --where user=a", "filter test x --limit 3", "filter test x --priority 0"),
     ],
 )
@@ -72,6 +75,22 @@ def test_filter__wrong_usage__status_2_and_nothing_sent(
 ) -> None:
     result = run(*arguments.split(), input="{}")
     assert (result.exit_code, result.stdout, server.asked) == (2, "", [])
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "-- -a", "a b", "é", "x\n"])
+@pytest.mark.parametrize("command", ["put", "show", "delete", "test"])
+def test_filter__name_of_another_form__is_wrong_usage(
+    server: LoopbackServer, run: Run, command: str, name: str
+) -> None:
+    action = ["PAUSE"] if command == "put" else []
+    result = run("filter", command, *(name.split(" ", 1) if name.startswith("--") else [name]), *action)
+    assert (result.exit_code, result.stdout, server.asked) == (2, "", [])
+    said = " ".join(result.stderr.split())
+    assert "must be letters, digits and . _ @ + -, beginning with a letter or digit" in said
+
+
+def test_name__pattern__is_that_of_the_api() -> None:
+    assert filters.NAME_PATTERN == values.NAME_PATTERN
 
 
 def test_put__predicate_that_is_not_json__is_refused(
