@@ -19,14 +19,14 @@ METAVAR = "LEVEL=KIND[:NAME,…]"
 _FORM = f"must be {METAVAR}, as in network=Exclusive:vlan-12, or {WHOLE_LAB}"
 LOCK_HELP = (
     f"Lock at a LEVEL ({', '.join(LEVELS)}). KIND is Shared or Exclusive with names, or AllShared,"
-    f" AllExclusive, UnknownShared or UnknownExclusive without; its case does not count."
+    f" AllExclusive, UnknownShared or UnknownExclusive without; the kind is case-insensitive."
     f" {WHOLE_LAB} locks the whole lab. Repeatable."
 )
 _KINDS = {kind.lower(): kind for kind in KINDS}
 
 
 def _lock(text: str) -> Locks:
-    """Return a lock at one level, or the lock on the whole lab. The case of the kind does not count."""
+    """Return a lock at one level, or the lock on the whole lab. The kind is case-insensitive."""
     if text == WHOLE_LAB:
         return Locks(whole_lab=True)
     level, equals, lock = text.partition("=")

@@ -8,6 +8,7 @@ import click
 
 from cli.arguments.locks import LOCK, METAVAR, lock_option, locks_document, locks_text
 from cli.arguments.params import Decimal, WholeNumber, read_json
+from cli.directory.partitions import CONFIGURATION
 from cli.remote import remote
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
@@ -20,6 +21,7 @@ CELLS = (
     Column("level", "level", rank=0),
     Column("declared", "lock", "text", 1),
     Column("worst cell", lambda row: f"{row['cell']:g}", "number", 0),
+    Column("name", "name", rank=2),
 )
 
 
@@ -55,6 +57,10 @@ def weigh(
     FILE has the body of POST /weights as JSON: {"locks": {"system": {"Exclusive": ["a"]}}, "running":
     [{"system": "AllShared"}]}. Use - for standard input. Options replace its fields. Nothing is read from the
     lab but the configuration.
+
+    The worst cell of a level says how strongly the locks at that level conflict with those of placed recipes:
+    the greatest of the weights.values of the configuration that applies, and its name. The weight before
+    ageing is the sum of the base value and of the worst cells.
     """
     question = {} if file is None else read_json(file)
     given: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
@@ -71,11 +77,14 @@ def weigh(
         return
     click.echo(f"weight {answer['weight']:g}, before ageing {answer['static_weight']:g}")
     click.echo()
-    output.table(CELLS, _levels(question, answer["cells"]))
+    values = client.get(CONFIGURATION)["weights"]["values"]
+    output.table(CELLS, _levels(question, answer["cells"], values))
 
 
-def _levels(question: Row, cells: Row) -> list[Row]:
+def _levels(question: Row, cells: Row, values: Row) -> list[Row]:
     """Return the row of each level. The lock on the whole lab stands at every level."""
+    # Several names may have one value.
+    names = {cell: " or ".join(name for name in values if values[name] == cell) for cell in cells.values()}
     locks = {ALIASES.get(level, level): lock for level, lock in question.get("locks", {}).items()}
     declared = {name: lock for name, lock in locks.items() if lock}
     every_level = {WHOLE_LAB: True} if declared.get(WHOLE_LAB) or question.get(WHOLE_LAB) else {}
@@ -83,4 +92,7 @@ def _levels(question: Row, cells: Row) -> list[Row]:
         level: locks_text({**({level: declared[level]} if level in declared else {}), **every_level})
         for level in cells
     }
-    return [{"level": level, "lock": texts[level], "cell": cell} for level, cell in cells.items()]
+    return [
+        {"level": level, "lock": texts[level], "cell": cell, "name": names[cell]}
+        for level, cell in cells.items()
+    ]

@@ -54,14 +54,11 @@ locks = list_command(
         click.Option(
             ["--level"],
             type=WordChoice((*LEVELS, WHOLE_LAB), ALIASES),
-            metavar="LEVEL",
-            help="Only locks of this level, such as system or network.",
+            help="Only locks of this level.",
         ),
         click.Option(
             ["--name"], metavar="NAME", help="Only locks on this name, with those on everything at a level."
         ),
-        click.Option(
-            ["--state"], type=WordChoice(STATES), metavar="STATE", help="Only held, or only awaited locks."
-        ),
+        click.Option(["--state"], type=WordChoice(STATES), help="Only locks in this state."),
     ),
 )

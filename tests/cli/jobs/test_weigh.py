@@ -15,12 +15,14 @@ Run = Callable[..., Result]
 
 CELLS = {"pool": 0.0, "guest": 0.0, "system": 3.0, "system_resource": 0.0, "network": 0.3}
 ANSWER = {"position": 7, "weight": 4.156666666666667, "static_weight": 4.3, "cells": CELLS}
+CONFIGURATION = {"weights": {"values": {"none": 0.0, "degrade": 0.3, "maybe": 3, "sure": 3.0}}}
 QUESTION = {"locks": {"system": {"Exclusive": ["a"]}}, "age_ticks": 1}
 
 
 @pytest.fixture
 def asked(server: LoopbackServer) -> Callable[[], Any]:
     server.on("POST", "/weights", Answer(ANSWER))
+    server.on("GET", "/partitions/default/configuration", Answer(CONFIGURATION))
 
     def last() -> Any:
         return server.asked_for("POST", "/weights")[-1].json()
@@ -33,7 +35,8 @@ def test_weigh__standard_input__prints_weight_and_levels(asked: Callable[[], Any
     assert asked() == QUESTION
     lines = [line.split() for line in result.stdout.splitlines()]
     assert result.stdout.startswith("weight 4.15667, before ageing 4.3\n")
-    assert ["system", "system=Exclusive:a", "3"] in lines and ["network", "0.3"] in lines
+    assert ["system", "system=Exclusive:a", "3", "maybe", "or", "sure"] in lines
+    assert ["network", "0.3", "degrade"] in lines
 
 
 def test_weigh__options__are_the_question(asked: Callable[[], Any], run: Run) -> None:
@@ -56,7 +59,8 @@ def test_weigh__file_and_options__options_replace_its_fields(asked: Callable[[],
 
 def test_weigh__whole_lab__is_declared_at_every_level(asked: Callable[[], Any], run: Run) -> None:
     lines = run("weigh", "--lock", "whole_lab", "--lock", "network=AllShared").stdout.splitlines()
-    declared = {words[0]: words[1:-1] for words in map(str.split, lines) if words and words[0] in CELLS}
+    words_of = {words[0]: words[1:] for words in map(str.split, lines) if words}
+    declared = {level: words_of[level][: 2 if level == "network" else 1] for level in CELLS}
     assert declared == {level: ["whole_lab"] for level in CELLS} | {
         "network": ["network=AllShared", "whole_lab"]
     }

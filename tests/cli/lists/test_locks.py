@@ -62,3 +62,8 @@ def test_locks__filters__are_sent(server: LoopbackServer, run: Run) -> None:
     assert server.asked[-1].query["level"] == ["system_resource"]
     refused = run("locks", "--level", "rack")
     assert refused.exit_code == 2 and "system_resource" in refused.stderr
+
+
+def test_help__levels_and_states__are_listed(run: Run) -> None:
+    said = "".join(run("locks", "--help").stdout.split())
+    assert "[pool|guest|system|system_resource|network|whole_lab]" in said and "[held|awaited]" in said
