@@ -12,6 +12,8 @@ from cli.jobs.job_view import JobView
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output, console, note, show
+from cli.terminal.tables import Row
+from cli.terminal.wording import plain, reason_of
 from domain.recipe.lifecycle import RECIPE
 
 # The states of a job and of its sets follow from its recipes, so these topics cover all changes.
@@ -70,16 +72,22 @@ def _on_screen(view: JobView) -> None:
         # A file or a pipe gets a line for each change of a state, and the table at the end.
         last_line = ""
         for _ in changes(view):
-            states = ", ".join(f"recipe {row['recipe_id']} {row['state']}" for row in view.recipe_rows())
+            states = ", ".join(map(_state, view.recipe_rows()))
             line = f"job {view.job_id} {view.job['state']}: {states}"
             if line != last_line:
-                screen.print(line)
+                screen.print(line, markup=False, soft_wrap=True)
             last_line = line
         show(screen, view.table())
         return
     with Live(console=screen, get_renderable=view.table, refresh_per_second=2):
         for _ in changes(view):
             pass
+
+
+def _state(row: Row) -> str:
+    """Return the state of a recipe, and the reason why it waits."""
+    reason = reason_of(row) if row["state"] == "queued" or row.get("awaits_locks") else ""
+    return f"recipe {row['recipe_id']} {row['state']}{f' ({plain(reason)})' if reason else ''}"
 
 
 def changes(view: JobView) -> Iterator[None]:

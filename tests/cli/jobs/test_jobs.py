@@ -165,6 +165,17 @@ def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Loopback
     assert lines[-1].split()[:3] == ["12", "3", "completed"]
 
 
+def test_watch__in_a_pipe__says_why_a_queued_recipe_waits(server: LoopbackServer, run: Run) -> None:
+    reason = 'paused by the job filter "night": no [bold] storage before the end of the service of tonight'
+    server.on("GET", "/jobs/7", Answer(job("queued", position=1)), Answer(job("aborted", position=2)))
+    server.on("GET", "/recipes/12", lambda _: Answer({**recipe(_).body, "reason": reason}))
+    server.on(
+        "GET", "/events", sent_events({"position": 2, "topic": "recipe.aborted", "subject": "recipe/12"})
+    )
+    lines = run("watch", "7").stdout.splitlines()
+    assert lines[:2] == [f"job 7 queued: recipe 12 queued ({reason})", "job 7 aborted: recipe 12 aborted"]
+
+
 @pytest.mark.parametrize("arguments", [["watch", "7"], ["watch", "7", "--json"], ["submit", "--wait"]])
 def test_watch__interrupted__says_how_to_go_on(
     server: LoopbackServer, run: Run, monkeypatch: pytest.MonkeyPatch, file: str, arguments: list[str]
