@@ -13,8 +13,9 @@ from api.intake.declarations import reported_locks
 from api.intake.limits import MAX_MENTIONED
 from api.intake.xml_writer import write_job
 from domain.admission.dependencies import JOB, RECIPE_SET, Dependency
-from domain.contention.documents import locks_from_json
-from domain.contention.operations import SHIPPED
+from domain.contention.documents import locks_from_json, raising
+from domain.contention.operation_rows import read_rows
+from domain.contention.operations import SHIPPED, OperationTable
 from domain.contention.own_names import OWN_NAMES
 from domain.errors import FaultyInput
 from tests.intake.jobs import NAMES, exists, faults_of, job_document, job_xml, read_json, read_xml
@@ -359,6 +360,19 @@ def test_unknown_pool__that_a_message_may_not_show__is_not_suggested() -> None:
         read_job(body, "application/json", NAMES, "alice", False, visible=visible, exists=exists)
     (fault,) = refused.value.faults
     assert fault.message == 'there is no pool "bigg"'
+
+
+def test_unknown_pool__of_a_row_of_the_operation_table__names_task_and_operation() -> None:
+    rows = [{"operation": "mv", "tasks": ["/lab/mv"], "locks": {"pool": {"Shared": ["gone", "{POOL}"]}}}]
+    table = OperationTable(raising(lambda report: read_rows(rows, ("operations",), report)))
+    document = job_document(recipe={"tasks": [{"name": "/lab/mv", "params": {"POOL": "other", "A": "gone"}}]})
+    with pytest.raises(FaultyInput) as refused:
+        read_job(json.dumps(document).encode(), "application/json", NAMES, "alice", False, operations=table)
+    task = f"{RECIPE}.tasks[0]"
+    assert {fault.where.partition(": ")[2]: fault.message for fault in refused.value.faults} == {
+        task: 'task "/lab/mv", operation "mv": there is no pool "gone"',
+        f"{task}.params.POOL": 'there is no pool "other"',
+    }
 
 
 def test_mentioned__ids_of_valid_and_faulty_dependencies__are_looked_up() -> None:

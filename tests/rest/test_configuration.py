@@ -131,6 +131,22 @@ FAULTY: list[tuple[Any, list[str]]] = [
 ]
 
 
+def test_operations__unknown_pool_or_system__refused_in_a_dry_run_too(
+    client: httpx.Client, service: Running, machine: str
+) -> None:
+    existing = {"system": {"Shared": [machine, "$system", "{HOST}"]}, "network": {"Shared": ["any"]}}
+    unknown = {"NodeGroup": [{"Shared": ["$pools", "nopool"]}, {"Exclusive": ["{POOL}"]}], **existing}
+    rows = [{"operation": "mv", "locks": existing}, {"operation": "cp", "locks": unknown}]
+    before = service.end()
+    for dry_run in ("true", "false"):
+        answer = client.put(PATH, json={"operations": rows}, params={"dry_run": dry_run})
+        where = "operations[1].locks.NodeGroup[0].Shared[1]"
+        assert answer.status_code == 422
+        assert answer.json()["errors"] == [{"where": where, "message": 'there is no pool "nopool"'}]
+    assert by_people(service, before) == []
+    assert client.put(PATH, json={"operations": rows[:1]}).status_code == 200
+
+
 @pytest.mark.parametrize(("body", "places"), FAULTY)
 def test_configuration__wrong__422_with_every_fault_and_nothing_stored(
     client: httpx.Client, service: Running, body: Any, places: list[str]
