@@ -210,7 +210,10 @@ def _check_exists(
         return
     unknown = UnknownName(path, kind, name, "")
     is_shown = len(findings) < MAX_FAULTS
-    message = unknown_name_message(unknown, context.visible) if is_shown else unknown.message
+    message = unknown.message
+    if is_shown:
+        own = suggestion(name, sorted(OWN_NAMES)) if name.startswith("$") else ""
+        message = message + own if own else unknown_name_message(unknown, context.visible)
     findings.append(Finding(path, source + message))
 
 

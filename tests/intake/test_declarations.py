@@ -208,7 +208,11 @@ XML_FAULTS: list[tuple[bytes, str, str]] = [
         "<depends-on>",
         "recipe_set: there is no recipe set 8",
     ),
-    (job_xml(in_job=f'<depends-on {OWN} job="x"/>'), "<depends-on>", "job: must be a whole number"),
+    (
+        job_xml(in_job=f'<depends-on {OWN} job="x"/>'),
+        "<depends-on>",
+        "job: must be a whole number from -2147483647 to 2147483647",
+    ),
     (
         job_xml(in_job=f'<depends-on {OWN} job="0"/>'),
         "<depends-on>",
@@ -306,7 +310,11 @@ JSON_FAULTS: list[tuple[Any, str, str]] = [
     (job_document(reasons=["a"] * 21), "reasons", "must not have more than 20 members"),
     (job_document(depends_on={}), "depends_on", "must be a list"),
     (job_document(depends_on=[3]), "depends_on[0]", "must be an object"),
-    (job_document(depends_on=[{"job": True}]), "depends_on[0].job", "must be a whole number"),
+    (
+        job_document(depends_on=[{"job": True}]),
+        "depends_on[0].job",
+        "must be a whole number from -2147483647 to 2147483647",
+    ),
     (job_document(depends_on=[{"job": 1}] * 101), "depends_on", "must not have more than 100 members"),
     (
         job_document(depends_on=[{"job": 1, "stats": []}]),
@@ -321,7 +329,7 @@ JSON_FAULTS: list[tuple[Any, str, str]] = [
     (
         job_document(depends_on=[{"job": 2**31}]),
         "depends_on[0].job",
-        "must be between -2147483647 and 2147483647",
+        "must be a whole number from -2147483647 to 2147483647",
     ),
     (
         job_document(depends_on=[{"job": -1}]),
@@ -360,6 +368,14 @@ def test_unknown_pool__that_a_message_may_not_show__is_not_suggested() -> None:
         read_job(body, "application/json", NAMES, "alice", False, visible=visible, exists=exists)
     (fault,) = refused.value.faults
     assert fault.message == 'there is no pool "bigg"'
+
+
+def test_unknown_pool__like_an_own_name__the_own_name_is_suggested() -> None:
+    body = json.dumps(job_document(recipe={"locks": {"pool": {"Shared": ["$pols"]}}})).encode()
+    with pytest.raises(FaultyInput) as refused:
+        read_job(body, "application/json", NAMES, "alice", False)
+    (fault,) = refused.value.faults
+    assert fault.message == 'there is no pool "$pols"; did you mean $pools?'
 
 
 def test_unknown_pool__of_a_row_of_the_operation_table__names_task_and_operation() -> None:

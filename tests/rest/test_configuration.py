@@ -216,7 +216,7 @@ def test_maximum__of_placed_recipes__larger_sets_are_refused_from_then_on(
     assert answer.status_code == 422
     (fault,) = answer.json()["errors"]
     assert fault["where"].endswith("recipe_sets[0]") or "recipe_sets[0]" in fault["message"]
-    assert "needs 2 systems; the maximum of placed recipes is 1" in fault["message"]
+    assert "needs 2 systems; the maximum of placed recipes (limits.placed_recipes) is 1" in fault["message"]
     assert by_people(service, before) == []
     # A dry run of matching does not submit.
     assert client.post("/matches", json=two).status_code == 200
