@@ -112,7 +112,9 @@ def too_large_sets(recipes: Iterable[RecipeRequirements], max_placed: int | None
     hosts = Counter(recipe.path[:2] for recipe in recipes if len(recipe.path) == _HOST_DEPTH)
     for path, count in hosts.items():
         if count > max_placed:
-            yield Finding(path, f"needs {count} systems; the maximum of placed recipes is {max_placed}")
+            systems = "1 system" if count == 1 else f"{count} systems"
+            maximum = f"the maximum of placed recipes (limits.placed_recipes) is {max_placed}"
+            yield Finding(path, f"needs {systems}; {maximum}")
 
 
 def _alternatives(recipes: Iterable[RecipeRequirements], locations: Locations) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ from domain.admission.dependencies import (
 from domain.contention.cells import KINDS
 from domain.contention.documents import UNKNOWN_KIND, raising, read_locks
 from domain.contention.locks import ALIASES, LEVELS, NO_LOCKS, WHOLE_LAB, Locks, names_in
+from domain.contention.operation_rows import PARAMETER
 from domain.contention.operations import OPERATION_PARAMETER, OperationTable
 from domain.contention.own_names import OWN_NAMES
 from domain.directory.name_index import NameIndex
@@ -181,15 +182,39 @@ def _size(document: Mapping[str, Any]) -> int:
     return len(locks) + sum(len(each) if isinstance(each, list) else 1 for each in names)
 
 
-def _check_exists(path: Path, level: str, name: str, context: LockContext, findings: list[Finding]) -> None:
-    """Report a pool or system that does not exist. Names are case-sensitive, as in all locks."""
+def report_unknown_in_rows(document: object, path: Path, context: LockContext, report: Report) -> None:
+    """Report the pools and systems in rows of the operation table that do not exist.
+
+    The rows, at `path`, may have other faults.
+    """
+    findings: list[Finding] = []
+    for number, row in enumerate(document if isinstance(document, list) else ()):
+        locks = row.get("locks") if isinstance(row, Mapping) else None
+        place = (*path, number, "locks")
+        for at, level, name in names_of_locks(locks, place) if isinstance(locks, Mapping) else ():
+            if not PARAMETER.fullmatch(name):
+                _check_exists(at, level, name, context, findings)
+    for finding in findings:
+        report(finding.path, finding.message)
+
+
+def _check_exists(
+    path: Path, level: str, name: str, context: LockContext, findings: list[Finding], source: str = ""
+) -> None:
+    """Report a pool or system that does not exist. Names are case-sensitive, as in all locks.
+
+    The message begins with `source`.
+    """
     kind = _NAMES_BY_LEVEL.get(level)
     if kind is None or name in OWN_NAMES or name in getattr(context.names, kind):
         return
     unknown = UnknownName(path, kind, name, "")
     is_shown = len(findings) < MAX_FAULTS
-    message = unknown_name_message(unknown, context.visible) if is_shown else unknown.message
-    findings.append(Finding(path, message))
+    message = unknown.message
+    if is_shown:
+        own = suggestion(name, sorted(OWN_NAMES)) if name.startswith("$") else ""
+        message = message + own if own else unknown_name_message(unknown, context.visible)
+    findings.append(Finding(path, source + message))
 
 
 def _check_task(task: Mapping[str, Any], path: Path, context: LockContext, findings: list[Finding]) -> None:
@@ -218,8 +243,12 @@ def _check_task(task: Mapping[str, Any], path: Path, context: LockContext, findi
     for level, lock in zip(LEVELS, locks.levels, strict=True):
         for part in lock:
             for lock_name in part if isinstance(part, tuple) else ():
-                at = (*place, by_value[lock_name]) if lock_name in by_value else path
-                _check_exists(at, level, lock_name, context, findings)
+                operation = context.operations.operation_with(lock_name, task_name, params)
+                if operation is None:
+                    _check_exists((*place, by_value[lock_name]), level, lock_name, context, findings)
+                else:
+                    source = f'task "{task_name}", operation "{operation}": '
+                    _check_exists(path, level, lock_name, context, findings, source)
 
 
 def _faults_of_parameter(path: Path, name: str) -> Iterator[Finding]:

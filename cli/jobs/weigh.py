@@ -13,6 +13,7 @@ from cli.remote import remote
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from domain.contention.locks import ALIASES, WHOLE_LAB, Locks
+from domain.errors import Fault, Unreadable
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -68,9 +69,9 @@ def weigh(
         given["locks"] = locks_document(locks)
     if running:
         given["running"] = [locks_document([lock]) for lock in running]
-    if given and not isinstance(question, dict):
-        raise click.UsageError("FILE must have an object, if options replace its fields")
-    question = {**question, **given} if given else question
+    if file is not None and not isinstance(question, dict):
+        raise Unreadable([Fault(file.name, "must be an object")])
+    question = {**question, **given}
     answer = client.post("/weights", question)
     if output.as_json:
         output.document(answer)

@@ -36,7 +36,9 @@ jobs = list_command(
 queue = list_command(
     "queue",
     QUEUE,
-    "List the recipes that wait for a system, in rank order.",
+    "List the recipes that wait for a system, by priority.\n\n"
+    "Assigned recipes come first, whatever their priority; recipes of equal priorities are in the order of "
+    "submission. Weights count only in the order of a system (--system).",
     filters=(
         click.Option(
             ["--system"],

@@ -58,10 +58,8 @@ def is_whole(raw: Any) -> bool:
 
 def whole(raw: Any, least: int, greatest: int) -> int:
     """Return a whole number. Raises ValueError for any other value, and outside the bounds."""
-    if not is_whole(raw):
-        raise ValueError("must be a whole number")
-    if not least <= raw <= greatest:
-        raise ValueError(f"must be between {least} and {greatest}")
+    if not is_whole(raw) or not least <= raw <= greatest:
+        raise ValueError(f"must be a whole number from {least} to {greatest}")
     return int(raw)
 
 

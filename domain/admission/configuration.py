@@ -97,6 +97,12 @@ def _or_null(read: Callable[[Any], int]) -> Callable[[Any], int | None]:
     return lambda raw: None if raw is None else read(raw)
 
 
+def _lock_overtakings(raw: Any) -> int:
+    if raw is None:
+        raise ValueError("must have a bound: null is only for order.most_overtaken")
+    return whole(raw, 0, MAX_NUMBER)
+
+
 def thousandths(raw: Any, least: int = 0) -> int:
     """Return a number in thousandths, exactly: a float counts as the decimal that it is written as."""
     if not is_whole(raw) and not isinstance(raw, float):
@@ -142,7 +148,7 @@ _SECTIONS: Final[Mapping[str, SettingsTable]] = {
             "coefficient": Setting(_whole_from(1)),
         },
     ),
-    "locks": SettingsTable(LockSection(), {"most_overtaken": Setting(_whole_from(0))}),
+    "locks": SettingsTable(LockSection(), {"most_overtaken": Setting(_lock_overtakings)}),
     "limits": SettingsTable(LimitSection(), {"placed_recipes": Setting(_or_null(_whole_from(0)))}),
 }
 _OPERATIONS: Final = "operations"

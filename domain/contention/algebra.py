@@ -6,10 +6,11 @@ as they are taken; merging keeps Unknown, because it weighs less than All.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from domain.contention.locks import ALL, NO_LOCKS, UNKNOWN, LevelLock, Locks, Part
+from domain.contention.locks import ALL, LEVELS, NO_LOCKS, UNKNOWN, WHOLE_LAB, LevelLock, Locks, Part
 
 # One decision merges the locks of a recipe several times.
 CACHED: Final = 4_096
@@ -73,12 +74,27 @@ def covers(old: Locks, new: Locks) -> bool:
     """
     if new.whole_lab and not old.whole_lab:
         return False
-    return all(map(_level_covers, held(old).levels, held(new).levels))
+    return all(_includes(old_part, new_part) for _, _, old_part, new_part in _parts(held(old), held(new)))
 
 
-def _level_covers(old: LevelLock, new: LevelLock) -> bool:
-    readable = join(old.shared, old.exclusive)
-    return _includes(old.exclusive, new.exclusive) and _includes(readable, new.shared)
+def uncovered(old: Locks, new: Locks) -> Iterator[str]:
+    """Yield each lock of `new` that `old` does not cover, such as `network vlan-12 (Exclusive)`."""
+    if new.whole_lab and not old.whole_lab:
+        yield WHOLE_LAB
+    for level, mode, old_part, new_part in _parts(held(old), held(new)):
+        if not isinstance(old_part, tuple):
+            continue
+        if isinstance(new_part, tuple):
+            yield from (f"{level} {name} ({mode})" for name in new_part if name not in old_part)
+        else:
+            yield f"{level} ({new_part}{mode})"
+
+
+def _parts(old: Locks, new: Locks) -> Iterator[tuple[str, str, Part, Part]]:
+    """Yield level, mode, the part that an old lock allows there, and the part of the new one."""
+    for level, had, wanted in zip(LEVELS, old.levels, new.levels, strict=True):
+        yield level, "Shared", join(had.shared, had.exclusive), wanted.shared
+        yield level, "Exclusive", had.exclusive, wanted.exclusive
 
 
 def _includes(old: Part, new: Part) -> bool:

@@ -60,6 +60,11 @@ class OperationTable:
         """Return the operations of a task, none if no row is for it."""
         return tuple([row.operation for row in self._rows_of(task, params, (), _ignore)])
 
+    def operation_with(self, name: str, task: str, params: Mapping[str, str]) -> str | None:
+        """Return the first operation of a task with this literal name in its locks, None if none has it."""
+        rows = self._rows_of(task, params, (), _ignore)
+        return next((row.operation for row in rows if name in names_in(row.locks)), None)
+
     def _rows_of(
         self, task: str, params: Mapping[str, str], path: Path, report: Report
     ) -> list[OperationRow]:

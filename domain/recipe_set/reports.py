@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
-from domain.contention.algebra import covers, held
+from domain.contention.algebra import held, uncovered
 from domain.contention.documents import locks_to_json
 from domain.errors import Refused
 from domain.events import Decided, Event
@@ -174,9 +174,10 @@ def _locks(_: Members, recipe: Recipe, message: ReportLocks) -> Decided:
     if not recipe.started or recipe.held is None:
         raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no locks to give up")
     narrowed = held(message.locks)
-    if not covers(recipe.held, narrowed):
+    if missing := [*uncovered(recipe.held, narrowed)]:
+        others = f" and {len(missing) - 1} more of these locks" if len(missing) > 1 else ""
         raise Refused(
-            f"recipe {recipe.recipe_id} does not hold all of these locks and can only give up locks"
+            f"recipe {recipe.recipe_id} does not hold {missing[0]}{others}, and can only give up locks"
         )
     if narrowed == recipe.held:
         return []

@@ -13,8 +13,9 @@ from api.intake.declarations import reported_locks
 from api.intake.limits import MAX_MENTIONED
 from api.intake.xml_writer import write_job
 from domain.admission.dependencies import JOB, RECIPE_SET, Dependency
-from domain.contention.documents import locks_from_json
-from domain.contention.operations import SHIPPED
+from domain.contention.documents import locks_from_json, raising
+from domain.contention.operation_rows import read_rows
+from domain.contention.operations import SHIPPED, OperationTable
 from domain.contention.own_names import OWN_NAMES
 from domain.errors import FaultyInput
 from tests.intake.jobs import NAMES, exists, faults_of, job_document, job_xml, read_json, read_xml
@@ -207,7 +208,11 @@ XML_FAULTS: list[tuple[bytes, str, str]] = [
         "<depends-on>",
         "recipe_set: there is no recipe set 8",
     ),
-    (job_xml(in_job=f'<depends-on {OWN} job="x"/>'), "<depends-on>", "job: must be a whole number"),
+    (
+        job_xml(in_job=f'<depends-on {OWN} job="x"/>'),
+        "<depends-on>",
+        "job: must be a whole number from -2147483647 to 2147483647",
+    ),
     (
         job_xml(in_job=f'<depends-on {OWN} job="0"/>'),
         "<depends-on>",
@@ -305,7 +310,11 @@ JSON_FAULTS: list[tuple[Any, str, str]] = [
     (job_document(reasons=["a"] * 21), "reasons", "must not have more than 20 members"),
     (job_document(depends_on={}), "depends_on", "must be a list"),
     (job_document(depends_on=[3]), "depends_on[0]", "must be an object"),
-    (job_document(depends_on=[{"job": True}]), "depends_on[0].job", "must be a whole number"),
+    (
+        job_document(depends_on=[{"job": True}]),
+        "depends_on[0].job",
+        "must be a whole number from -2147483647 to 2147483647",
+    ),
     (job_document(depends_on=[{"job": 1}] * 101), "depends_on", "must not have more than 100 members"),
     (
         job_document(depends_on=[{"job": 1, "stats": []}]),
@@ -320,7 +329,7 @@ JSON_FAULTS: list[tuple[Any, str, str]] = [
     (
         job_document(depends_on=[{"job": 2**31}]),
         "depends_on[0].job",
-        "must be between -2147483647 and 2147483647",
+        "must be a whole number from -2147483647 to 2147483647",
     ),
     (
         job_document(depends_on=[{"job": -1}]),
@@ -359,6 +368,27 @@ def test_unknown_pool__that_a_message_may_not_show__is_not_suggested() -> None:
         read_job(body, "application/json", NAMES, "alice", False, visible=visible, exists=exists)
     (fault,) = refused.value.faults
     assert fault.message == 'there is no pool "bigg"'
+
+
+def test_unknown_pool__like_an_own_name__the_own_name_is_suggested() -> None:
+    body = json.dumps(job_document(recipe={"locks": {"pool": {"Shared": ["$pols"]}}})).encode()
+    with pytest.raises(FaultyInput) as refused:
+        read_job(body, "application/json", NAMES, "alice", False)
+    (fault,) = refused.value.faults
+    assert fault.message == 'there is no pool "$pols"; did you mean $pools?'
+
+
+def test_unknown_pool__of_a_row_of_the_operation_table__names_task_and_operation() -> None:
+    rows = [{"operation": "mv", "tasks": ["/lab/mv"], "locks": {"pool": {"Shared": ["gone", "{POOL}"]}}}]
+    table = OperationTable(raising(lambda report: read_rows(rows, ("operations",), report)))
+    document = job_document(recipe={"tasks": [{"name": "/lab/mv", "params": {"POOL": "other", "A": "gone"}}]})
+    with pytest.raises(FaultyInput) as refused:
+        read_job(json.dumps(document).encode(), "application/json", NAMES, "alice", False, operations=table)
+    task = f"{RECIPE}.tasks[0]"
+    assert {fault.where.partition(": ")[2]: fault.message for fault in refused.value.faults} == {
+        task: 'task "/lab/mv", operation "mv": there is no pool "gone"',
+        f"{task}.params.POOL": 'there is no pool "other"',
+    }
 
 
 def test_mentioned__ids_of_valid_and_faulty_dependencies__are_looked_up() -> None:

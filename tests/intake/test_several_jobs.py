@@ -106,10 +106,12 @@ def test_set__larger_than_the_maximum_of_placed_recipes__is_a_fault_of_each_such
     (recipe,) = recipe_set["recipes"]
     host = {**recipe, "guests": [{**recipe, "guestargs": "x"}] * 3}
     job = job_document(recipe_sets=[{"recipes": [host] * count} for count in (2, 3, 4)])
-    message = "systems; the maximum of placed recipes is 2"
+    message = "systems; the maximum of placed recipes (limits.placed_recipes) is 2"
     assert faults_in(job, max_placed=2) == [
         ("recipe_sets[1]", f"needs 3 {message}"),
         ("recipe_sets[2]", f"needs 4 {message}"),
     ]
     assert read(job, max_placed=4) == read(job) == read(job, max_placed=None)
-    assert faults_in(job_xml(), max_placed=0)
+    assert [message for _, message in faults_in(job_xml(), max_placed=0)] == [
+        "needs 1 system; the maximum of placed recipes (limits.placed_recipes) is 0"
+    ]

@@ -131,6 +131,22 @@ FAULTY: list[tuple[Any, list[str]]] = [
 ]
 
 
+def test_operations__unknown_pool_or_system__refused_in_a_dry_run_too(
+    client: httpx.Client, service: Running, machine: str
+) -> None:
+    existing = {"system": {"Shared": [machine, "$system", "{HOST}"]}, "network": {"Shared": ["any"]}}
+    unknown = {"NodeGroup": [{"Shared": ["$pools", "nopool"]}, {"Exclusive": ["{POOL}"]}], **existing}
+    rows = [{"operation": "mv", "locks": existing}, {"operation": "cp", "locks": unknown}]
+    before = service.end()
+    for dry_run in ("true", "false"):
+        answer = client.put(PATH, json={"operations": rows}, params={"dry_run": dry_run})
+        where = "operations[1].locks.NodeGroup[0].Shared[1]"
+        assert answer.status_code == 422
+        assert answer.json()["errors"] == [{"where": where, "message": 'there is no pool "nopool"'}]
+    assert by_people(service, before) == []
+    assert client.put(PATH, json={"operations": rows[:1]}).status_code == 200
+
+
 @pytest.mark.parametrize(("body", "places"), FAULTY)
 def test_configuration__wrong__422_with_every_fault_and_nothing_stored(
     client: httpx.Client, service: Running, body: Any, places: list[str]
@@ -200,7 +216,7 @@ def test_maximum__of_placed_recipes__larger_sets_are_refused_from_then_on(
     assert answer.status_code == 422
     (fault,) = answer.json()["errors"]
     assert fault["where"].endswith("recipe_sets[0]") or "recipe_sets[0]" in fault["message"]
-    assert "needs 2 systems; the maximum of placed recipes is 1" in fault["message"]
+    assert "needs 2 systems; the maximum of placed recipes (limits.placed_recipes) is 1" in fault["message"]
     assert by_people(service, before) == []
     # A dry run of matching does not submit.
     assert client.post("/matches", json=two).status_code == 200

@@ -73,7 +73,10 @@ class JobPage(Page):
 
 class QueuePage(Page):
     system: Annotated[
-        Fqdn | None, Field(description="only recipes that this system is viable for, in its order")
+        Fqdn | None,
+        Field(
+            description="only recipes that this system is viable for, in its order, which weights influence"
+        ),
     ] = None
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from falcon.asgi import Request, Response
 
+from api.intake.declarations import LockContext, report_unknown_in_rows
 from api.rest import paging
 from api.rest.body import read_document
 from api.rest.context import query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import partitions as answers
-from api.rest.contract.inputs.partitions import Configuration
+from api.rest.contract.inputs import partitions as inputs
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts, RecipeParts
 from api.use_cases.change_partition import configure_partition, would_configure
-from domain.admission.configuration import configuration_from_json, configuration_to_json
+from domain.admission.configuration import Configuration, configuration_from_json, configuration_to_json
 from domain.contention.operation_rows import row_to_json
+from domain.contention.operations import SHIPPED
+from domain.directory.name_index import NameIndex
 from domain.directory.partitions import DEFAULT, KIND, Document, configuration_of, operations_in_force
 from domain.errors import Unknown, display_name
+from domain.requirements.findings import Report
 from projections.reader import At
 
 
@@ -44,14 +51,15 @@ class Partitions:
         "Configure a partition",
         answers.ConfigurationPut,
         queries.DryRunQuery,
-        body=Configuration,
+        body=inputs.Configuration,
         versioned=True,
     )
     async def on_put_configuration(self, req: Request, resp: Response, name: str) -> None:
         _require_existing(name)
-        configuration = await read_document(
-            req, lambda document, report: configuration_from_json(document, (), report)
-        )
+        # Names in the configuration may have been registered a moment ago.
+        await self._parts.feed.catch_up()
+        names = self._parts.feed.directory.name_index()
+        configuration = await read_document(req, partial(_read_configuration, names))
         request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
         document = configuration_to_json(configuration)
         done, effects = None, None
@@ -78,6 +86,14 @@ class Partitions:
             for row, source, replaces_shipped in operations_in_force(document)
         ]
         paging.answer_read(resp, at, {"operations": rows})
+
+
+def _read_configuration(names: NameIndex, document: Any, report: Report) -> Configuration | None:
+    """Return the configuration of a document; report every fault, unknown names in operations included."""
+    if isinstance(document, dict):
+        context = LockContext(names, names, SHIPPED)
+        report_unknown_in_rows(document.get("operations"), ("operations",), context, report)
+    return configuration_from_json(document, (), report)
 
 
 def _require_existing(name: str) -> None:

@@ -117,7 +117,12 @@ class Recipes:
         answer = {"recipe_id": recipe_id, "returned": done is not None}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
-    @operation("List the waiting recipes, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
+    @operation(
+        "List the waiting recipes: assigned ones first, then by priority, then by submission",
+        answers.Queue,
+        queries.QueuePage,
+        refuses=(404,),
+    )
     async def on_get_queue(self, req: Request, resp: Response) -> None:
         system = query_of(req, queries.QueuePage).system
         if system is not None:

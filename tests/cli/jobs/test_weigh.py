@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,6 +56,14 @@ def test_weigh__options__are_the_question(asked: Callable[[], Any], run: Run) ->
 def test_weigh__file_and_options__options_replace_its_fields(asked: Callable[[], Any], run: Run) -> None:
     assert json.loads(run("weigh", "-", "--age", "0", "--json", input=json.dumps(QUESTION)).stdout) == ANSWER
     assert asked() == {**QUESTION, "age_ticks": 0}
+
+
+@pytest.mark.parametrize("options", [(), ("--age", "0")])
+def test_weigh__file_without_an_object__is_named(run: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
+    file = tmp_path / "question.json"
+    file.write_text("[]")
+    result = run("weigh", str(file), *options)
+    assert (result.exit_code, f"{file}: must be an object" in result.stderr) == (1, True)
 
 
 def test_weigh__whole_lab__is_declared_at_every_level(asked: Callable[[], Any], run: Run) -> None:

@@ -134,7 +134,9 @@ VALUES = "none, degrade, heavy_degrade, maybe, sure"
 SECTIONS = "order, weights, locks, limits, operations"
 UP_TO = "must be between 0 and 1000000"
 AT_LEAST_1 = "must be between 1 and 1000000"
-A_WHOLE = "must be a whole number"
+A_WHOLE = "must be a whole number from 0 to 1000000"
+POSITIVE = "must be a whole number from 1 to 1000000"
+BOUND = "must have a bound: null is only for order.most_overtaken"
 DECIMALS = "must have at most three decimals"
 
 FAULTY: list[tuple[Any, str, str]] = [
@@ -150,7 +152,7 @@ FAULTY: list[tuple[Any, str, str]] = [
         "must be one of within_priority, always",
     ),
     ({"order": {"assigned_first": None}}, "order.assigned_first", "must be one of within_priority, always"),
-    ({"order": {"most_overtaken": -1}}, "order.most_overtaken", UP_TO),
+    ({"order": {"most_overtaken": -1}}, "order.most_overtaken", A_WHOLE),
     ({"order": {"most_overtaken": 1.5}}, "order.most_overtaken", A_WHOLE),
     ({"weights": {"enabled": 1}}, "weights.enabled", "must be true or false"),
     ({"weights": {"enabled": "true"}}, "weights.enabled", "must be true or false"),
@@ -159,10 +161,10 @@ FAULTY: list[tuple[Any, str, str]] = [
     ({"weights": {"tick_seconds": 0.999}}, "weights.tick_seconds", AT_LEAST_1),
     ({"weights": {"tick_seconds": 1.0005}}, "weights.tick_seconds", DECIMALS),
     ({"weights": {"tick_seconds": "30"}}, "weights.tick_seconds", "must be a number"),
-    ({"weights": {"coefficient": 0}}, "weights.coefficient", AT_LEAST_1),
-    ({"weights": {"coefficient": -30}}, "weights.coefficient", AT_LEAST_1),
-    ({"weights": {"coefficient": None}}, "weights.coefficient", A_WHOLE),
-    ({"weights": {"coefficient": 1.5}}, "weights.coefficient", A_WHOLE),
+    ({"weights": {"coefficient": 0}}, "weights.coefficient", POSITIVE),
+    ({"weights": {"coefficient": -30}}, "weights.coefficient", POSITIVE),
+    ({"weights": {"coefficient": None}}, "weights.coefficient", POSITIVE),
+    ({"weights": {"coefficient": 1.5}}, "weights.coefficient", POSITIVE),
     # Negative values, and more than three decimals.
     ({"weights": {"base": -0.001}}, "weights.base", UP_TO),
     ({"weights": {"base": 1_000_001}}, "weights.base", UP_TO),
@@ -175,9 +177,11 @@ FAULTY: list[tuple[Any, str, str]] = [
     ({"weights": {"values": {"degrade": 0.3001}}}, "weights.values.degrade", DECIMALS),
     ({"weights": {"values": {"sure": -3}}}, "weights.values.sure", UP_TO),
     ({"weights": {"values": {"never": 9}}}, "weights.values.never", f"is unknown; the fields are {VALUES}"),
-    ({"locks": {"most_overtaken": None}}, "locks.most_overtaken", A_WHOLE),
-    ({"locks": {"most_overtaken": -1}}, "locks.most_overtaken", UP_TO),
-    ({"limits": {"placed_recipes": -1}}, "limits.placed_recipes", UP_TO),
+    ({"locks": {"most_overtaken": None}}, "locks.most_overtaken", BOUND),
+    ({"locks": {"most_overtaken": -1}}, "locks.most_overtaken", A_WHOLE),
+    ({"limits": {"placed_recipes": -1}}, "limits.placed_recipes", A_WHOLE),
+    # JSON readers make a float of a very large number.
+    ({"limits": {"placed_recipes": 1e30}}, "limits.placed_recipes", A_WHOLE),
     ({"limits": {"placed_recipes": "10"}}, "limits.placed_recipes", A_WHOLE),
 ]
 

@@ -66,10 +66,10 @@ FAULTY = [
     ([{"states": ["completed"]}], [("[0]", ONE_OF)]),
     ([{"job": 17, "recipe_set": 5}], [("[0]", ONE_OF)]),
     ([{"job": 17, "on": 1}], [("[0].on", "is unknown; the fields are job, recipe_set, states")]),
-    ([{"job": "17"}], [("[0].job", "must be a whole number")]),
-    ([{"job": True}], [("[0].job", "must be a whole number")]),
-    ([{"recipe_set": 1.0}], [("[0].recipe_set", "must be a whole number")]),
-    ([{"job": 2**31}], [("[0].job", "must be between -2147483647 and 2147483647")]),
+    ([{"job": "17"}], [("[0].job", "must be a whole number from -2147483647 to 2147483647")]),
+    ([{"job": True}], [("[0].job", "must be a whole number from -2147483647 to 2147483647")]),
+    ([{"recipe_set": 1.0}], [("[0].recipe_set", "must be a whole number from -2147483647 to 2147483647")]),
+    ([{"job": 2**31}], [("[0].job", "must be a whole number from -2147483647 to 2147483647")]),
     # On itself.
     ([{"job": 0}], [("[0].job", "must not be 0: nothing can depend on itself")]),
     ([{"recipe_set": 0}], [("[0].recipe_set", "must not be 0: nothing can depend on itself")]),
@@ -87,7 +87,7 @@ FAULTY = [
         [
             ("[0].job", "must not be 0: nothing can depend on itself"),
             ("[0].states[0]", STATES),
-            ("[2].recipe_set", "must be a whole number"),
+            ("[2].recipe_set", "must be a whole number from -2147483647 to 2147483647"),
         ],
     ),
 ]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import booleans
 
-from domain.contention.algebra import conflicts, covers, held, merge
+from domain.contention.algebra import conflicts, covers, held, merge, uncovered
+from domain.contention.documents import locks_from_json
 from domain.contention.locks import ALL, NO_LOCK, NO_LOCKS, UNKNOWN, LevelLock, Locks, Part
 from tests.domain.contention.model import (
     DECLARED,
@@ -190,6 +191,23 @@ def test_covers__whole_lab__covers_itself_alone_and_is_covered_by_itself_alone()
     assert covers(both, WHOLE_LAB)
     assert covers(both, everything)
     assert not covers(WHOLE_LAB, both)
+
+
+def test_uncovered__each_lock__is_named_with_its_level_and_mode() -> None:
+    old = locks_from_json({"network": {"Shared": ["a", "b"]}, "pool": "AllShared"}, "locks")
+    new = {
+        "network": [{"Shared": ["b", "c"]}, {"Exclusive": ["a"]}],
+        "pool": {"Shared": ["x"]},
+        "guest": "UnknownExclusive",
+        "whole_lab": True,
+    }
+    assert [*uncovered(old, locks_from_json(new, "locks"))] == [
+        "whole_lab",
+        "guest (AllExclusive)",
+        "network c (Shared)",
+        "network a (Exclusive)",
+    ]
+    assert not [*uncovered(old, old)]
 
 
 def test_conflicts__all_pairs__is_the_meaning_in_the_model() -> None:

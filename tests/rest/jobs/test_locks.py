@@ -200,9 +200,13 @@ def test_report_locks__covered__gives_up_the_others(
 def test_report_locks__not_covered_or_not_started__409(
     client: httpx.Client, people: People, two: Two
 ) -> None:
-    for locks in ({"network": "AllShared"}, {"system": {"Shared": ["a"]}}, {"whole_lab": True}):
+    for locks, missing in (
+        ({"network": "AllShared"}, "network (AllShared)"),
+        ({"system": {"Shared": ["a"]}}, "system a (Shared)"),
+        ({"whole_lab": True}, "whole_lab"),
+    ):
         answer = report(client, two.holder, {"locks": locks})
-        assert (answer.status_code, "does not hold all" in answer.text) == (409, True)
+        assert (answer.status_code, f"does not hold {missing}" in answer.text) == (409, True)
     answer = report(client, two.waiter, {"locks": {}})
     assert (answer.status_code, "has not started" in answer.text) == (409, True)
     assert report(people["west"], two.holder, {"locks": {}}).status_code == 403
