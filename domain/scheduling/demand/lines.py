@@ -70,8 +70,8 @@ class Line:
     are compared. `weighing` has the static weight of each profile; groups of profiles that weigh the same
     have one `Heads`. When the weight of a profile changes, its groups are moved before the next search.
     `filters` is the bitmap of the filters with recipes. `is_queued` is False for assigned and owed recipes,
-    which rank before queued ones of equal priorities. With `has_priorities`, the
-    recipes of each nominal priority can be read apart.
+    which rank before queued ones of equal priorities. With `has_priorities`, the recipes of each
+    nominal priority can be read apart.
     """
 
     def __init__(
