@@ -72,7 +72,7 @@ class LineSearch:
 
 @dataclass
 class WakeGroup:
-    """Idle systems of one access class, their lines by tier, and the systems that fit each of these filters.
+    """Idle systems of one access class, and their lines by tier.
 
     With `has_best`, `best` is valid or None, as long as weights and rooms have these versions. `left_out`
     counts the filters that searches have left out one by one since all were last asked at once.
@@ -81,7 +81,6 @@ class WakeGroup:
     rights: SubmitRights
     systems: int
     tiers: Sequence[Sequence[LineSearch]]
-    fits: Sequence[tuple[int, int]]
     best: BestRecipe | None = None
     has_best: bool = False
     versions: tuple[int, int] = (0, 0)
@@ -171,13 +170,15 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
     idle = partition.available.idle(forced=True) & systems_of_wakes
     if not idle:
         return
-    fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & idle, idle)
-    for rights, of_class in partition.labs.access.each() if fits else ():
-        if systems := idle & of_class:
-            fits_of_class = [each for each in fits if each[1] & systems]
-            if fits_of_class:
-                filters = union(own for own, _ in fits_of_class)
-                yield WakeGroup(rights, systems, _tiers(partition, systems, filters), fits_of_class)
+    for rights, of_class in partition.labs.access.each():
+        if (systems := idle & of_class) and (filters := _fitting(partition, systems)):
+            yield WakeGroup(rights, systems, _tiers(partition, systems, filters))
+
+
+def _fitting(partition: Partition, systems: int, among: int | None = None) -> int:
+    """Return the filters of `among` (None: all) with recipes that fit any of these idle systems."""
+    unforced = partition.available.idle(forced=False) & systems
+    return partition.filters.fitting_any(unforced, systems, among)
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
@@ -206,19 +207,19 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
         first = _first_in(partition, group, tier)
         while isinstance(first, LineSearch):
             if group.left_out >= MAX_LEFT_OUT:
-                _leave_out_unfit(group)
+                _leave_out_unfit(partition, group)
             first = _first_in(partition, group, tier)
         if first is not None:
             return BestRecipe(number, *first)
     return None
 
 
-def _leave_out_unfit(group: WakeGroup) -> None:
-    """Leave out the filters that none of the remaining systems fits, all at once."""
+def _leave_out_unfit(partition: Partition, group: WakeGroup) -> None:
+    """Leave out the filters that fit none of the remaining systems, all at once."""
     group.left_out = 0
-    group.fits = [each for each in group.fits if each[1] & group.systems]
-    filters = union(own for own, _ in group.fits)
-    for search in chain.from_iterable(group.tiers):
+    searches = list(chain.from_iterable(group.tiers))
+    filters = _fitting(partition, group.systems, union(search.filters for search in searches))
+    for search in searches:
         search.filters &= filters
 
 

@@ -202,19 +202,30 @@ class Filters:
         """Yield each system with its fitting filters that have recipes, or that force it (`forced_only`)."""
         self._evaluate_all(self._populated)
         filters = self._forcing if forced_only else self._populated
-        for number in numbers_in(systems):
-            yield number, self._signatures.of(number) & filters
+        for number, signature in self._signatures.each(systems):
+            yield number, signature & filters
 
-    def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
-        """Return (filter bit, fitting systems), of `by_force` for forcing filters, else of `systems`."""
+    def fitting_any(self, systems: int, by_force: int, among: int | None = None) -> int:
+        """Return the filters of `among` (None: all with recipes) that fit any of `systems`, as a bitmap.
+
+        A filter that forces its system has to fit any of `by_force`, which include `systems`. Either the
+        filters are visited or the systems, whichever are fewer.
+        """
         self._evaluate_all(self._populated)
-        found = []
-        for entry in self.in_use():
-            self._effort.rows += 1
-            fitting = (entry.fitting or 0) & (systems if entry.key.forced is None else by_force)
-            if fitting:
-                found.append((1 << entry.number, fitting))
-        return found
+        among = self._populated if among is None else among & self._populated
+        if by_force.bit_count() < among.bit_count():
+            found = 0
+            for number, signature in self._signatures.each(by_force):
+                self._effort.rows += 1
+                found |= signature if systems >> number & 1 else signature & self._forcing
+            return found & among
+        return union(1 << number for number in numbers_in(among) if self._fits_any(number, systems, by_force))
+
+    def _fits_any(self, number: int, systems: int, by_force: int) -> bool:
+        self._effort.rows += 1
+        entry = self._by_number[number]
+        assert entry.fitting is not None, "filters with recipes are evaluated"
+        return entry.fitting & (systems if entry.key.forced is None else by_force) != 0
 
     def recipe_counts(self, line: str) -> RecipeCounts | None:
         """Return the counts of the recipes of a line; None if the line is empty."""

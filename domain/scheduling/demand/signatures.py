@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, union
 
@@ -40,8 +40,11 @@ class Signatures:
 
     def of(self, system: int) -> int:
         self._write()
-        signature = self._of[system]
-        return signature & ~self._invalid if self._invalid else signature
+        return self._of[system] & ~self._invalid
+
+    def each(self, systems: int) -> Iterator[tuple[int, int]]:
+        """Yield each of the systems with its signature."""
+        return ((system, self.of(system)) for system in numbers_in(systems))
 
     def _write(self) -> None:
         if not self._unwritten:
