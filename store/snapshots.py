@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
@@ -30,6 +31,9 @@ SPAN_EVENTS: Final = 200_000
 # Older snapshots are deleted. An earlier state must be folded from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
+# PostgreSQL would take ten times as long to compress the bitmaps, and the decisions would wait for it.
+COMPRESSION_LEVEL: Final = 1
+
 # Bytecode and files of editors do not change decisions.
 SOURCE_SUFFIXES: Final = (".py", ".json")
 
@@ -48,8 +52,8 @@ class Snapshots:
         if not rows:
             return Partition()
         try:
-            return restored(orjson.loads(content) for (content,) in rows)
-        except (ValueError, LookupError, TypeError) as error:
+            return restored(orjson.loads(zlib.decompress(content)) for (content,) in rows)
+        except (zlib.error, ValueError, LookupError, TypeError) as error:
             logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
             return Partition()
 
@@ -58,7 +62,8 @@ class Snapshots:
         attempt, position = uuid.uuid4().hex, partition.position
         for number, (piece, is_last) in enumerate(_with_last(pieces(partition))):
             key = (self._name, attempt, number, is_last, code_version(), position)
-            self._log.rows(SQL["save_snapshot_piece"], (*key, orjson.dumps(piece)))
+            content = zlib.compress(orjson.dumps(piece), COMPRESSION_LEVEL)
+            self._log.rows(SQL["save_snapshot_piece"], (*key, content))
             yield
         retention = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
         self._log.rows(SQL["delete_older_snapshots"], {"name": self._name, "position": position, **retention})

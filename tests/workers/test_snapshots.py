@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from types import SimpleNamespace
@@ -29,13 +30,19 @@ from tests.workers.run_once import run_once
 from workers import snapshotting
 from workers.snapshotting import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, SnapshotWriter
 
+
+def with_content(content: bytes) -> bytes:
+    return rb"UPDATE live.snapshots SET content = '\x%s'" % zlib.compress(content).hex().encode()
+
+
 CORRUPTIONS = {
     "of other code": b"UPDATE live.snapshots SET code = 'another'",
     "ahead of the log": b"UPDATE live.snapshots SET position = position + 1000000",
     "without a piece": b"DELETE FROM live.snapshots WHERE number = 1",
     "without a last piece": b"UPDATE live.snapshots SET is_last = false",
-    "not JSON": b"UPDATE live.snapshots SET content = 'x'",
-    "of another format": b"UPDATE live.snapshots SET content = '{\"position\": 1}'",
+    "not compressed": b"UPDATE live.snapshots SET content = '{}'",
+    "not JSON": with_content(b"x"),
+    "of another format": with_content(b'{"position": 1}'),
 }
 
 

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 # The maximum number of states in a piece, so that a piece takes only milliseconds; fewer for long bitmaps.
 PIECE_SIZE: Final = 200
-BITMAPS_IN_A_PIECE: Final = 50
+BITMAPS_IN_A_PIECE: Final = 20
 
 FILTER_TEXTS: Final = ("host_requires",)
 
