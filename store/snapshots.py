@@ -52,7 +52,7 @@ class Snapshots:
         if not rows:
             return Partition()
         try:
-            return restored(orjson.loads(zlib.decompress(content)) for (content,) in rows)
+            return restored(decoded(content) for (content,) in rows)
         except (zlib.error, ValueError, LookupError, TypeError) as error:
             logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
             return Partition()
@@ -62,11 +62,20 @@ class Snapshots:
         attempt, position = uuid.uuid4().hex, partition.position
         for number, (piece, is_last) in enumerate(_with_last(pieces(partition))):
             key = (self._name, attempt, number, is_last, code_version(), position)
-            content = zlib.compress(orjson.dumps(piece), COMPRESSION_LEVEL)
-            self._log.rows(SQL["save_snapshot_piece"], (*key, content))
+            self._log.rows(SQL["save_snapshot_piece"], (*key, encoded(piece)))
             yield
         retention = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
         self._log.rows(SQL["delete_older_snapshots"], {"name": self._name, "position": position, **retention})
+
+
+def encoded(piece: Piece) -> bytes:
+    return zlib.compress(orjson.dumps(piece), COMPRESSION_LEVEL)
+
+
+def decoded(content: bytes) -> Piece:
+    """Return the piece of a stored content. Raises zlib.error and ValueError."""
+    piece: Piece = orjson.loads(zlib.decompress(content))
+    return piece
 
 
 def _with_last(snapshot: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:

@@ -61,7 +61,7 @@ class PlacedLocks:
     """The locks of placed recipes. Recipes without locks are only counted. Mutable.
 
     While `version` stays the same, so do the weights of sets without placed recipes. It rises when a kind
-    begins or ceases to occur, or a name that a lock with known cells has.
+    begins or ceases to occur, or a name that a lock with cached cells has.
     """
 
     def __init__(self, every: Iterable[Locks] = ()) -> None:
