@@ -69,6 +69,7 @@ class Snapshots:
 
 
 def encoded(piece: Piece) -> bytes:
+    """Return a piece as compressed JSON, as it is stored."""
     return zlib.compress(orjson.dumps(piece), COMPRESSION_LEVEL)
 
 

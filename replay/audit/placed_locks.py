@@ -19,18 +19,18 @@ class KindCounts:
         self.names = Counter[tuple[str, str]]()
 
     def count(self, lock: LevelLock, change: int) -> tuple[bool, list[str]]:
-        """Count a lock; return whether a kind begins or ceases to occur, and the names that do in a kind."""
-        is_other_kind, other_names = False, list[str]()
+        """Count a lock; return whether a kind appeared or disappeared, and the names that did in a kind."""
+        has_other_kinds, other_names = False, list[str]()
         for kind, part in kinds_of(lock):
             self.kinds[kind] += change
-            is_other_kind |= _begins_or_ends(self.kinds[kind], change)
+            has_other_kinds |= _begins_or_ends(self.kinds[kind], change)
             for name in part if isinstance(part, frozenset) else ():
                 self.names[kind, name] += change
                 if _begins_or_ends(self.names[kind, name], change):
                     other_names.append(name)
                 if not self.names[kind, name]:
                     del self.names[kind, name]
-        return is_other_kind, other_names
+        return has_other_kinds, other_names
 
 
 class CellsBeside:
@@ -61,7 +61,7 @@ class PlacedLocks:
     """The locks of placed recipes. Recipes without locks are only counted. Mutable.
 
     While `version` stays the same, so do the weights of sets without placed recipes. It rises when a kind
-    begins or ceases to occur, or a name that a lock with cached cells has.
+    appears or disappears, or a name of a lock whose cells are cached.
     """
 
     def __init__(self, every: Iterable[Locks] = ()) -> None:
@@ -101,8 +101,8 @@ class PlacedLocks:
                 self._cells = [CellsBeside() for _ in LEVELS]
             return
         for level, (counts, lock) in enumerate(zip(self._levels, locks.levels, strict=True)):
-            is_other_kind, names = counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
-            if is_other_kind:
+            has_other_kinds, names = counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
+            if has_other_kinds:
                 self.version += 1
                 self._cells[level] = CellsBeside()
             elif self._cells[level].drop(names):
