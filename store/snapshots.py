@@ -26,13 +26,16 @@ from store.sql import SQL
 logger = logging.getLogger(__name__)
 
 # One snapshot is kept per this number of events, which take some four seconds to read. A snapshot of a long
-# queue has tens of megabytes.
+# queue has tens of megabytes before it is compressed.
 SPAN_EVENTS: Final = 200_000
 # Older snapshots are deleted. An earlier state must be folded from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
-# PostgreSQL would take ten times as long to compress the bitmaps, and the decisions would wait for it.
+# PostgreSQL would compress a large piece otherwise, more slowly, and the decisions would wait for it.
 COMPRESSION_LEVEL: Final = 1
+
+# Rises with each change of `encoded`, so that no snapshot of another encoding is read.
+ENCODING_VERSION: Final = 2
 
 # Bytecode and files of editors do not change decisions.
 SOURCE_SUFFIXES: Final = (".py", ".json")
@@ -74,7 +77,7 @@ def encoded(piece: Piece) -> bytes:
 
 
 def decoded(content: bytes) -> Piece:
-    """Return the piece of a stored content. Raises zlib.error and ValueError."""
+    """Decode a stored piece. Raises zlib.error and ValueError."""
     piece: Piece = orjson.loads(zlib.decompress(content))
     return piece
 
@@ -90,8 +93,8 @@ def _with_last(snapshot: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
 
 @cache
 def code_version() -> str:
-    """Return a digest of the names and contents of all files of the domain, code and tables of data."""
-    return digest_of(resources.files("domain"))
+    """Return the version of the encoding, and a digest of all code and data files of the domain."""
+    return f"{ENCODING_VERSION}-{digest_of(resources.files('domain'))}"
 
 
 def digest_of(folder: Traversable) -> str:

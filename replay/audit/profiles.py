@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
 
-from replay.audit.locks import NO_LOCKS, Locks
+from replay.audit.locks import NO_LOCKS, LevelLock, Locks
+from replay.audit.placed_locks import PlacedLocks
+from replay.audit.weight_formula import ConfiguredWeights, static_weight
 
 
 class Profiles:
@@ -13,6 +15,8 @@ class Profiles:
     def __init__(self) -> None:
         self._profiles = [NO_LOCKS]
         self._numbers = {NO_LOCKS: 0}
+        # The profiles that have a lock at any level; and the weights that are still valid, by profile.
+        self._with_lock = defaultdict[LevelLock, set[int]](set)
         self._weights: dict[int, int] = {}
         self._weighed_at: object = None
 
@@ -24,12 +28,19 @@ class Profiles:
         number = self._numbers.setdefault(profile, len(self._profiles))
         if number == len(self._profiles):
             self._profiles.append(profile)
+            for lock in profile.levels:
+                self._with_lock[lock].add(number)
         return number
 
-    def weight(self, number: int, version: object, weigh: Callable[[Locks], int]) -> int:
-        """Return the weight of a profile, which `weigh` computes once for each `version`."""
-        if self._weighed_at != version:
-            self._weighed_at, self._weights = version, {}
-        if number not in self._weights:
-            self._weights[number] = weigh(self._profiles[number])
-        return self._weights[number]
+    def weight(self, number: int, placed: PlacedLocks, settings: ConfiguredWeights) -> int:
+        """Return the weight of a profile before ageing, beside all placed recipes, in thousandths."""
+        if self._weighed_at != (placed.version, settings):
+            self._weighed_at, self._weights = (placed.version, settings), {}
+            placed.changed.clear()
+        while placed.changed:
+            for changed in self._with_lock[placed.changed.pop()]:
+                self._weights.pop(changed, None)
+        weight = self._weights.get(number)
+        if weight is None:
+            weight = self._weights[number] = static_weight(self._profiles[number], placed, settings)
+        return weight

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,6 +81,17 @@ def test_snapshot__invalid__is_not_loaded(log: EventLog, owner: Owner, corruptio
         pass
     assert snapshots.load().position > 0
     owner.execute(corruption)
+    assert snapshots.load().position == 0
+
+
+def test_snapshot__stored_without_compression__is_not_loaded(log: EventLog, owner: Owner) -> None:
+    equip(log, systems=3)
+    snapshots = Snapshots(log, SCHEDULER)
+    for _ in snapshots.saving(folded(log)):
+        pass
+    for number, content in owner.execute("SELECT number, content FROM live.snapshots").fetchall():
+        update = "UPDATE live.snapshots SET content = %s WHERE number = %s"
+        owner.execute(update, (zlib.decompress(content), number))
     assert snapshots.load().position == 0
 
 
@@ -231,7 +243,7 @@ def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> 
     writer = SnapshotWriter(snapshots, partition)
     partition.position = 5
     writer.write_some()
-    assert writer.is_under_way and writer.is_due()
+    assert writer.is_under_way
     partition.position = 6
     while writer.is_under_way:
         assert snapshots.positions == []
@@ -239,6 +251,26 @@ def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> 
     assert snapshots.positions == [5]
     writer.write_all()
     assert snapshots.positions == [5, 6], "write_all writes the later events"
+
+
+def test_is_due__piece_written__after_three_times_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    snapshots: Any = SimpleNamespace(saving=lambda _: slow_pieces(clock, seconds=2.0))
+    writer = SnapshotWriter(snapshots, Partition())
+    assert writer.seconds_to_next_piece() == inf
+    writer.write_some()
+    assert (writer.is_due(), writer.seconds_to_next_piece()) == (False, 6.0)
+    clock.now += 5.0
+    assert (writer.is_due(), writer.seconds_to_next_piece()) == (False, 1.0)
+    clock.now += 1.0
+    assert (writer.is_due(), writer.seconds_to_next_piece()) == (True, 0.0)
+
+
+def slow_pieces(clock: SimpleNamespace, seconds: float) -> Iterator[None]:
+    while True:
+        clock.now += seconds
+        yield
 
 
 def test_write_some__database_unavailable__starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
