@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
@@ -33,7 +34,6 @@ from domain.scheduling.supply.reasons import (
 )
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
-from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System
 from domain.system_admin.loan import end_loan
 from domain.system_admin.reservation import end as end_reservation
@@ -105,17 +105,22 @@ def has_silent_lab(partition: Partition) -> bool:
 
 
 def _watchdogs(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
-    for recipe_id in sorted(partition.sets.on_clock):
-        recipe = partition.sets.recipes[recipe_id]
-        deadline = recipe.recorded_deadline
+    recipes = partition.sets.recipes
+    for recipe_id in sorted(number for number in partition.sets.on_clock if _is_late(recipes[number], clock)):
+        recipe = recipes[recipe_id]
         # An earlier decision of this loop may have ended a guest with its host.
-        if deadline is None or deadline > clock.now or recipe.finished:
+        if recipe.finished or not _is_late(recipe, clock):
             continue
         findings.watchdogs_expired += 1
         draft = _draft(partition, f"watchdog/{recipe_id}")
         members = partition.members(recipe.recipe_set_id)
         draft.add(_after_watchdog(partition, members, recipe))
         yield draft.decision()
+
+
+def _is_late(recipe: Recipe, clock: LoopInput) -> bool:
+    deadline = recipe.recorded_deadline
+    return deadline is not None and deadline <= clock.now
 
 
 def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
@@ -184,15 +189,17 @@ def _without_tree(partition: Partition, now: datetime) -> list[int]:
     A new set is not included: the decision on it aborts it if necessary.
     """
     sets: dict[int, None] = {}
+    # Thousands of filters name few trees.
+    is_gone = cache(lambda tree_id: _is_gone(partition, tree_id, now))
     for entry in partition.filters.in_use():
-        if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
+        if any(map(is_gone, entry.key.tree_ids)):
             ranks = partition.filters.ranks_of(entry)
             sets.update((partition.sets.recipes[rank.recipe_id].recipe_set_id, None) for rank in ranks)
     # Sets that are held back are in no line.
     for recipe_set_id in partition.sets.admission.held_back:
         hosts = (host for host in partition.sets.hosts(recipe_set_id) if host.state == "queued")
         trees = (tree_id for host in hosts for tree_id in partition.sets.index.key(host).tree_ids)
-        if any(_is_gone(partition, tree_id, now) for tree_id in trees):
+        if any(map(is_gone, trees)):
             sets[recipe_set_id] = None
     return sorted(sets)
 
@@ -220,7 +227,7 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
 
 def _out_of_step(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Count recipes and systems that contradict each other; a person must decide which state is right."""
-    findings.out_of_step += out_of_step_count(partition)
+    findings.out_of_step += partition.step_check.count(partition.systems, partition.sets.recipes)
     return iter(())
 
 
@@ -281,27 +288,3 @@ ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro
 
 def _draft(partition: Partition, name: str) -> Draft:
     return Draft(partition, Trigger(partition.position, TIMER, name))
-
-
-def out_of_step_count(partition: Partition) -> int:
-    """Return the number of systems and placed recipes that are out of step; a pair may count twice."""
-    placed = (partition.sets.recipes[recipe_id] for recipe_id in partition.sets.placed)
-    systems = sum(not _is_system_in_step(partition, system) for system in partition.systems.values())
-    return systems + sum(not _is_recipe_in_step(partition, recipe) for recipe in placed)
-
-
-def _is_system_in_step(partition: Partition, system: System) -> bool:
-    """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
-    if system.recipe_id is None:
-        return system.usage not in WITH_RECIPE or system.reservation is not None
-    recipe = partition.sets.recipes.get(system.recipe_id)
-    if recipe is None or recipe.finished or recipe.system != system.fqdn:
-        return False
-    return system.usage == MIRRORED[recipe.state]
-
-
-def _is_recipe_in_step(partition: Partition, recipe: Recipe) -> bool:
-    """Return whether the system of a placed recipe names the recipe; True for guests, which have none."""
-    if recipe.is_guest:
-        return True
-    return recipe.system is not None and partition.systems[recipe.system].recipe_id == recipe.recipe_id

@@ -1,7 +1,8 @@
 """The state of a partition, including private parts, as one comparable value; and checks of its indexes.
 
 Details without an effect are left out: the order inside heaps, removed keys in heaps, entries without
-recipes, whether an entry is evaluated, cached hopeless sets, and the completion plans.
+recipes, what the next step check compares, whether an entry is evaluated, cached hopeless sets, and the
+completion plans.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "visible",
         "absent_trees",
         "departed_names",
+        "step_check",
     ):
         del state[part]
     rules = vars(state.pop("_trigger_rules"))

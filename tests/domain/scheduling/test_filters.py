@@ -112,6 +112,22 @@ def test_ranked_recipes__of_a_system_that_only_forced_recipes_may_have__are_thos
     assert lab.ranked("a", forced_only=True) == [(-3, 2, 2)]
 
 
+def test_filters_fitting_any__system_that_is_free_for_forced_recipes_only__is_that_of_its_filter() -> None:
+    """Ask for two systems, where the filters are visited, and for one, which is visited itself."""
+    fixture = Fixture()
+    for fqdn in ("a", "b"):
+        fixture.put(fqdn, "net")
+    for number, key in enumerate((FORCING, NET)):
+        fixture.stand(key, Rank(-1, number, number))
+    numbers = {each.entry.key: 1 << each.entry.number for each in fixture.filters.filters_in(QUEUED)}
+    a, b = (1 << fixture.labs.number(fqdn) for fqdn in ("a", "b"))
+    fitting = fixture.filters.filters_fitting_any
+    assert fitting(b, a | b) == numbers[FORCING] | numbers[NET]
+    assert fitting(b, b) == fitting(b, b, numbers[NET]) == numbers[NET]
+    assert fitting(0, a) == numbers[FORCING]
+    assert fitting(0, a, numbers[NET]) == 0
+
+
 def test_ranked_recipes__of_one_line__are_not_those_of_another() -> None:
     lab = Fixture()
     lab.put("a")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
+import orjson
 import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.recipe.events import RecipeQueued
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from domain.scheduling.supply.reasons import LOAN_OVER, RESERVATION_OVER, TREE_AWAY
+from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
 from tests.domain.scheduling.consistency_loop import nothing_expires, run_loop, tick
@@ -149,22 +152,42 @@ def test_idle_systems__unusable_or_unsafe__not_counted(world: World) -> None:
     assert tick(world).findings == Findings()
 
 
+def plant(world: World, **changes: Any) -> None:
+    """Change the state of the system "a" without an event."""
+    world.partition._put_system(replace(world.partition.systems["a"], **changes))
+
+
 def test_out_of_step__planted__counted_and_not_corrected(world: World, running: int) -> None:
     assert tick(world).findings.out_of_step == 0
-    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="running")
+    plant(world, usage="running")
     found = tick(world)
     assert (found.findings.out_of_step, found.decisions) == (1, [])
-    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting", recipe_id=99)
+    plant(world, usage="waiting", recipe_id=99)
     # The system names an unknown recipe, and the recipe is on a system that names another one.
     assert tick(world).findings.out_of_step == 2
+    assert tick(world).findings.out_of_step == 2, "it is counted until it is mended"
+    plant(world, usage="waiting", recipe_id=running)
+    assert tick(world).findings.out_of_step == 0
+
+
+def test_out_of_step__recipe_without_its_system__is_counted(world: World, running: int) -> None:
+    recipe = world.partition.sets.recipes[running]
+    world.partition.step_check.put_recipe(recipe, replace(recipe, system=None))
+    world.partition.sets.recipes[running] = replace(recipe, system=None)
+    assert tick(world).findings.out_of_step == 2
+
+
+def test_out_of_step__planted_before_a_snapshot__is_counted_after_it(world: World, running: int) -> None:
+    plant(world, usage="running")
+    restarted = restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(world.partition))
+    assert restarted.step_check.count(restarted.systems, restarted.sets.recipes) == 1
 
 
 def test_out_of_step__system_left_over__is_counted(world: World) -> None:
     world.add_idle("a")
-    left_over = replace(world.partition.systems["a"], usage="running")
-    world.partition.systems["a"] = left_over
+    plant(world, usage="running")
     assert tick(world).findings.out_of_step == 1
-    world.partition.systems["a"] = replace(left_over, reservation=Reservation("alice", None, None))
+    plant(world, reservation=Reservation("alice", None, None))
     assert tick(world).findings.out_of_step == 0
 
 

@@ -1,0 +1,61 @@
+"""The check that systems and their recipes agree, which compares only what changed since the last check."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+from domain.recipe.lifecycle import PLACED
+from domain.recipe.state import Recipe
+from domain.system.lifecycle import MIRRORED, WITH_RECIPE
+from domain.system.state import System
+
+
+class StepCheck:
+    """The systems and placed recipes that changed since the last check, or were out of step then. Mutable.
+
+    All changes pass `put_system` and `put_recipe`, so that all others are in step. `placed` has the placed
+    recipes.
+    """
+
+    def __init__(self, placed: Container[int]) -> None:
+        self._placed = placed
+        self._systems: set[str] = set()
+        self._recipes: set[int] = set()
+
+    def put_system(self, before: System | None, system: System) -> None:
+        self._systems.add(system.fqdn)
+        recipe_id = None if before is None else before.recipe_id
+        if recipe_id is not None and recipe_id in self._placed:
+            self._recipes.add(recipe_id)
+
+    def put_recipe(self, before: Recipe | None, recipe: Recipe) -> None:
+        for state in (before, recipe):
+            if state is not None and state.system is not None:
+                self._systems.add(state.system)
+        if recipe.state in PLACED:
+            self._recipes.add(recipe.recipe_id)
+        else:
+            self._recipes.discard(recipe.recipe_id)
+
+    def count(self, systems: Mapping[str, System], recipes: Mapping[int, Recipe]) -> int:
+        """Return the number of systems and placed recipes out of step; a pair may count twice."""
+        self._systems = {fqdn for fqdn in self._systems if not _is_system_in_step(systems[fqdn], recipes)}
+        self._recipes = {each for each in self._recipes if not _is_recipe_in_step(recipes[each], systems)}
+        return len(self._systems) + len(self._recipes)
+
+
+def _is_system_in_step(system: System, recipes: Mapping[int, Recipe]) -> bool:
+    """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
+    if system.recipe_id is None:
+        return system.usage not in WITH_RECIPE or system.reservation is not None
+    recipe = recipes.get(system.recipe_id)
+    if recipe is None or recipe.finished or recipe.system != system.fqdn:
+        return False
+    return system.usage == MIRRORED[recipe.state]
+
+
+def _is_recipe_in_step(recipe: Recipe, systems: Mapping[str, System]) -> bool:
+    """Return whether the system of a placed recipe names the recipe; True for guests, which have none."""
+    if recipe.is_guest:
+        return True
+    return recipe.system is not None and systems[recipe.system].recipe_id == recipe.recipe_id
