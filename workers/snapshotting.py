@@ -21,6 +21,8 @@ MEASURE_SECONDS = 1.0
 # Maximum share of time for the pieces of a snapshot. Without pauses between them, decisions wait for the
 # processor and for the database.
 SHARE_OF_TIME = 0.25
+# Maximum pause, for the case that the database was slow with one piece.
+MAX_PAUSE_SECONDS = 0.5
 
 EXHAUSTED: Final = object()
 
@@ -74,7 +76,7 @@ class SnapshotWriter:
         if next(saving, EXHAUSTED) is not EXHAUSTED:
             self._saving = saving
         ended = time.monotonic()
-        self._next_piece_at = ended + (ended - began) * (1 / SHARE_OF_TIME - 1)
+        self._next_piece_at = ended + min((ended - began) * (1 / SHARE_OF_TIME - 1), MAX_PAUSE_SECONDS)
 
     def write_all(self) -> None:
         """Write a snapshot of the present state, unless the last one has that position."""

@@ -19,14 +19,14 @@ class KindCounts:
         self.names = Counter[tuple[str, str]]()
 
     def count(self, lock: LevelLock, change: int) -> tuple[bool, list[str]]:
-        """Count a lock; return whether a kind begins or ends to occur, and the names that do so in a kind."""
+        """Count a lock; return whether a kind appears or disappears, and the names that do so in a kind."""
         kinds_change, changed_names = False, list[str]()
         for kind, part in kinds_of(lock):
             self.kinds[kind] += change
-            kinds_change |= _begins_or_ends(self.kinds[kind], change)
+            kinds_change |= _appears_or_disappears(self.kinds[kind], change)
             for name in part if isinstance(part, frozenset) else ():
                 self.names[kind, name] += change
-                if _begins_or_ends(self.names[kind, name], change):
+                if _appears_or_disappears(self.names[kind, name], change):
                     changed_names.append(name)
                 if not self.names[kind, name]:
                     del self.names[kind, name]
@@ -59,8 +59,7 @@ class PlacedLocks:
     """The locks of placed recipes. Recipes without locks are only counted. Mutable.
 
     `version` rises when all cells of a level may have changed, because a kind appears or disappears there.
-    `changed` has the locks that `cells` was asked for without `own`, and whose cells may have changed since;
-    its reader removes them.
+    `changed` has the locks with cached cells that may have changed otherwise; `Profiles` clears it.
     """
 
     def __init__(self, every: Iterable[Locks] = ()) -> None:
@@ -96,7 +95,7 @@ class PlacedLocks:
     def _count(self, locks: Locks, change: int) -> None:
         if locks == NO_LOCKS:
             self._without += change
-            if _begins_or_ends(self._without, change):
+            if _appears_or_disappears(self._without, change):
                 self.version += 1
                 self._cells = [CellsCache() for _ in LEVELS]
             return
@@ -146,6 +145,6 @@ class PlacedLocks:
 NOTHING_PLACED = PlacedLocks()
 
 
-def _begins_or_ends(after: int, change: int) -> bool:
+def _appears_or_disappears(after: int, change: int) -> bool:
     """Return whether a count was 0 before a change, or is 0 after it."""
     return not after or after == change

@@ -10,15 +10,20 @@ from replay.audit.weight_formula import ConfiguredWeights, static_weight
 
 
 class Profiles:
-    """The profiles of sets. Mutable. The profile without locks has the number 0."""
+    """The profiles of sets, and their weights beside `placed`. Mutable.
 
-    def __init__(self) -> None:
+    The profile without locks has the number 0.
+    """
+
+    def __init__(self, placed: PlacedLocks) -> None:
+        self._placed = placed
         self._profiles = [NO_LOCKS]
         self._numbers = {NO_LOCKS: 0}
         # The profiles that have a lock at any level; and the weights that are still valid, by profile.
         self._with_lock = defaultdict[LevelLock, set[int]](set)
         self._weights: dict[int, int] = {}
-        self._weighed_at: object = None
+        self._version: int | None = None
+        self._settings: ConfiguredWeights | None = None
 
     def __getitem__(self, number: int) -> Locks:
         return self._profiles[number]
@@ -32,15 +37,22 @@ class Profiles:
                 self._with_lock[lock].add(number)
         return number
 
-    def weight(self, number: int, placed: PlacedLocks, settings: ConfiguredWeights) -> int:
-        """Return the weight of a profile before ageing, beside all placed recipes, in thousandths."""
-        if self._weighed_at != (placed.version, settings):
-            self._weighed_at, self._weights = (placed.version, settings), {}
-            placed.changed.clear()
-        while placed.changed:
-            for changed in self._with_lock[placed.changed.pop()]:
-                self._weights.pop(changed, None)
+    def weight(self, number: int, settings: ConfiguredWeights) -> int:
+        """Return the weight of a profile before ageing, in thousandths."""
+        self._drop_changed(settings)
         weight = self._weights.get(number)
         if weight is None:
-            weight = self._weights[number] = static_weight(self._profiles[number], placed, settings)
+            weight = self._weights[number] = static_weight(self._profiles[number], self._placed, settings)
         return weight
+
+    def _drop_changed(self, settings: ConfiguredWeights) -> None:
+        """Drop the weights that may have changed."""
+        placed = self._placed
+        if placed.version != self._version or settings != self._settings:
+            self._weights = {}
+            placed.changed.clear()
+        # Most settings are this object, which is compared faster than an equal one.
+        self._version, self._settings = placed.version, settings
+        while placed.changed:
+            for number in self._with_lock[placed.changed.pop()]:
+                self._weights.pop(number, None)

@@ -70,7 +70,7 @@ class SubmitterQueue:
         self._requirements = 0
         self._ranks: defaultdict[RecipeNeed, list[Rank]] = defaultdict(list)
         # By nominal priority and profile.
-        self._by_profile: defaultdict[int, defaultdict[int, list[Rank]]] = defaultdict(_ranks)
+        self._by_priority: defaultdict[int, defaultdict[int, list[Rank]]] = defaultdict(_ranks)
 
     @property
     def first(self) -> Rank | None:
@@ -96,22 +96,22 @@ class SubmitterQueue:
         return [need for number in numbers_in(wanted) for need in self._needs[number] if ranks[need][0] < end]
 
     @property
-    def by_profile(self) -> Mapping[int, Mapping[int, list[Rank]]]:
+    def by_priority(self) -> Mapping[int, Mapping[int, list[Rank]]]:
         """Return the ranks, in order, by nominal priority and number of the profile."""
-        return self._by_profile
+        return self._by_priority
 
     def add(self, need: RecipeNeed, rank: Rank, profile: int) -> None:
-        insort(self._by_profile[rank[0]][profile], rank)
+        insort(self._by_priority[rank[0]][profile], rank)
         ranks = self._ranks[need]
         before = ranks[0] if ranks else None
         insort(ranks, rank)
         self._index_first(need, before, ranks[0])
 
     def drop(self, need: RecipeNeed, rank: Rank, profile: int) -> None:
-        alike = self._by_profile[rank[0]][profile]
+        alike = self._by_priority[rank[0]][profile]
         del alike[bisect_left(alike, rank)]
         if not alike:
-            del self._by_profile[rank[0]][profile]
+            del self._by_priority[rank[0]][profile]
         ranks = self._ranks[need]
         before = ranks[0]
         del ranks[bisect_left(ranks, rank)]

@@ -114,12 +114,12 @@ def _candidates_by_weight(
         for _, queue in view.queues[lab]:
             for need in matcher.obtainable_needs(queue, system, AFTER_ALL):
                 yield from (view.recipes[rank[2]] for rank in queue.ranks_of(need))
+    suits = cache(partial(matcher.is_obtainable, system=system))
     for submitter, queue in view.queues[None]:
         highest_priority = matcher.highest_priority(submitter, system)
         if highest_priority is None:
             continue
-        suits = cache(partial(matcher.is_obtainable, system=system))
-        for nominal, by_profile in queue.by_profile.items():
+        for nominal, by_profile in queue.by_priority.items():
             first = SystemRank(_tier(1, before.tier > 0), max(nominal, highest_priority), nominal, 1, 0, 0)
             if first < before:
                 recipes = _recipes_before(view, by_profile, first, before, weights)
@@ -133,7 +133,7 @@ def _recipes_before(
     before: SystemRank,
     weights: Weights,
 ) -> Iterator[Recipe]:
-    """Yield the recipes of one nominal priority that rank before `before`; newly assigned ones all.
+    """Yield the recipes of one nominal priority that rank before `before`, and all newly assigned ones.
 
     `first` is the least rank that they can have.
     """

@@ -31,7 +31,7 @@ class Weights:
 
     def of_profile(self, number: int) -> int:
         """Return the weight before ageing of the sets of a profile that have no placed recipes."""
-        return self._view.profiles.weight(number, self._view.placed, self.settings)
+        return self._view.profiles.weight(number, self.settings)
 
     def weight(self, set_id: int) -> int:
         """Return the weight of a set, in thousandths times remaining ticks."""

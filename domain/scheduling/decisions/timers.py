@@ -227,7 +227,7 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
 
 def _out_of_step(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Count recipes and systems that contradict each other; a person must decide which state is right."""
-    findings.out_of_step += partition.step_check.count(partition.systems, partition.sets.recipes)
+    findings.out_of_step += partition.out_of_step.count(partition.systems, partition.sets.recipes)
     return iter(())
 
 

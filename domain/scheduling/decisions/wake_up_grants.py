@@ -178,7 +178,7 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
 def _fitting_filters(partition: Partition, systems: int, among: int | None = None) -> int:
     """Return the filters of `among` (None: all) with recipes that fit any of these idle systems."""
     unforced = partition.available.idle(forced=False) & systems
-    return partition.filters.filters_fitting_any(unforced, systems, among)
+    return partition.filters.fitting_filters(unforced, systems, among)
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:

@@ -1,7 +1,7 @@
 """The state of a partition, including private parts, as one comparable value; and checks of its indexes.
 
 Details without an effect are left out: the order inside heaps, removed keys in heaps, entries without
-recipes, what the next step check compares, whether an entry is evaluated, cached hopeless sets, and the
+recipes, what the next check compares, whether an entry is evaluated, cached hopeless sets, and the
 completion plans.
 """
 
@@ -32,6 +32,7 @@ from domain.scheduling.safety.completion import stuck
 from domain.scheduling.safety.holders import LabHolders
 from domain.scheduling.safety.matching import match
 from domain.scheduling.safety.plans import Plans
+from domain.scheduling.world.out_of_step import OutOfStepCheck
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
 
@@ -53,7 +54,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "visible",
         "absent_trees",
         "departed_names",
-        "step_check",
+        "out_of_step",
     ):
         del state[part]
     rules = vars(state.pop("_trigger_rules"))
@@ -233,7 +234,20 @@ def check_indexes(partition: Partition) -> None:
     with_system = {r.recipe_id for r in sets.recipes.values() if r.system is not None and not r.finished}
     assert set(sets.placed) == with_system
     _check_hopeless(partition)
+    _check_out_of_step(partition)
     assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
+
+
+def _check_out_of_step(partition: Partition) -> None:
+    """Compare all systems and placed recipes; what is out of step must be part of the next check."""
+    everything, recipes = OutOfStepCheck(partition.sets.placed), partition.sets.recipes
+    for system in partition.systems.values():
+        everything.put_system(None, system)
+    for recipe_id in partition.sets.placed:
+        everything.put_recipe(None, recipes[recipe_id])
+    everything.count(partition.systems, recipes)
+    assert everything._systems <= partition.out_of_step._systems
+    assert everything._recipes <= partition.out_of_step._recipes
 
 
 def _check_hopeless(partition: Partition) -> None:

@@ -112,8 +112,8 @@ def test_ranked_recipes__of_a_system_that_only_forced_recipes_may_have__are_thos
     assert lab.ranked("a", forced_only=True) == [(-3, 2, 2)]
 
 
-def test_filters_fitting_any__system_that_is_free_for_forced_recipes_only__is_that_of_its_filter() -> None:
-    """Ask for two systems, where the filters are visited, and for one, which is visited itself."""
+def test_fitting_filters__system_that_is_free_for_forced_recipes_only__is_that_of_its_filter() -> None:
+    """Ask with two systems, as many as filters, and with one, so that both ways are taken."""
     fixture = Fixture()
     for fqdn in ("a", "b"):
         fixture.put(fqdn, "net")
@@ -121,7 +121,7 @@ def test_filters_fitting_any__system_that_is_free_for_forced_recipes_only__is_th
         fixture.stand(key, Rank(-1, number, number))
     numbers = {each.entry.key: 1 << each.entry.number for each in fixture.filters.filters_in(QUEUED)}
     a, b = (1 << fixture.labs.number(fqdn) for fqdn in ("a", "b"))
-    fitting = fixture.filters.filters_fitting_any
+    fitting = fixture.filters.fitting_filters
     assert fitting(b, a | b) == numbers[FORCING] | numbers[NET]
     assert fitting(b, b) == fitting(b, b, numbers[NET]) == numbers[NET]
     assert fitting(0, a) == numbers[FORCING]
@@ -225,7 +225,7 @@ class Indexes(RuleBasedStateMachine):
             if any(self.fits(fqdn, key) for fqdn in (forced if key == FORCING else unforced))
         }
         systems = [sum(1 << self.fixture.labs.number(fqdn) for fqdn in names) for names in (unforced, forced)]
-        found = set(numbers_in(self.fixture.filters.filters_fitting_any(*systems)))
+        found = set(numbers_in(self.fixture.filters.fitting_filters(*systems)))
         assert found == {numbers[key] for key in expected}
 
     @rule(line=st.sampled_from(LINES))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import UserDict
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -165,22 +167,44 @@ def test_out_of_step__planted__counted_and_not_corrected(world: World, running: 
     plant(world, usage="waiting", recipe_id=99)
     # The system names an unknown recipe, and the recipe is on a system that names another one.
     assert tick(world).findings.out_of_step == 2
-    assert tick(world).findings.out_of_step == 2, "it is counted until it is mended"
+    assert tick(world).findings.out_of_step == 2, "each run counts it again"
     plant(world, usage="waiting", recipe_id=running)
     assert tick(world).findings.out_of_step == 0
 
 
 def test_out_of_step__recipe_without_its_system__is_counted(world: World, running: int) -> None:
     recipe = world.partition.sets.recipes[running]
-    world.partition.step_check.put_recipe(recipe, replace(recipe, system=None))
+    world.partition.out_of_step.put_recipe(recipe, replace(recipe, system=None))
     world.partition.sets.recipes[running] = replace(recipe, system=None)
     assert tick(world).findings.out_of_step == 2
 
 
 def test_out_of_step__planted_before_a_snapshot__is_counted_after_it(world: World, running: int) -> None:
-    plant(world, usage="running")
+    plant(world, usage="waiting", recipe_id=99)
     restarted = restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(world.partition))
-    assert restarted.step_check.count(restarted.systems, restarted.sets.recipes) == 1
+    assert restarted.out_of_step.count(restarted.systems, restarted.sets.recipes) == 2
+
+
+def test_out_of_step__checked_again__only_changed_states_are_read(world: World, running: int) -> None:
+    world.add_idle("b")
+    partition = world.partition
+    partition.out_of_step.count(partition.systems, partition.sets.recipes)
+    plant(world, usage="running")
+    systems, recipes = Recording(partition.systems), Recording(partition.sets.recipes)
+    assert partition.out_of_step.count(systems, recipes) == 1
+    assert (systems.read, recipes.read) == ({"a"}, {running})
+
+
+class Recording(UserDict[Any, Any]):
+    """A mapping that records the keys that are read."""
+
+    def __init__(self, of: Mapping[Any, Any]) -> None:
+        self.read: set[Any] = set()
+        super().__init__(of)
+
+    def __getitem__(self, key: Any) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
 
 
 def test_out_of_step__system_left_over__is_counted(world: World) -> None:

@@ -134,7 +134,8 @@ def test_weight__of_profiles_after_each_change__is_that_beside_new_sums(
     documents: list[Any], placed: list[tuple[int, Any]], ended: list[int]
 ) -> None:
     """Recipes are placed, and some end; at every second change all profiles are weighed."""
-    sums, profiles = PlacedLocks(), Profiles()
+    sums = PlacedLocks()
+    profiles = Profiles(sums)
     numbers = [profiles.number(locks_of(document)) for document in documents]
     held: dict[int, tuple[int, Any]] = {}
     moves = [(number, each) for number, each in enumerate(placed)]
@@ -146,7 +147,7 @@ def test_weight__of_profiles_after_each_change__is_that_beside_new_sums(
         sums.put(number, *((1, None) if each is None else (each[0], locks_of(each[1]))))
         fresh = PlacedLocks(locks_of(locks) for _, locks in held.values())
         if index % 2 == 0:
-            weights = [profiles.weight(each, sums, DEFAULTS) for each in numbers]
+            weights = [profiles.weight(each, DEFAULTS) for each in numbers]
             assert weights == [static_weight(profiles[each], fresh, DEFAULTS) for each in numbers]
 
 
@@ -162,15 +163,16 @@ def test_changed__names_of_placed_locks__are_those_of_cached_locks_only() -> Non
     assert placed.version == version
     placed.changed.clear()
     placed.put(3, 3, None)
-    assert not placed.changed, "nobody asked for the lock again"
+    assert not placed.changed, "its cells are not in the cache"
 
 
 def test_weight__other_settings__is_computed_anew() -> None:
-    x, placed, profiles = locks_of({"pool": {"Exclusive": ["x"]}}), PlacedLocks(), Profiles()
+    x, placed = locks_of({"pool": {"Exclusive": ["x"]}}), PlacedLocks()
+    profiles = Profiles(placed)
     placed.put(1, 1, x)
     number = profiles.number(x)
-    assert profiles.weight(number, placed, DEFAULTS) == 4_000
-    assert profiles.weight(number, placed, DEFAULTS._replace(base=2_000)) == 5_000
+    assert profiles.weight(number, DEFAULTS) == 4_000
+    assert profiles.weight(number, DEFAULTS._replace(base=2_000)) == 5_000
 
 
 def test_static_weight__asked_again_after_the_holder_ended__is_the_new_one() -> None:

@@ -1,4 +1,4 @@
-"""The check that systems and their recipes agree, which compares only what changed since the last check."""
+"""The check for systems and recipes out of step, which compares only what changed since the last check."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System
 
 
-class StepCheck:
+class OutOfStepCheck:
     """The systems and placed recipes that changed since the last check, or were out of step then. Mutable.
 
-    All changes pass `put_system` and `put_recipe`, so that all others are in step. `placed` has the placed
-    recipes.
+    Every change is noted by `put_system` or `put_recipe`. Systems and recipes without a change since the last
+    check need no other one. `placed` has the placed recipes.
     """
 
     def __init__(self, placed: Container[int]) -> None:
@@ -55,7 +55,7 @@ def _is_system_in_step(system: System, recipes: Mapping[int, Recipe]) -> bool:
 
 
 def _is_recipe_in_step(recipe: Recipe, systems: Mapping[str, System]) -> bool:
-    """Return whether the system of a placed recipe names the recipe; True for guests, which have none."""
+    """Return whether the system of a placed recipe names it. True for guests: a system names their host."""
     if recipe.is_guest:
         return True
     return recipe.system is not None and systems[recipe.system].recipe_id == recipe.recipe_id
