@@ -205,8 +205,10 @@ def test_preferred_pool__unknown__is_accepted_with_a_warning() -> None:
     [
         (
             "$sytem",
-            '"$sytem" is taken as a plain name; '
-            "only these stand for other names: $guests, $lab, $pools, $system",
+            (
+                '"$sytem" is taken as a plain name; '
+                "only these stand for other names: $guests, $lab, $pools, $system"
+            ),
         ),
         ("{TARGET}", '"{TARGET}" is taken as a plain name; only operations have names of parameters'),
     ],
