@@ -19,28 +19,30 @@ class OutOfStepCheck:
 
     def __init__(self, placed: Container[int]) -> None:
         self._placed = placed
-        self._systems: set[str] = set()
-        self._recipes: set[int] = set()
+        self._systems: dict[str, None] = {}
+        self._recipes: dict[int, None] = {}
 
     def put_system(self, before: System | None, system: System) -> None:
-        self._systems.add(system.fqdn)
+        self._systems[system.fqdn] = None
         recipe_id = None if before is None else before.recipe_id
         if recipe_id is not None and recipe_id in self._placed:
-            self._recipes.add(recipe_id)
+            self._recipes[recipe_id] = None
 
     def put_recipe(self, before: Recipe | None, recipe: Recipe) -> None:
         for state in (before, recipe):
             if state is not None and state.system is not None:
-                self._systems.add(state.system)
+                self._systems[state.system] = None
         if recipe.state in PLACED:
-            self._recipes.add(recipe.recipe_id)
+            self._recipes[recipe.recipe_id] = None
         else:
-            self._recipes.discard(recipe.recipe_id)
+            self._recipes.pop(recipe.recipe_id, None)
 
     def count(self, systems: Mapping[str, System], recipes: Mapping[int, Recipe]) -> int:
         """Return the number of systems and placed recipes out of step; a pair may count twice."""
-        self._systems = {fqdn for fqdn in self._systems if not _is_system_in_step(systems[fqdn], recipes)}
-        self._recipes = {each for each in self._recipes if not _is_recipe_in_step(recipes[each], systems)}
+        wrong = (fqdn for fqdn in self._systems if not _is_system_in_step(systems[fqdn], recipes))
+        self._systems = dict.fromkeys(wrong)
+        astray = (each for each in self._recipes if not _is_recipe_in_step(recipes[each], systems))
+        self._recipes = dict.fromkeys(astray)
         return len(self._systems) + len(self._recipes)
 
 
