@@ -267,8 +267,9 @@ def test_submit__after_a_group__next_requests_are_gathered(
 def test_submit__cancelled_before_its_turn__nothing_is_written_and_the_others_go_on(
     log: EventLog, gate: Gate, commits: LoopedCommits
 ) -> None:
-    """A client that hangs up cancels its request."""
+    """A client that hangs up cancels its request, which waits while another one is appended."""
     first = commits.enqueue(append_to("a"))
+    assert gate.arrived.wait(20)
     given_up = commits.enqueue(append_to("b"))
     cancelled = given_up.cancel()
     commits.settle()
