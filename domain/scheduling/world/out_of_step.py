@@ -13,8 +13,8 @@ from domain.system.state import System
 class OutOfStepCheck:
     """The systems and placed recipes that changed since the last check, or were out of step then. Mutable.
 
-    Every change is noted by `put_system` or `put_recipe`. Systems and recipes without a change since the last
-    check need no other one. `placed` has the placed recipes.
+    The partition reports every change to `put_system` or `put_recipe`, so that a check need not compare all
+    other systems and recipes again. `placed` has the placed recipes.
     """
 
     def __init__(self, placed: Container[int]) -> None:
