@@ -6,8 +6,9 @@ The time and the last contacts of lab controllers are passed as data. The cause 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -31,9 +32,9 @@ from domain.scheduling.supply.reasons import (
     SIBLING_IMPOSSIBLE,
     WATCHDOG_EXPIRED,
 )
+from domain.scheduling.world.conservation import LAWS, broken_laws
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
-from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System
 from domain.system_admin.loan import end_loan
 from domain.system_admin.reservation import end as end_reservation
@@ -56,26 +57,30 @@ class LoopInput:
 
 @dataclass
 class Findings:
-    """Counts of the corrections of the loop. The last five are 0 unless Labledger has a bug."""
+    """Counts of the corrections of the loop. The last four are 0 unless Labledger has a bug.
+
+    So are all counts in `violations`, of the conservation laws by name.
+    """
 
     watchdogs_expired: int = 0
     reservations_ended: int = 0
     loans_ended: int = 0
     distro_trees_left: int = 0
     labs_changed: int = 0
-    out_of_step: int = 0
     idle_but_wanted: int = 0
     lock_overlooked: int = 0
     end_overlooked: int = 0
     room_overlooked: int = 0
+    violations: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(LAWS, 0)))
 
     @property
     def never_happen(self) -> int:
         overlooked = self.lock_overlooked + self.end_overlooked + self.room_overlooked
-        return self.out_of_step + self.idle_but_wanted + overlooked
+        return self.idle_but_wanted + overlooked + self.violations.total()
 
     def by_name(self) -> dict[str, int]:
-        return asdict(self)
+        """Return all counts but those of violations."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "violations"}
 
 
 def correct(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
@@ -218,9 +223,9 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
         yield Decision(trigger, ((subject, event),), ((subject, entry.version),))
 
 
-def _out_of_step(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """Count recipes and systems that contradict each other; a person must decide which state is right."""
-    findings.out_of_step += out_of_step_count(partition)
+def _conservation(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
+    """Count violations of the conservation laws; a person must decide which side is right."""
+    findings.violations.update(broken_laws(partition))
     return iter(())
 
 
@@ -273,7 +278,7 @@ CHECKS: tuple[Check, ...] = (
     _loans,
     _distro_trees,
     _lab_controllers,
-    _out_of_step,
+    _conservation,
 )
 
 ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees))
@@ -281,27 +286,3 @@ ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro
 
 def _draft(partition: Partition, name: str) -> Draft:
     return Draft(partition, Trigger(partition.position, TIMER, name))
-
-
-def out_of_step_count(partition: Partition) -> int:
-    """Return the number of systems and placed recipes that are out of step; a pair may count twice."""
-    placed = (partition.sets.recipes[recipe_id] for recipe_id in partition.sets.placed)
-    systems = sum(not _is_system_in_step(partition, system) for system in partition.systems.values())
-    return systems + sum(not _is_recipe_in_step(partition, recipe) for recipe in placed)
-
-
-def _is_system_in_step(partition: Partition, system: System) -> bool:
-    """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
-    if system.recipe_id is None:
-        return system.usage not in WITH_RECIPE or system.reservation is not None
-    recipe = partition.sets.recipes.get(system.recipe_id)
-    if recipe is None or recipe.finished or recipe.system != system.fqdn:
-        return False
-    return system.usage == MIRRORED[recipe.state]
-
-
-def _is_recipe_in_step(partition: Partition, recipe: Recipe) -> bool:
-    """Return whether the system of a placed recipe names the recipe; True for guests, which have none."""
-    if recipe.is_guest:
-        return True
-    return recipe.system is not None and partition.systems[recipe.system].recipe_id == recipe.recipe_id

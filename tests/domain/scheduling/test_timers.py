@@ -149,23 +149,56 @@ def test_idle_systems__unusable_or_unsafe__not_counted(world: World) -> None:
     assert tick(world).findings == Findings()
 
 
-def test_out_of_step__planted__counted_and_not_corrected(world: World, running: int) -> None:
-    assert tick(world).findings.out_of_step == 0
-    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="running")
+def test_conservation__planted__counted_by_law_and_not_corrected(world: World, running: int) -> None:
+    assert not +tick(world).findings.violations
+    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting")
     found = tick(world)
-    assert (found.findings.out_of_step, found.decisions) == (1, [])
-    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting", recipe_id=99)
+    assert (+found.findings.violations, found.decisions) == ({"usage": 1}, [])
+    world.partition.systems["a"] = replace(world.partition.systems["a"], recipe_id=99)
     # The system names an unknown recipe, and the recipe is on a system that names another one.
-    assert tick(world).findings.out_of_step == 2
+    assert +tick(world).findings.violations == {"usage": 1, "orphans": 1}
+    assert tick(world).findings.never_happen == 2
 
 
-def test_out_of_step__system_left_over__is_counted(world: World) -> None:
+def test_conservation__system_left_over__counts_as_nothing(world: World) -> None:
     world.add_idle("a")
     left_over = replace(world.partition.systems["a"], usage="running")
     world.partition.systems["a"] = left_over
-    assert tick(world).findings.out_of_step == 1
+    assert +tick(world).findings.violations == {"usage": 1, "systems": 1}
     world.partition.systems["a"] = replace(left_over, reservation=Reservation("alice", None, None))
-    assert tick(world).findings.out_of_step == 0
+    assert not +tick(world).findings.violations
+
+
+def test_conservation__reserved_and_used__counts_twice(world: World, running: int) -> None:
+    reserved = replace(world.partition.systems["a"], reservation=Reservation("alice", None, None))
+    world.partition.systems["a"] = reserved
+    assert +tick(world).findings.violations == {"systems": 1}
+
+
+def test_conservation__set_does_not_name_its_recipe__is_an_orphan(world: World, running: int) -> None:
+    recipe_set_id = world.partition.sets.recipes[running].recipe_set_id
+    nameless = replace(world.partition.sets.sets[recipe_set_id], recipe_ids=())
+    world.partition.sets.sets[recipe_set_id] = nameless
+    assert +tick(world).findings.violations == {"orphans": 1}
+
+
+def test_conservation__wrong_charges__are_counted(world: World) -> None:
+    world.configure(limits={"placed_recipes": 5})
+    world.add_idle("a")
+    world.submit(named("a"))
+    rooms = world.partition.sets.rooms
+    ((recipe_set_id, needs),) = rooms.charged.items()
+    assert not +tick(world).findings.violations
+    ((limit, used),) = rooms.used.items()
+    rooms.used[limit] = used + 1
+    assert +tick(world).findings.violations == {"charges": 1}
+    rooms.used[limit] = -1
+    assert +tick(world).findings.violations == {"charges": 1, "signs": 1}
+    rooms.used[limit] = used
+    del rooms.charged[recipe_set_id]
+    # The set is not charged, and the sum includes its needs.
+    assert +tick(world).findings.violations == {"charges": 2}
+    rooms.charge(recipe_set_id, needs)
 
 
 def test_loop__several_things_at_once__are_one_commit_of_numbered_decisions(world: World) -> None:

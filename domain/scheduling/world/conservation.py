@@ -1,0 +1,91 @@
+"""The conservation laws (design 6.2): sums over recipes, systems and limits agree.
+
+The state of a scheduler follows from the log alone, and no sum has an event of its own. So a law is broken
+only if Labledger has a bug, and a person must decide which side is right.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from domain.recipe.state import Recipe
+from domain.scheduling.admitting.rooms import Needs, RoomLimit
+from domain.scheduling.world.partition import Partition
+from domain.system.lifecycle import MIRRORED, WITH_RECIPE
+from domain.system.state import System
+
+USAGE: Final = "usage"
+SYSTEMS: Final = "systems"
+CHARGES: Final = "charges"
+ORPHANS: Final = "orphans"
+SIGNS: Final = "signs"
+
+LAWS: Final = {
+    USAGE: "the systems that recipes hold are the systems in use, and are used as the recipes are",
+    SYSTEMS: "all systems are used, free, reserved or away, and each is only one of these",
+    CHARGES: "what the limits are charged with is what is placed",
+    ORPHANS: "no recipe is unknown to its system, its set or its job",
+    SIGNS: "no sum is negative",
+}
+"""The name of each law, and the law."""
+
+UNUSED: Final = ("idle", "pending")
+
+
+def broken_laws(partition: Partition) -> dict[str, int]:
+    """Return the number of violations of each broken law; a pair of recipe and system may count twice."""
+    found = Counter[str]()
+    for system in partition.systems.values():
+        found[USAGE] += not _is_used_as_its_recipe(partition, system)
+        found[SYSTEMS] += not _is_counted_once(system)
+    for recipe_id in partition.sets.placed:
+        found[ORPHANS] += not _is_known(partition, partition.sets.recipes[recipe_id])
+    found[CHARGES] = sum(1 for _ in _wrong_charges(partition))
+    found[SIGNS] = sum(used < 0 for used in partition.sets.rooms.used.values())
+    return dict(+found)
+
+
+def _is_used_as_its_recipe(partition: Partition, system: System) -> bool:
+    """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
+    if system.recipe_id is None:
+        return system.usage not in WITH_RECIPE or system.reservation is not None
+    recipe = partition.sets.recipes.get(system.recipe_id)
+    if recipe is None or recipe.finished or recipe.system != system.fqdn:
+        return False
+    return system.usage == MIRRORED[recipe.state]
+
+
+def _is_counted_once(system: System) -> bool:
+    """Return whether a system is exactly one of used, reserved, and neither (free or away)."""
+    is_used, is_reserved = system.recipe_id is not None, system.reservation is not None
+    is_neither = system.usage in UNUSED and not is_reserved
+    return is_used + is_reserved + is_neither == 1
+
+
+def _is_known(partition: Partition, recipe: Recipe) -> bool:
+    """Return whether set and system of a placed recipe name it. Guests have the system of their host."""
+    recipe_set = partition.sets.sets.get(recipe.recipe_set_id)
+    if recipe_set is None or recipe.recipe_id not in recipe_set.recipe_ids:
+        return False
+    if recipe.is_guest:
+        return True
+    system = None if recipe.system is None else partition.systems.get(recipe.system)
+    return system is not None and system.recipe_id == recipe.recipe_id
+
+
+def _wrong_charges(partition: Partition) -> Iterator[RoomLimit | int]:
+    """Yield the sets that are charged although nothing of them is placed, or the reverse; and wrong sums."""
+    sets, rooms = partition.sets, partition.sets.rooms
+    set_ids = {sets.recipes[recipe_id].recipe_set_id for recipe_id in sets.placed}
+    yield from (set_ids & sets.classes.numbers.keys()) ^ rooms.charged.keys()
+    sums = Counter[RoomLimit]()
+    for needs in rooms.charged.values():
+        _add(sums, needs)
+    yield from (limit for limit in sums.keys() | rooms.used.keys() if sums[limit] != rooms.used.get(limit, 0))
+
+
+def _add(sums: Counter[RoomLimit], needs: Needs) -> None:
+    for limit, count in needs:
+        sums[limit] += count
