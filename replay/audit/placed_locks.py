@@ -18,25 +18,50 @@ class KindCounts:
         self.kinds = Counter[str]()
         self.names = Counter[tuple[str, str]]()
 
-    def count(self, lock: LevelLock, change: int) -> bool:
-        """Count a lock; return whether a kind or name occurs now and did not, or the other way round."""
-        is_other = False
+    def count(self, lock: LevelLock, change: int) -> tuple[bool, list[str]]:
+        """Count a lock; return whether a kind begins or ceases to occur, and the names that do in a kind."""
+        is_other_kind, other_names = False, list[str]()
         for kind, part in kinds_of(lock):
             self.kinds[kind] += change
-            is_other |= _begins_or_ends(self.kinds[kind], change)
+            is_other_kind |= _begins_or_ends(self.kinds[kind], change)
             for name in part if isinstance(part, frozenset) else ():
                 self.names[kind, name] += change
-                is_other |= _begins_or_ends(self.names[kind, name], change)
+                if _begins_or_ends(self.names[kind, name], change):
+                    other_names.append(name)
                 if not self.names[kind, name]:
                     del self.names[kind, name]
-        return is_other
+        return is_other_kind, other_names
+
+
+class CellsBeside:
+    """The cells of locks at one level that were asked for, until what they are beside changes. Mutable."""
+
+    def __init__(self) -> None:
+        self._of: dict[LevelLock, frozenset[str]] = {}
+        self._with_name = defaultdict[str, set[LevelLock]](set)
+
+    def get(self, lock: LevelLock) -> frozenset[str] | None:
+        return self._of.get(lock)
+
+    def put(self, lock: LevelLock, cells: frozenset[str]) -> None:
+        self._of[lock] = cells
+        for _, part in kinds_of(lock):
+            for name in part if isinstance(part, frozenset) else ():
+                self._with_name[name].add(lock)
+
+    def drop(self, names: Iterable[str]) -> bool:
+        """Drop the locks that have one of these names, and return whether there were any."""
+        dropped = [lock for name in names for lock in self._with_name.pop(name, ())]
+        for lock in dropped:
+            self._of.pop(lock, None)
+        return bool(dropped)
 
 
 class PlacedLocks:
     """The locks of placed recipes. Recipes without locks are only counted. Mutable.
 
-    `version` rises when a kind or name begins or ceases to occur: while it stays the same, so do the weights
-    of sets without placed recipes.
+    While `version` stays the same, so do the weights of sets without placed recipes. It rises when a kind
+    begins or ceases to occur, or a name that a lock with known cells has.
     """
 
     def __init__(self, every: Iterable[Locks] = ()) -> None:
@@ -45,8 +70,8 @@ class PlacedLocks:
         self.version = 0
         self._without = 0
         self._levels = [KindCounts() for _ in LEVELS]
-        # By level and lock: the cells beside all these recipes.
-        self._cells: list[dict[LevelLock, frozenset[str]]] = [{} for _ in LEVELS]
+        # By level: the cells beside all these recipes.
+        self._cells = [CellsBeside() for _ in LEVELS]
         for locks in every:
             self._count(locks, 1)
 
@@ -73,12 +98,15 @@ class PlacedLocks:
             self._without += change
             if _begins_or_ends(self._without, change):
                 self.version += 1
-                self._cells = [{} for _ in LEVELS]
+                self._cells = [CellsBeside() for _ in LEVELS]
             return
         for level, (counts, lock) in enumerate(zip(self._levels, locks.levels, strict=True)):
-            if counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change):
+            is_other_kind, names = counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
+            if is_other_kind:
                 self.version += 1
-                self._cells[level] = {}
+                self._cells[level] = CellsBeside()
+            elif self._cells[level].drop(names):
+                self.version += 1
 
     def cells(self, level: int, waiting: LevelLock, own: PlacedLocks | None = None) -> frozenset[str]:
         """Return the cells of a lock at a level, beside all these recipes without those in `own`.
@@ -89,7 +117,8 @@ class PlacedLocks:
             return frozenset(self._found(level, waiting, own))
         cells = self._cells[level].get(waiting)
         if cells is None:
-            cells = self._cells[level][waiting] = frozenset(self._found(level, waiting, NOTHING_PLACED))
+            cells = frozenset(self._found(level, waiting, NOTHING_PLACED))
+            self._cells[level].put(waiting, cells)
         return cells
 
     def _found(self, level: int, waiting: LevelLock, own: PlacedLocks) -> Iterable[str]:

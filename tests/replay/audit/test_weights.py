@@ -128,6 +128,41 @@ def test_static_weight__of_any_set__is_the_plain_maximum_over_the_recipes_of_oth
     assert static_weight(profile, sums, DEFAULTS, sums.of_set(1)) == plain_weight(profile, others)
 
 
+@given(st.lists(DOCUMENTS, min_size=1, max_size=3), PLACED, st.lists(st.integers(0, 4), max_size=6))
+def test_static_weight__asked_after_each_change__is_that_of_new_sums(
+    documents: list[Any], placed: list[tuple[int, Any]], ended: list[int]
+) -> None:
+    """While the version stays the same, so do the weights of sets without placed recipes."""
+    sums, profiles = PlacedLocks(), list(map(locks_of, documents))
+    held: dict[int, tuple[int, Any]] = {}
+    known = sums.version, [static_weight(profile, sums, DEFAULTS) for profile in profiles]
+    moves = [(number, each) for number, each in enumerate(placed)]
+    for number, each in [*moves, *((number, None) for number in ended)]:
+        if each is None:
+            held.pop(number, None)
+        else:
+            held[number] = each
+        sums.put(number, *((1, None) if each is None else (each[0], locks_of(each[1]))))
+        fresh = PlacedLocks(locks_of(locks) for _, locks in held.values())
+        weights = [static_weight(profile, fresh, DEFAULTS) for profile in profiles]
+        if sums.version == known[0]:
+            assert weights == known[1]
+        assert [static_weight(profile, sums, DEFAULTS) for profile in profiles] == weights
+        known = sums.version, weights
+
+
+def test_version__name_that_no_known_lock_has__stays() -> None:
+    x, placed = locks_of({"pool": {"Exclusive": ["x"]}}), PlacedLocks()
+    placed.put(1, 1, locks_of({"pool": {"Exclusive": ["y"]}}))
+    static_weight(x, placed, DEFAULTS)
+    version = placed.version
+    placed.put(2, 2, locks_of({"pool": {"Exclusive": ["z"]}}))
+    assert placed.version == version
+    placed.put(3, 3, x)
+    assert placed.version > version
+    assert static_weight(x, placed, DEFAULTS) == 4_000
+
+
 def test_static_weight__asked_again_after_the_holder_ended__is_the_new_one() -> None:
     x, placed = locks_of({"pool": {"Exclusive": ["x"]}}), PlacedLocks()
     placed.put(1, 1, x)
