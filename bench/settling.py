@@ -53,7 +53,7 @@ def wait_for_projectors(cluster: BenchCluster) -> float:
     """Wait until the read models show the end of the log, and return the seconds that took."""
     began, end = time.monotonic(), cluster.log.end()
     with cluster.client() as client:
-        # Not `/queue`: its weights would start the explaining process, which would compete with what is measured.
+        # `/queue` has weights, for which the explaining process would start and compete with the case.
         wait_until(
             lambda: client.get("/idle-pool", limit=1)["position"] >= end, "the projector does not catch up"
         )
