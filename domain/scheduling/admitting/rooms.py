@@ -60,9 +60,9 @@ class _Class:
 class Rooms:
     """The limits of one partition, and the sets that are charged under them. Mutable.
 
-    `charged` has the needs of each set that holds systems or has started, `used` their sums. The sets with equal needs are a
-    class with a number; `open` are the classes that have room, in ascending order. `version` rises when a
-    class gains or loses room under one of its limits.
+    `charged` has the needs of each set that holds systems or has started, `used` their sums by limit. The
+    sets with equal needs are a class with a number; `open` are the classes that have room, in ascending
+    order. `version` rises when a class gains or loses room under one of its limits.
     """
 
     def __init__(self) -> None:

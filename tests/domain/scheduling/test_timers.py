@@ -151,10 +151,10 @@ def test_idle_systems__unusable_or_unsafe__not_counted(world: World) -> None:
 
 def test_conservation__planted__counted_by_law_and_not_corrected(world: World, running: int) -> None:
     assert not +tick(world).findings.violations
-    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting")
+    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="running")
     found = tick(world)
     assert (+found.findings.violations, found.decisions) == ({"usage": 1}, [])
-    world.partition.systems["a"] = replace(world.partition.systems["a"], recipe_id=99)
+    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting", recipe_id=99)
     # The system names an unknown recipe, and the recipe is on a system that names another one.
     assert +tick(world).findings.violations == {"usage": 1, "orphans": 1}
     assert tick(world).findings.never_happen == 2
@@ -186,6 +186,7 @@ def test_conservation__wrong_charges__are_counted(world: World) -> None:
     world.configure(limits={"placed_recipes": 5})
     world.add_idle("a")
     world.submit(named("a"))
+    world.settle()
     rooms = world.partition.sets.rooms
     ((recipe_set_id, needs),) = rooms.charged.items()
     assert not +tick(world).findings.violations

@@ -81,7 +81,7 @@ def test_systems__planted__is_found(plant: Plant, subject: str, counts: str) -> 
 
 
 def set_does_not_name_it(story: Story) -> None:
-    story.commit(("recipe/9", new(1, 9, only("a"), "Normal")))
+    story.commit(("recipe/9", new(1, 9, only("a"), "Normal", distro_tree_id=1)))
 
 
 def holds_an_unknown_system(story: Story) -> None:
@@ -109,8 +109,8 @@ def limited() -> Story:
     return story
 
 
-def forgotten(state: State) -> None:
-    state.rooms.charge(1, None)
+def charged_with_nothing(state: State) -> None:
+    state.rooms.charge(1, {})
 
 
 def charged_for_two(state: State) -> None:
@@ -123,7 +123,7 @@ def negative(state: State) -> None:
 
 
 @pytest.mark.parametrize(
-    ("law", "plant"), [("charges", forgotten), ("charges", charged_for_two), ("signs", negative)]
+    ("law", "plant"), [("charges", charged_with_nothing), ("charges", charged_for_two), ("signs", negative)]
 )
 def test_charges__planted_in_the_state__are_found(law: str, plant: Callable[[State], None]) -> None:
     """Break the sums of the audit itself, because no event has them; the next commit concerns the set."""
