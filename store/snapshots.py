@@ -26,13 +26,16 @@ from store.sql import SQL
 logger = logging.getLogger(__name__)
 
 # One snapshot is kept per this number of events, which take some four seconds to read. A snapshot of a long
-# queue has tens of megabytes.
+# queue has tens of megabytes before it is compressed.
 SPAN_EVENTS: Final = 200_000
 # Older snapshots are deleted. An earlier state must be folded from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
-# PostgreSQL would take ten times as long to compress the bitmaps, and the decisions would wait for it.
+# PostgreSQL would compress a large piece otherwise, more slowly, and the decisions would wait for it.
 COMPRESSION_LEVEL: Final = 1
+
+# Rises with each change of `encoded`, so that no snapshot of another encoding is read.
+ENCODING_VERSION: Final = 2
 
 # Bytecode and files of editors do not change decisions.
 SOURCE_SUFFIXES: Final = (".py", ".json")
@@ -52,7 +55,7 @@ class Snapshots:
         if not rows:
             return Partition()
         try:
-            return restored(orjson.loads(zlib.decompress(content)) for (content,) in rows)
+            return restored(decoded(content) for (content,) in rows)
         except (zlib.error, ValueError, LookupError, TypeError) as error:
             logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
             return Partition()
@@ -62,11 +65,21 @@ class Snapshots:
         attempt, position = uuid.uuid4().hex, partition.position
         for number, (piece, is_last) in enumerate(_with_last(pieces(partition))):
             key = (self._name, attempt, number, is_last, code_version(), position)
-            content = zlib.compress(orjson.dumps(piece), COMPRESSION_LEVEL)
-            self._log.rows(SQL["save_snapshot_piece"], (*key, content))
+            self._log.rows(SQL["save_snapshot_piece"], (*key, encoded(piece)))
             yield
         retention = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
         self._log.rows(SQL["delete_older_snapshots"], {"name": self._name, "position": position, **retention})
+
+
+def encoded(piece: Piece) -> bytes:
+    """Return a piece as compressed JSON, as it is stored."""
+    return zlib.compress(orjson.dumps(piece), COMPRESSION_LEVEL)
+
+
+def decoded(content: bytes) -> Piece:
+    """Decode a stored piece. Raises zlib.error and ValueError."""
+    piece: Piece = orjson.loads(zlib.decompress(content))
+    return piece
 
 
 def _with_last(snapshot: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
@@ -80,8 +93,8 @@ def _with_last(snapshot: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
 
 @cache
 def code_version() -> str:
-    """Return a digest of the names and contents of all files of the domain, code and tables of data."""
-    return digest_of(resources.files("domain"))
+    """Return the version of the encoding, and a digest of all code and data files of the domain."""
+    return f"{ENCODING_VERSION}-{digest_of(resources.files('domain'))}"
 
 
 def digest_of(folder: Traversable) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 
 from domain.events import Basis, Change, Stamp
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
@@ -116,10 +117,10 @@ class Scheduler:
 
     def step(self, timeout_seconds: float) -> None:
         """Fold new events, also without the lease, to be ready to take over; decide if the lease is held."""
-        if self._must_decide() or self._is_writing_snapshot():
+        if self._must_decide():
             page = self._next_page(0.0)
         else:
-            page = self._wait_for_page(timeout_seconds)
+            page = self._wait_for_page(min(timeout_seconds, self._seconds_to_next_piece()))
         while page:
             self._fold(page)
             page = self._next_page(0.0) if self._tailer.has_unread else ()
@@ -174,12 +175,10 @@ class Scheduler:
             # Snapshots wait until there is nothing to decide.
             self._snapshot_writer.write_some()
 
-    def _is_writing_snapshot(self) -> bool:
-        return (
-            self._fence is not None
-            and self._snapshot_writer is not None
-            and self._snapshot_writer.is_under_way
-        )
+    def _seconds_to_next_piece(self) -> float:
+        if self._fence is None or self._snapshot_writer is None:
+            return inf
+        return self._snapshot_writer.seconds_to_next_piece()
 
     def _must_decide(self) -> bool:
         return self._fence is not None and bool(self.partition.triggers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from math import inf
 from typing import Final
 
 from domain.scheduling.world.partition import Partition
@@ -17,6 +18,11 @@ CALM_SNAPSHOT_SECONDS = 10.0
 # Minimum share of idle time of a calm scheduler, measured over at least `MEASURE_SECONDS`.
 CALM_SHARE = 0.75
 MEASURE_SECONDS = 1.0
+# Maximum share of time for the pieces of a snapshot. Without pauses between them, decisions wait for the
+# processor and for the database.
+SHARE_OF_TIME = 0.25
+# Maximum pause, for the case that the database was slow with one piece.
+MAX_PAUSE_SECONDS = 0.5
 
 EXHAUSTED: Final = object()
 
@@ -33,6 +39,7 @@ class SnapshotWriter:
         self._written_position = partition.position
         self._written_at = time.monotonic()
         self._saving: Iterator[None] | None = None
+        self._next_piece_at = self._written_at
         self._is_calm = False
         self._idle_seconds = 0.0
         self._measured_at = self._written_at
@@ -48,19 +55,28 @@ class SnapshotWriter:
     def is_under_way(self) -> bool:
         return self._saving is not None
 
+    def seconds_to_next_piece(self) -> float:
+        """Return the time until the next piece of an unfinished snapshot, infinity if there is none."""
+        return max(0.0, self._next_piece_at - time.monotonic()) if self.is_under_way else inf
+
     def is_due(self) -> bool:
-        """Return whether a snapshot is unfinished, or enough events and time have passed since the last."""
+        """Return whether to write the next piece, or to begin because enough events and time have passed."""
+        if self.is_under_way:
+            return not self.seconds_to_next_piece()
         events = self._partition.position - self._written_position
         elapsed = time.monotonic() - self._written_at
         interval = CALM_SNAPSHOT_SECONDS if self._is_calm else SNAPSHOT_SECONDS
-        return self.is_under_way or (events >= SNAPSHOT_EVENTS and elapsed >= interval)
+        return events >= SNAPSHOT_EVENTS and elapsed >= interval
 
     def write_some(self) -> None:
         """Write one piece of a snapshot, in some milliseconds, so that decisions are not delayed."""
+        began = time.monotonic()
         saving = self._saving or self._save()
         self._saving = None
         if next(saving, EXHAUSTED) is not EXHAUSTED:
             self._saving = saving
+        ended = time.monotonic()
+        self._next_piece_at = ended + min((ended - began) * (1 / SHARE_OF_TIME - 1), MAX_PAUSE_SECONDS)
 
     def write_all(self) -> None:
         """Write a snapshot of the present state, unless the last one has that position."""

@@ -14,9 +14,8 @@ from domain.admission.dependencies import DEFAULT_STATES, FINAL_STATES
 from domain.contention.locks import Locks
 
 METAVAR = "job|set=ID[:STATE,…]"
-_FORM = (
-    "must be job=ID or set=ID, with final states as in job=17:completed,cancelled; only a file can count back"
-)
+_FORM = "must be job=ID or set=ID, with final states as in job=17:completed,cancelled"
+_COUNTS_BACK = re.compile(r"(job|set)=-[0-9]")
 # The word in the option -> the field in a document.
 _KINDS = {"job": "job", "set": "recipe_set"}
 _DEPENDENCY = re.compile(r"(?P<kind>job|set)=(?P<id>[0-9]{1,10})(:(?P<states>.*))?", re.DOTALL)
@@ -28,7 +27,8 @@ def _dependency(text: str) -> Document:
     """Return the document of a job or recipe set that must end first."""
     match = _DEPENDENCY.fullmatch(text)
     if match is None:
-        raise ValueError(_FORM)
+        only_in_files = "; only a file can count back" if _COUNTS_BACK.match(text) else ""
+        raise ValueError(f"{_FORM}{only_in_files}")
     number, states = int(match["id"]), match["states"]
     if not 1 <= number <= MAX_ID:
         raise ValueError(f"the id must be from 1 to {MAX_ID}")

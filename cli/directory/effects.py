@@ -16,9 +16,9 @@ def effect_text(row: Row) -> str:
     """Return the effect on a set, in a word."""
     before, after = ((row[moment] or {}).get("effect") for moment in ("before", "after"))
     if row["placed"]:
-        return "none: placed"
+        return "unchanged: placed"
     if before == after:
-        return "none"
+        return "unchanged"
     return "freed" if after is None else ENDS[after]
 
 
@@ -34,12 +34,16 @@ COLUMNS = (
 
 
 def print_effects(output: Output, effects: Mapping[str, Any], matched: str = "") -> None:
-    """Print the recipe sets of a dry run, and their counts after the text `matched`."""
+    """Print the recipe sets of a dry run, and the counts of changes after the text `matched`.
+
+    The service looks at each set by itself, so several freed sets may need the same room.
+    """
     if effects["recipe_sets"]:
         output.table(COLUMNS, effects["recipe_sets"])
     held_back = effects["held_back"]
     subject = str(held_back) if matched else counted(held_back, "recipe set")
-    note(f"{matched}{subject} would be held back or end, {effects['freed']} freed")
+    each = ", each if it were the only one" if effects["freed"] > 1 else ""
+    note(f"{matched}{subject} would newly be held back or end, {effects['freed']} freed{each}")
 
 
 def matched_text(effects: Mapping[str, Any]) -> str:

@@ -50,8 +50,8 @@ QUEUE = Listing(
         Column("held back", _held_back, "text", 1),
         Column("whiteboard", "whiteboard", "text", 3),
     ),
-    "No recipe is waiting.",
-    "No recipe was waiting then.",
+    "No recipe waits for a system.",
+    "No recipe waited for a system then.",
     "No waiting recipe could use {system}.",
     "No recipe that was waiting then could have used {system}.",
 )

@@ -36,7 +36,13 @@ def own_locks(state: State, host: Recipe) -> Locks:
 def profile_of(state: State, set_id: int) -> Locks:
     """Return the merged locks of a set, with unknown names for those of the systems of its recipes."""
     recipes = (state.recipes.get(number) or state.finished.get(number) for number in _numbers(state, set_id))
-    return merged(without_own_names(recipe.locks) for recipe in recipes if recipe is not None)
+    return _declared_by(*(recipe.locks for recipe in recipes if recipe is not None))
+
+
+@lru_cache(10_000)
+def _declared_by(*declared: Locks) -> Locks:
+    """Return the merged locks that the recipes of a set declare, without their own names."""
+    return merged(map(without_own_names, declared))
 
 
 def _numbers(state: State, set_id: int) -> tuple[int, ...]:

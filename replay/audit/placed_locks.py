@@ -19,22 +19,22 @@ class KindCounts:
         self.names = Counter[tuple[str, str]]()
 
     def count(self, lock: LevelLock, change: int) -> tuple[bool, list[str]]:
-        """Count a lock; return whether a kind begins or ceases to occur, and the names that do in a kind."""
-        is_other_kind, other_names = False, list[str]()
+        """Count a lock; return whether a kind appears or disappears, and the names that do so in a kind."""
+        kinds_change, changed_names = False, list[str]()
         for kind, part in kinds_of(lock):
             self.kinds[kind] += change
-            is_other_kind |= _begins_or_ends(self.kinds[kind], change)
+            kinds_change |= _appears_or_disappears(self.kinds[kind], change)
             for name in part if isinstance(part, frozenset) else ():
                 self.names[kind, name] += change
-                if _begins_or_ends(self.names[kind, name], change):
-                    other_names.append(name)
+                if _appears_or_disappears(self.names[kind, name], change):
+                    changed_names.append(name)
                 if not self.names[kind, name]:
                     del self.names[kind, name]
-        return is_other_kind, other_names
+        return kinds_change, changed_names
 
 
-class CellsBeside:
-    """The cells of locks at one level that were asked for, until what they are beside changes. Mutable."""
+class CellsCache:
+    """A cache of the cells of waiting locks at one level. Mutable."""
 
     def __init__(self) -> None:
         self._of: dict[LevelLock, frozenset[str]] = {}
@@ -49,29 +49,28 @@ class CellsBeside:
             for name in part if isinstance(part, frozenset) else ():
                 self._with_name[name].add(lock)
 
-    def drop(self, names: Iterable[str]) -> bool:
-        """Drop the locks that have one of these names, and return whether there were any."""
-        dropped = [lock for name in names for lock in self._with_name.pop(name, ())]
-        for lock in dropped:
-            self._of.pop(lock, None)
-        return bool(dropped)
+    def drop(self, names: Iterable[str]) -> set[LevelLock]:
+        """Drop and return the cached locks that have one of these names."""
+        locks = {lock for name in names for lock in self._with_name.pop(name, ())}
+        return {lock for lock in locks if self._of.pop(lock, None) is not None}
 
 
 class PlacedLocks:
     """The locks of placed recipes. Recipes without locks are only counted. Mutable.
 
-    While `version` stays the same, so do the weights of sets without placed recipes. It rises when a kind
-    begins or ceases to occur, or a name that a lock with known cells has.
+    `version` rises when all cells of a level may have changed, because a kind appears or disappears there.
+    `changed` has the locks with cached cells that may have changed otherwise; `Profiles` clears it.
     """
 
     def __init__(self, every: Iterable[Locks] = ()) -> None:
         self._recipes: dict[int, tuple[int, Locks]] = {}
         self._of_sets: defaultdict[int, dict[int, Locks]] = defaultdict(dict)
         self.version = 0
+        self.changed: set[LevelLock] = set()
         self._without = 0
         self._levels = [KindCounts() for _ in LEVELS]
         # By level: the cells beside all these recipes.
-        self._cells = [CellsBeside() for _ in LEVELS]
+        self._cells = [CellsCache() for _ in LEVELS]
         for locks in every:
             self._count(locks, 1)
 
@@ -96,17 +95,17 @@ class PlacedLocks:
     def _count(self, locks: Locks, change: int) -> None:
         if locks == NO_LOCKS:
             self._without += change
-            if _begins_or_ends(self._without, change):
+            if _appears_or_disappears(self._without, change):
                 self.version += 1
-                self._cells = [CellsBeside() for _ in LEVELS]
+                self._cells = [CellsCache() for _ in LEVELS]
             return
         for level, (counts, lock) in enumerate(zip(self._levels, locks.levels, strict=True)):
-            is_other_kind, names = counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
-            if is_other_kind:
+            kinds_change, names = counts.count(ALL_EXCLUSIVE if locks.whole_lab else lock, change)
+            if kinds_change:
                 self.version += 1
-                self._cells[level] = CellsBeside()
-            elif self._cells[level].drop(names):
-                self.version += 1
+                self._cells[level] = CellsCache()
+            else:
+                self.changed |= self._cells[level].drop(names)
 
     def cells(self, level: int, waiting: LevelLock, own: PlacedLocks | None = None) -> frozenset[str]:
         """Return the cells of a lock at a level, beside all these recipes without those in `own`.
@@ -146,6 +145,6 @@ class PlacedLocks:
 NOTHING_PLACED = PlacedLocks()
 
 
-def _begins_or_ends(after: int, change: int) -> bool:
+def _appears_or_disappears(after: int, change: int) -> bool:
     """Return whether a count was 0 before a change, or is 0 after it."""
     return not after or after == change

@@ -7,8 +7,8 @@ the same representative have the same rights, so the order within a queue is the
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,30 +55,6 @@ class QueueEntry(NamedTuple):
     profile: int
 
 
-class QueueGroup:
-    """The ranks of the recipes of a queue that have one nominal priority and profile. Mutable.
-
-    `requirements` is the bitmap of their requirements.
-    """
-
-    def __init__(self) -> None:
-        self.ranks: list[Rank] = []
-        self.requirements = 0
-        self._count_of_requirements = Counter[int]()
-
-    def add(self, number: int, rank: Rank) -> None:
-        insort(self.ranks, rank)
-        self._count_of_requirements[number] += 1
-        self.requirements |= 1 << number
-
-    def drop(self, number: int, rank: Rank) -> None:
-        del self.ranks[bisect_left(self.ranks, rank)]
-        self._count_of_requirements[number] -= 1
-        if not self._count_of_requirements[number]:
-            del self._count_of_requirements[number]
-            self.requirements ^= 1 << number
-
-
 class SubmitterQueue:
     """The queued or assigned recipes of one representative submitter. Mutable.
 
@@ -93,7 +69,8 @@ class SubmitterQueue:
         self._needs: defaultdict[int, list[RecipeNeed]] = defaultdict(list)
         self._requirements = 0
         self._ranks: defaultdict[RecipeNeed, list[Rank]] = defaultdict(list)
-        self._groups: defaultdict[tuple[int, int], QueueGroup] = defaultdict(QueueGroup)
+        # By nominal priority and profile.
+        self._by_priority: defaultdict[int, defaultdict[int, list[Rank]]] = defaultdict(_ranks)
 
     @property
     def first(self) -> Rank | None:
@@ -118,27 +95,23 @@ class SubmitterQueue:
         ranks = self._ranks
         return [need for number in numbers_in(wanted) for need in self._needs[number] if ranks[need][0] < end]
 
-    def groups(self) -> list[tuple[tuple[int, int], QueueGroup]]:
-        """Return the groups, each with its nominal priority and the number of its profile."""
-        return list(self._groups.items())
-
-    def needs_in(self, group: QueueGroup, among: int) -> list[RecipeNeed]:
-        """Return the needs that recipes of a group may have, with a requirement in a bitmap."""
-        wanted = group.requirements & among
-        return [need for number in numbers_in(wanted) for need in self._needs[number]]
+    @property
+    def by_priority(self) -> Mapping[int, Mapping[int, list[Rank]]]:
+        """Return the ranks, in order, by nominal priority and number of the profile."""
+        return self._by_priority
 
     def add(self, need: RecipeNeed, rank: Rank, profile: int) -> None:
-        self._groups[rank[0], profile].add(need.requirements.number, rank)
+        insort(self._by_priority[rank[0]][profile], rank)
         ranks = self._ranks[need]
         before = ranks[0] if ranks else None
         insort(ranks, rank)
         self._index_first(need, before, ranks[0])
 
     def drop(self, need: RecipeNeed, rank: Rank, profile: int) -> None:
-        group = self._groups[rank[0], profile]
-        group.drop(need.requirements.number, rank)
-        if not group.ranks:
-            del self._groups[rank[0], profile]
+        alike = self._by_priority[rank[0]][profile]
+        del alike[bisect_left(alike, rank)]
+        if not alike:
+            del self._by_priority[rank[0]][profile]
         ranks = self._ranks[need]
         before = ranks[0]
         del ranks[bisect_left(ranks, rank)]
@@ -195,6 +168,10 @@ class Queues:
         for queues in self._queues.values():
             if submitter in queues and queues[submitter].first is None:
                 del queues[submitter]
+
+
+def _ranks() -> defaultdict[int, list[Rank]]:
+    return defaultdict(list)
 
 
 def _queues() -> defaultdict[Submitter, SubmitterQueue]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import takewhile
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from typing import NamedTuple
 
 from replay.audit.queues import AFTER_ALL, BEFORE_ALL, NEWLY_ASSIGNED, OWED, Rank, SubmitterQueue
@@ -99,7 +99,8 @@ def eligible_by_weight(
     view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank, weights: Weights
 ) -> Iterator[Recipe]:
     """Yield recipes that rank before `before` and could take a system safely, by plain search."""
-    for recipe in _candidates_by_weight(view, matcher, system, before, weights):
+    # A list, because the check of safety changes the queues tentatively.
+    for recipe in list(_candidates_by_weight(view, matcher, system, before, weights)):
         there = rank_on(view, matcher, recipe, system, bound_first=before.tier > 0, weights=weights)
         if there < before and could_take_safely(view, matcher, recipe, system):
             yield recipe
@@ -113,37 +114,40 @@ def _candidates_by_weight(
         for _, queue in view.queues[lab]:
             for need in matcher.obtainable_needs(queue, system, AFTER_ALL):
                 yield from (view.recipes[rank[2]] for rank in queue.ranks_of(need))
+    suits = cache(partial(matcher.is_obtainable, system=system))
     for submitter, queue in view.queues[None]:
         highest_priority = matcher.highest_priority(submitter, system)
         if highest_priority is None:
             continue
-        for (nominal, profile), group in queue.groups():
-            recipes: Iterator[Recipe] = (view.recipes[rank[2]] for rank in group.ranks)
-            if profile != NEWLY_ASSIGNED:
-                ranks_before = _ranks_before(view, before, max(nominal, highest_priority), profile, weights)
-                recipes = takewhile(ranks_before, recipes)
-            # A list, because the caller changes the groups tentatively.
-            if found := list(recipes):
-                needs = set(matcher.obtainable_in(queue, group, system))
-                yield from [recipe for recipe in found if view.need(recipe) in needs]
+        for nominal, by_profile in queue.by_priority.items():
+            first = SystemRank(_tier(1, before.tier > 0), max(nominal, highest_priority), nominal, 1, 0, 0)
+            if first < before:
+                recipes = _recipes_before(view, by_profile, first, before, weights)
+                yield from (recipe for recipe in recipes if suits(view.need(recipe)))
 
 
-def _ranks_before(
-    view: SchedulerView, before: SystemRank, effective: int, profile: int, weights: Weights
-) -> Callable[[Recipe], bool]:
-    """Return a function that tells whether a queued recipe of a profile and priority ranks before `before`.
+def _recipes_before(
+    view: SchedulerView,
+    by_profile: Mapping[int, list[Rank]],
+    first: SystemRank,
+    before: SystemRank,
+    weights: Weights,
+) -> Iterator[Recipe]:
+    """Yield the recipes of one nominal priority that rank before `before`, and all newly assigned ones.
 
-    If a recipe of a nominal priority and a profile does not, no later one does, because none is lighter.
+    `first` is the least rank that they can have.
     """
-    tier, static = _tier(1, before.tier > 0), weights.of_profile(profile)
-
-    def ranks_before(recipe: Recipe) -> bool:
-        recipe_set = view.sets[recipe.set_id]
-        weight = static * weights.remaining_ticks(recipe.set_id)
-        nominal = URGENCY[recipe_set.priority]
-        return SystemRank(tier, effective, nominal, 1, weight, recipe_set.submission) < before
-
-    return ranks_before
+    without_weight = first[:4]
+    for profile, ranks in by_profile.items():
+        static = None if profile == NEWLY_ASSIGNED else weights.of_profile(profile)
+        for _, submission, number in ranks:
+            recipe = view.recipes[number]
+            if static is not None:
+                weight = static * weights.remaining_ticks(recipe.set_id)
+                if (*without_weight, weight, submission) >= before:
+                    # No later recipe of the profile is lighter.
+                    break
+            yield recipe
 
 
 def eligible_before(

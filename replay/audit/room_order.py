@@ -14,7 +14,8 @@ from replay.audit.rooms import PLACED, Limit, Needs
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import URGENCY
-from replay.audit.weights import remaining_ticks, settings_of, weights_at
+from replay.audit.weight_formula import remaining_ticks, settings_of
+from replay.audit.weights import weights_at
 
 
 class RoomTurn(NamedTuple):

@@ -54,7 +54,7 @@ class SchedulerView(FoldedWorld):
         self.now: Any = None
         self.declaring = 0
         self.placed = PlacedLocks()
-        self.profiles = Profiles()
+        self.profiles = Profiles(self.placed)
         self._profile_of_set: dict[int, int] = {}
         # The position of the last event that may let a set have the locks for which it waits.
         self.eased_at = 0

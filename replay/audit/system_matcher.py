@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from replay.audit.facts import Facts, facts_of
-from replay.audit.queues import QueueGroup, Rank, RecipeNeed, SubmitterQueue
+from replay.audit.queues import Rank, RecipeNeed, SubmitterQueue
 from replay.audit.requirement_cache import RequirementCache
 from replay.audit.rights import ANY_SUBMITTER, URGENT, Submitter
 from replay.audit.scheduler_view import SchedulerView
@@ -116,11 +116,6 @@ class SystemMatcher:
         open_to = queue.needs(~self._refused(system), end)
         found = [need for need in open_to if self.is_obtainable(need, system)]
         return sorted(found, key=lambda need: queue.ranks_of(need)[0])
-
-    def obtainable_in(self, queue: SubmitterQueue, group: QueueGroup, system: System) -> list[RecipeNeed]:
-        """Return the needs that recipes of a group of a queue may have and that a system suits."""
-        open_to = queue.needs_in(group, ~self._refused(system))
-        return [need for need in open_to if self.is_obtainable(need, system)]
 
     def usable_systems(self, recipe: Recipe, lab: str) -> UsableSystems:
         world, need = self._world, self._world.need(recipe)

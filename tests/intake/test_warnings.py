@@ -205,9 +205,12 @@ def test_preferred_pool__unknown__is_accepted_with_a_warning() -> None:
     [
         (
             "$sytem",
-            "is taken as a plain name; only these stand for other names: $guests, $lab, $pools, $system",
+            (
+                '"$sytem" is taken as a plain name; '
+                "only these stand for other names: $guests, $lab, $pools, $system"
+            ),
         ),
-        ("{TARGET}", "is taken as a plain name; only operations have names of parameters"),
+        ("{TARGET}", '"{TARGET}" is taken as a plain name; only operations have names of parameters'),
     ],
 )
 def test_name_of_a_lock__looks_like_more_than_a_name__is_accepted_with_a_warning(
@@ -220,13 +223,21 @@ def test_name_of_a_lock__looks_like_more_than_a_name__is_accepted_with_a_warning
 
 
 @pytest.mark.parametrize(
-    "reason", ["rate-limit:0:san", "rate-limit:2:", "Rate-Limit:2:san", " rate-limit:2:san"]
+    "reason",
+    [
+        "rate-limit:0:san",
+        "rate-limit:2:",
+        "Rate-Limit:2:san",
+        " rate-limit:2:san",
+        "rate_limit:2:san",
+        "RateLimit: 2:san",
+    ],
 )
 def test_reason__is_nearly_a_rate_limit__is_accepted_with_a_warning(reason: str) -> None:
     document = {**job_document(), "reasons": ["rate-limit:2:san", reason]}
     ((where, message),) = warnings_of(document)
     assert where.endswith(": reasons[1]")
-    assert message == f"is taken as a note: {FORM}"
+    assert message == f'"{reason}" is taken as a note: {FORM}'
 
 
 def test_strict__any_warning__is_a_fault() -> None:

@@ -154,7 +154,8 @@ PLANTED: Mapping[str, Planted] = {
     "wake-ups": Planted(nobody_wakes_up, "consistency loop|no_idle_system_wanted|nobody_jumped", seeds=30),
     "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
     "loans": Planted(ignore_loans, "lent_system"),
-    "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=52),
+    # In one of some 35 seeds a maximum priority decides who is first, and before seed 90 in none.
+    "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=90, seeds=120),
     "locks": Planted(locks_conflict_with_nothing, "no_conflicting_locks|no_lock_jumped|starts_with_locks"),
     "admission": Planted(nobody_held_back, "admitted"),
     "room": Planted(nobody_needs_room, "admitted .*: its set has no room under"),

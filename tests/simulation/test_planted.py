@@ -1,4 +1,4 @@
-"""A planted fault is found within few seeds, by the check for it."""
+"""A planted fault is found within the seeds named for it, by the check for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HOURS = 6.0
 
 
 # Faults that need many seeds, or long ones.
-SLOW = ("versions", "command ids", "wake-ups", "safety", "loans")
+SLOW = ("versions", "command ids", "wake-ups", "safety", "loans", "effective priorities")
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +16,10 @@ from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import SCHEDULER
+from store.mapper import StoredRow
 from store.snapshots import Snapshots, code_version
 from store.sql import SQL
+from store.tailer import Tailer
 from tests.domain.scheduling.contents import snapshot_of
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
@@ -28,7 +32,8 @@ from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.run_once import run_once
 from workers import snapshotting
-from workers.snapshotting import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, SnapshotWriter
+from workers.scheduler import Scheduler, lease_for
+from workers.snapshotting import CALM_SNAPSHOT_SECONDS, MAX_PAUSE_SECONDS, SNAPSHOT_EVENTS, SnapshotWriter
 
 
 def with_content(content: bytes) -> bytes:
@@ -80,6 +85,17 @@ def test_snapshot__invalid__is_not_loaded(log: EventLog, owner: Owner, corruptio
         pass
     assert snapshots.load().position > 0
     owner.execute(corruption)
+    assert snapshots.load().position == 0
+
+
+def test_snapshot__stored_without_compression__is_not_loaded(log: EventLog, owner: Owner) -> None:
+    equip(log, systems=3)
+    snapshots = Snapshots(log, SCHEDULER)
+    for _ in snapshots.saving(folded(log)):
+        pass
+    for number, content in owner.execute("SELECT number, content FROM live.snapshots").fetchall():
+        update = "UPDATE live.snapshots SET content = %s WHERE number = %s"
+        owner.execute(update, (zlib.decompress(content), number))
     assert snapshots.load().position == 0
 
 
@@ -231,7 +247,7 @@ def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> 
     writer = SnapshotWriter(snapshots, partition)
     partition.position = 5
     writer.write_some()
-    assert writer.is_under_way and writer.is_due()
+    assert writer.is_under_way
     partition.position = 6
     while writer.is_under_way:
         assert snapshots.positions == []
@@ -239,6 +255,72 @@ def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> 
     assert snapshots.positions == [5]
     writer.write_all()
     assert snapshots.positions == [5, 6], "write_all writes the later events"
+
+
+def test_is_due__piece_written__after_three_times_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    snapshots: Any = SimpleNamespace(saving=lambda _: slow_pieces(clock, seconds=0.125))
+    writer = SnapshotWriter(snapshots, Partition())
+    assert writer.seconds_to_next_piece() == inf
+    writer.write_some()
+    assert (writer.is_due(), writer.seconds_to_next_piece()) == (False, 0.375)
+    clock.now += 0.25
+    assert (writer.is_due(), writer.seconds_to_next_piece()) == (False, 0.125)
+    clock.now += 0.125
+    assert (writer.is_due(), writer.seconds_to_next_piece()) == (True, 0.0)
+
+
+def test_step__snapshot_unfinished__waits_no_longer_than_until_its_next_piece(
+    log: EventLog, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshotting, "SNAPSHOT_EVENTS", 1)
+    monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(snapshotting, "CALM_SNAPSHOT_SECONDS", 0.0)
+    equip(log, systems=3)
+    with closing(RecordingTailer(database.service_url)) as tailer:
+        lease, snapshots = lease_for(database.service_url, "test"), Snapshots(log, SCHEDULER)
+        scheduler = Scheduler(log, tailer, lease, lambda: datetime.now(UTC), snapshots=snapshots)
+        waits = []
+        while snapshots.load().position < log.end():
+            tailer.timeouts.clear()
+            scheduler.step(timeout_seconds=5.0)
+            waits.append(tailer.timeouts[0])
+        # The last step of a snapshot deletes older ones.
+        scheduler.step(timeout_seconds=5.0)
+        tailer.timeouts.clear()
+        scheduler.step(timeout_seconds=0.125)
+        scheduler.run(lambda: True)
+    assert waits[0] == 5.0
+    assert len(waits) > 2 and all(wait <= MAX_PAUSE_SECONDS for wait in waits[2:])
+    assert tailer.timeouts == [0.125]
+
+
+class RecordingTailer(Tailer):
+    """A tailer that records how long its callers would wait."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.timeouts: list[float] = []
+
+    def next_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
+        self.timeouts.append(timeout_seconds)
+        return super().next_page(timeout_seconds)
+
+
+def test_seconds_to_next_piece__database_was_slow__are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    snapshots: Any = SimpleNamespace(saving=lambda _: slow_pieces(clock, seconds=60.0))
+    writer = SnapshotWriter(snapshots, Partition())
+    writer.write_some()
+    assert writer.seconds_to_next_piece() == MAX_PAUSE_SECONDS
+
+
+def slow_pieces(clock: SimpleNamespace, seconds: float) -> Iterator[None]:
+    while True:
+        clock.now += seconds
+        yield
 
 
 def test_write_some__database_unavailable__starts_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,6 @@ state of the recipes that have ended so far, in the order of `domain.roll_up`.
 
 from __future__ import annotations
 
-import zlib
-from base64 import b85decode, b85encode
 from collections.abc import Iterator
 from typing import Final, TypedDict
 
@@ -19,12 +17,10 @@ _STATES: Final = (None, *(state for state in reversed(STATE_ORDER) if state in F
 _CODES: Final = {state: code for code, state in enumerate(_STATES)}
 
 CHUNK_SIZE: Final = 65_536
-# Most of the bytes are equal, so the fastest level leaves little.
-_LEVEL: Final = 1
 
 
 class PlainOutcomes(TypedDict):
-    """The outcomes of the jobs or sets of `CHUNK_SIZE` ids, compressed."""
+    """The outcomes of the jobs or sets of `CHUNK_SIZE` ids; `codes` has two hexadecimal digits for each."""
 
     kind: str
     chunk: int
@@ -53,16 +49,11 @@ class Outcomes:
     def plain(self) -> Iterator[PlainOutcomes]:
         """Iterate over the present outcomes as plain values."""
         copies = [(kind, chunk, bytes(codes)) for (kind, chunk), codes in sorted(self._chunks.items())]
-        return ({"kind": kind, "chunk": chunk, "codes": _encode(codes)} for kind, chunk, codes in copies)
+        return ({"kind": kind, "chunk": chunk, "codes": codes.hex()} for kind, chunk, codes in copies)
 
     def restore(self, plain: PlainOutcomes) -> None:
         """Restore one of the results of `plain`."""
-        codes = bytearray(zlib.decompress(b85decode(plain["codes"])))
-        self._chunks[plain["kind"], plain["chunk"]] = codes
-
-
-def _encode(codes: bytes) -> str:
-    return b85encode(zlib.compress(codes, _LEVEL)).decode("ascii")
+        self._chunks[plain["kind"], plain["chunk"]] = bytearray.fromhex(plain["codes"])
 
 
 def worst_of(*states: str | None) -> str | None:

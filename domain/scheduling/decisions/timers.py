@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
@@ -32,7 +33,7 @@ from domain.scheduling.supply.reasons import (
     SIBLING_IMPOSSIBLE,
     WATCHDOG_EXPIRED,
 )
-from domain.scheduling.world.conservation import LAWS, broken_laws
+from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
 from domain.system.state import System
@@ -110,17 +111,22 @@ def has_silent_lab(partition: Partition) -> bool:
 
 
 def _watchdogs(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
-    for recipe_id in sorted(partition.sets.on_clock):
-        recipe = partition.sets.recipes[recipe_id]
-        deadline = recipe.recorded_deadline
+    recipes = partition.sets.recipes
+    for recipe_id in sorted(number for number in partition.sets.on_clock if _is_late(recipes[number], clock)):
+        recipe = recipes[recipe_id]
         # An earlier decision of this loop may have ended a guest with its host.
-        if deadline is None or deadline > clock.now or recipe.finished:
+        if recipe.finished or not _is_late(recipe, clock):
             continue
         findings.watchdogs_expired += 1
         draft = _draft(partition, f"watchdog/{recipe_id}")
         members = partition.members(recipe.recipe_set_id)
         draft.add(_after_watchdog(partition, members, recipe))
         yield draft.decision()
+
+
+def _is_late(recipe: Recipe, clock: LoopInput) -> bool:
+    deadline = recipe.recorded_deadline
+    return deadline is not None and deadline <= clock.now
 
 
 def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
@@ -189,15 +195,17 @@ def _without_tree(partition: Partition, now: datetime) -> list[int]:
     A new set is not included: the decision on it aborts it if necessary.
     """
     sets: dict[int, None] = {}
+    # Thousands of filters name few trees.
+    is_gone = cache(lambda tree_id: _is_gone(partition, tree_id, now))
     for entry in partition.filters.in_use():
-        if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
+        if any(map(is_gone, entry.key.tree_ids)):
             ranks = partition.filters.ranks_of(entry)
             sets.update((partition.sets.recipes[rank.recipe_id].recipe_set_id, None) for rank in ranks)
     # Sets that are held back are in no line.
     for recipe_set_id in partition.sets.admission.held_back:
         hosts = (host for host in partition.sets.hosts(recipe_set_id) if host.state == "queued")
         trees = (tree_id for host in hosts for tree_id in partition.sets.index.key(host).tree_ids)
-        if any(_is_gone(partition, tree_id, now) for tree_id in trees):
+        if any(map(is_gone, trees)):
             sets[recipe_set_id] = None
     return sorted(sets)
 
@@ -225,7 +233,7 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
 
 def _conservation(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Count violations of the conservation laws; a person must decide which side is right."""
-    findings.violations.update(broken_laws(partition))
+    findings.violations.update(partition.conservation.broken_laws(partition))
     return iter(())
 
 

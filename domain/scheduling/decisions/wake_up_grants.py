@@ -30,7 +30,7 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
 
-# To ask all filters at once costs as much as a few searches that each leave out one filter.
+# To find all filters that fit costs as much as a few searches that each leave out one filter.
 MAX_LEFT_OUT: Final = 3
 
 
@@ -171,14 +171,14 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
     if not idle:
         return
     for rights, of_class in partition.labs.access.each():
-        if (systems := idle & of_class) and (filters := _fitting(partition, systems)):
+        if (systems := idle & of_class) and (filters := _fitting_filters(partition, systems)):
             yield WakeGroup(rights, systems, _tiers(partition, systems, filters))
 
 
-def _fitting(partition: Partition, systems: int, among: int | None = None) -> int:
+def _fitting_filters(partition: Partition, systems: int, among: int | None = None) -> int:
     """Return the filters of `among` (None: all) with recipes that fit any of these idle systems."""
     unforced = partition.available.idle(forced=False) & systems
-    return partition.filters.fitting_any(unforced, systems, among)
+    return partition.filters.fitting_filters(unforced, systems, among)
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
@@ -218,7 +218,7 @@ def _leave_out_unfit(partition: Partition, group: WakeGroup) -> None:
     """Leave out the filters that fit none of the remaining systems, all at once."""
     group.left_out = 0
     searches = list(chain.from_iterable(group.tiers))
-    filters = _fitting(partition, group.systems, union(search.filters for search in searches))
+    filters = _fitting_filters(partition, group.systems, union(search.filters for search in searches))
     for search in searches:
         search.filters &= filters
 

@@ -205,27 +205,27 @@ class Filters:
         for number, signature in self._signatures.each(systems):
             yield number, signature & filters
 
-    def fitting_any(self, systems: int, by_force: int, among: int | None = None) -> int:
-        """Return the filters of `among` (None: all with recipes) that fit any of `systems`, as a bitmap.
+    def fitting_filters(self, unforced: int, forced: int, among: int | None = None) -> int:
+        """Return the filters of `among` (None: all with recipes) that fit any of these systems, as a bitmap.
 
-        A filter that forces its system has to fit any of `by_force`, which include `systems`. Either the
-        filters are visited or the systems, whichever are fewer.
+        A filter that forces its system has to fit any of `forced`, which include `unforced`. All other
+        filters have to fit any of `unforced`. The method visits filters or systems, whichever are fewer.
         """
         self._evaluate_all(self._populated)
         among = self._populated if among is None else among & self._populated
-        if by_force.bit_count() < among.bit_count():
+        if forced.bit_count() < among.bit_count():
             found = 0
-            for number, signature in self._signatures.each(by_force):
+            for number, signature in self._signatures.each(forced):
                 self._effort.rows += 1
-                found |= signature if systems >> number & 1 else signature & self._forcing
+                found |= signature if unforced >> number & 1 else signature & self._forcing
             return found & among
-        return union(1 << number for number in numbers_in(among) if self._fits_any(number, systems, by_force))
+        return union(1 << number for number in numbers_in(among) if self._fits_any(number, unforced, forced))
 
-    def _fits_any(self, number: int, systems: int, by_force: int) -> bool:
+    def _fits_any(self, number: int, unforced: int, forced: int) -> bool:
         self._effort.rows += 1
         entry = self._by_number[number]
         assert entry.fitting is not None, "filters with recipes are evaluated"
-        return entry.fitting & (systems if entry.key.forced is None else by_force) != 0
+        return entry.fitting & (unforced if entry.key.forced is None else forced) != 0
 
     def recipe_counts(self, line: str) -> RecipeCounts | None:
         """Return the counts of the recipes of a line; None if the line is empty."""

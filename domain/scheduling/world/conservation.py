@@ -7,14 +7,17 @@ only if Labledger has a bug, and a person must decide which side is right.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING, Final
 
+from domain.recipe.lifecycle import PLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.rooms import Needs, RoomLimit
-from domain.scheduling.world.partition import Partition
 from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System
+
+if TYPE_CHECKING:
+    from domain.scheduling.world.partition import Partition
 
 USAGE: Final = "usage"
 SYSTEMS: Final = "systems"
@@ -34,17 +37,49 @@ LAWS: Final = {
 UNUSED: Final = ("idle", "pending")
 
 
-def broken_laws(partition: Partition) -> dict[str, int]:
-    """Return the number of violations of each broken law; a pair of recipe and system may count twice."""
-    found = Counter[str]()
-    for system in partition.systems.values():
-        found[USAGE] += not _is_used_as_its_recipe(partition, system)
-        found[SYSTEMS] += not _is_counted_once(system)
-    for recipe_id in partition.sets.placed:
-        found[ORPHANS] += not _is_known(partition, partition.sets.recipes[recipe_id])
-    found[CHARGES] = sum(1 for _ in _wrong_charges(partition))
-    found[SIGNS] = sum(used < 0 for used in partition.sets.rooms.used.values())
-    return dict(+found)
+class Conservation:
+    """The check of the laws over the systems and placed recipes that changed since the last check. Mutable.
+
+    Every change is noted by `put_system` or `put_recipe`, and what breaks a law is checked again. `placed`
+    has the placed recipes. Charges are summed anew, because only sets with limits have any.
+    """
+
+    def __init__(self, placed: Container[int]) -> None:
+        self._placed = placed
+        self._systems: set[str] = set()
+        self._recipes: set[int] = set()
+
+    def put_system(self, before: System | None, system: System) -> None:
+        self._systems.add(system.fqdn)
+        recipe_id = None if before is None else before.recipe_id
+        if recipe_id is not None and recipe_id in self._placed:
+            self._recipes.add(recipe_id)
+
+    def put_recipe(self, before: Recipe | None, recipe: Recipe) -> None:
+        for state in (before, recipe):
+            if state is not None and state.system is not None:
+                self._systems.add(state.system)
+        if recipe.state in PLACED:
+            self._recipes.add(recipe.recipe_id)
+        else:
+            self._recipes.discard(recipe.recipe_id)
+
+    def broken_laws(self, partition: Partition) -> dict[str, int]:
+        """Return the number of violations of each broken law; a pair of recipe and system may count twice."""
+        systems = [partition.systems[fqdn] for fqdn in self._systems]
+        misused = {system.fqdn for system in systems if not _is_used_as_its_recipe(partition, system)}
+        miscounted = {system.fqdn for system in systems if not _is_counted_once(system)}
+        recipes = partition.sets.recipes
+        self._recipes = {number for number in self._recipes if not _is_known(partition, recipes[number])}
+        self._systems = misused | miscounted
+        found = {
+            USAGE: len(misused),
+            SYSTEMS: len(miscounted),
+            ORPHANS: len(self._recipes),
+            CHARGES: sum(1 for _ in _wrong_charges(partition)),
+            SIGNS: sum(used < 0 for used in partition.sets.rooms.used.values()),
+        }
+        return {law: count for law, count in found.items() if count}
 
 
 def _is_used_as_its_recipe(partition: Partition, system: System) -> bool:
@@ -78,6 +113,8 @@ def _is_known(partition: Partition, recipe: Recipe) -> bool:
 def _wrong_charges(partition: Partition) -> Iterator[RoomLimit | int]:
     """Yield the sets that are charged although nothing of them is placed, or the reverse; and wrong sums."""
     sets, rooms = partition.sets, partition.sets.rooms
+    if not sets.classes.numbers and not rooms.charged and not rooms.used:
+        return
     set_ids = {sets.recipes[recipe_id].recipe_set_id for recipe_id in sets.placed}
     yield from (set_ids & sets.classes.numbers.keys()) ^ rooms.charged.keys()
     sums = Counter[RoomLimit]()

@@ -38,9 +38,11 @@ Piece: TypeAlias = Mapping[str, Any]
 
 T = TypeVar("T")
 
-# The maximum number of states in a piece, so that a piece takes only milliseconds; fewer for long bitmaps.
+# The maximum number of states in a piece, so that a piece takes only milliseconds. A filter has a bitmap with
+# a bit for each system, and a signature has a bit for each filter.
 PIECE_SIZE: Final = 200
-BITMAPS_IN_A_PIECE: Final = 20
+FILTERS_IN_A_PIECE: Final = 20
+SIGNATURES_IN_A_PIECE: Final = 100
 
 FILTER_TEXTS: Final = ("host_requires",)
 
@@ -66,14 +68,14 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         ({"outcomes": outcomes} for outcomes in partition.sets.admission.outcomes.plain()),
         (encode_recipe_sets(some, texts) for some in _in_pieces(partition.sets.sets.values())),
         (encode_recipes(some, texts) for some in _in_pieces(partition.sets.recipes.values())),
-        (_encode_filters(some, texts) for some in _in_pieces(filters.evaluated(), BITMAPS_IN_A_PIECE)),
-        ({"signatures": list(map(_to_hex, some))} for some in _in_pieces(filters.signatures())),
+        (_encode_filters(some, texts) for some in _in_pieces(filters.evaluated(), FILTERS_IN_A_PIECE)),
+        (_encode_signatures(some) for some in _in_pieces(filters.signatures(), SIGNATURES_IN_A_PIECE)),
     )
     return chain([head], ({**piece, "texts": texts.new_texts()} for piece in encoded))
 
 
 def _in_pieces(states: Iterable[T], size: int | None = None) -> Iterator[Sequence[T]]:
-    """Yield the present items in lists of at most `size`."""
+    """Yield the present items in lists of at most `size`, by default `PIECE_SIZE`."""
     held, step = list(states), size or PIECE_SIZE
     return (held[first : first + step] for first in range(0, len(held), step))
 
@@ -90,6 +92,10 @@ def _encode_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
     }
     texts.replace(columns, FILTER_TEXTS)
     return {"filters": columns}
+
+
+def _encode_signatures(signatures: Sequence[int]) -> Piece:
+    return {"signatures": list(map(_to_hex, signatures))}
 
 
 def restored(encoded: Iterable[Piece]) -> Partition:
@@ -110,6 +116,8 @@ def restored(encoded: Iterable[Piece]) -> Partition:
     partition.sets.restore(
         found.recipe_sets, found.recipes, head["newly_assigned"], head["overtaken"], head["host_counts"]
     )
+    for recipe_id in partition.sets.placed:
+        partition.conservation.put_recipe(None, partition.sets.recipes[recipe_id])
     partition.locks.restore(dict(head["overtaken_for_locks"]))
     partition.triggers.restore(Batch(**head["batch"]))
     for trigger in head["triggers"]:

@@ -80,7 +80,7 @@ def test_answer__as_of__shows_its_moment(real: Run, command: str) -> None:
 @pytest.mark.usefixtures("late")
 def test_list__as_of_when_it_was_empty__says_then(real: Run) -> None:
     assert real("jobs", "--as-of", "1").stdout == "There were no jobs then.\n"
-    assert real("queue", "--as-of", "0").stdout == "No recipe was waiting then.\n"
+    assert real("queue", "--as-of", "0").stdout == "No recipe waited for a system then.\n"
     assert real("queue", "--as-of", "0").stderr == "as of position 0, before the first event\n"
 
 

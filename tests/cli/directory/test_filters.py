@@ -173,8 +173,17 @@ def test_test__present_rule__is_sent_as_a_dry_run_and_its_effects_are_shown(
     }
     effects = [row.split("  ") for row in result.stdout.splitlines()[2:]]
     found = [next(word.strip() for word in row if word.strip() in WORDS) for row in effects]
-    assert found == ["none: placed", "held back", "cancelled", "freed", "none"]
-    assert "4 unfinished recipe sets matched; 2 would be held back or end, 1 freed" in result.stderr
+    assert found == ["unchanged: placed", "held back", "cancelled", "freed", "unchanged"]
+    assert "4 unfinished recipe sets matched; 2 would newly be held back or end, 1 freed" in result.stderr
+
+
+def test_test__several_sets_freed__says_that_each_is_looked_at_by_itself(
+    server: LoopbackServer, run: Run
+) -> None:
+    server.on("GET", "/filters/array", Answer({"position": 4, **FIVE}))
+    freed = {**EFFECTS, "freed": 2}
+    server.on("PUT", "/filters/array", Answer({**FIVE, "dry_run": True, "effects": freed}))
+    assert run("filter", "test", "array").stderr.endswith("2 freed, each if it were the only one\n")
 
 
 def test_put__for_people__counts_the_sets_that_it_touches(server: LoopbackServer, run: Run) -> None:
@@ -203,10 +212,10 @@ def test_put__dry_run__changes_nothing_and_shows_the_effects(
         assert json.loads(result.stdout) == answer and result.stderr == ""
     else:
         assert result.stdout.startswith("job filter x would be added\nset ")
-        assert "4 unfinished recipe sets matched; 2 would be held back or end, 1 freed" in result.stderr
+        assert "4 unfinished recipe sets matched; 2 would newly be held back or end, 1 freed" in result.stderr
 
 
-WORDS = ("none: placed", "held back", "cancelled", "freed", "none")
+WORDS = ("unchanged: placed", "held back", "cancelled", "freed", "unchanged")
 
 
 def test_test__another_rule__is_tested_without_reading_the_present_one(

@@ -58,7 +58,7 @@ def test_configuration__dry_run__says_what_would_happen(
     first, *table = result.stdout.splitlines()
     assert first == f"configuration would be {outcome}"
     assert table[-1].split()[:5] == ["2", "7", "ada", "High", "held"]
-    assert "1 recipe set would be held back or end, 0 freed" in result.stderr
+    assert "1 recipe set would newly be held back or end, 0 freed" in result.stderr
     assert server.asked[0].query == {"dry_run": ["true"]}
 
 

@@ -1,7 +1,8 @@
 """The state of a partition, including private parts, as one comparable value; and checks of its indexes.
 
 Details without an effect are left out: the order inside heaps, removed keys in heaps, entries without
-recipes, whether an entry is evaluated, cached hopeless sets, and the completion plans.
+recipes, what the next check compares, whether an entry is evaluated, cached hopeless sets, and the
+completion plans.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from domain.scheduling.safety.completion import stuck
 from domain.scheduling.safety.holders import LabHolders
 from domain.scheduling.safety.matching import match
 from domain.scheduling.safety.plans import Plans
+from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
 
@@ -52,6 +54,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "visible",
         "absent_trees",
         "departed_names",
+        "conservation",
     ):
         del state[part]
     rules = vars(state.pop("_trigger_rules"))
@@ -231,7 +234,20 @@ def check_indexes(partition: Partition) -> None:
     with_system = {r.recipe_id for r in sets.recipes.values() if r.system is not None and not r.finished}
     assert set(sets.placed) == with_system
     _check_hopeless(partition)
+    _check_conservation(partition)
     assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
+
+
+def _check_conservation(partition: Partition) -> None:
+    """Check all systems and placed recipes; what breaks a law must be part of the next check."""
+    everything, recipes = Conservation(partition.sets.placed), partition.sets.recipes
+    for system in partition.systems.values():
+        everything.put_system(None, system)
+    for recipe_id in partition.sets.placed:
+        everything.put_recipe(None, recipes[recipe_id])
+    everything.broken_laws(partition)
+    assert everything._systems <= partition.conservation._systems
+    assert everything._recipes <= partition.conservation._recipes
 
 
 def _check_hopeless(partition: Partition) -> None:

@@ -265,11 +265,6 @@ def _without_tree_by_scan(partition: Partition, _: datetime) -> list[int]:
     return [each[0].recipe_set_id for each in waiting if not partition.labs.labs_with(each[0].distro_tree_id)]
 
 
-def _laws_by_scan(partition: Partition) -> dict[str, int]:
-    unfinished = (partition.members(number) for number in partition.sets.sets)
-    return {"systems": sum(set(members.systems) > set(partition.systems) for members in unfinished)}
-
-
 SCANNING: list[Any] = [
     # Visits every idle system.
     (Labs, "first_by_name", _first_by_scan, "new-job-idle-lab"),
@@ -296,7 +291,6 @@ SCANNING: list[Any] = [
     # Visits every holder of the lab.
     (granting, "plans_of", _plans_recomputed, "grant-beside-many-holders"),
     (timers, "_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),
-    (timers, "broken_laws", _laws_by_scan, "loop-that-finds-nothing"),
 ]
 
 

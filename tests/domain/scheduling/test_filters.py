@@ -23,6 +23,7 @@ KEYS = tuple(FilterKey(want.text, tree) for want in (ANYTHING, IN_POOL, NOT_IN_P
 LINES = (QUEUED, "lab-1")
 ANYBODY = Submitter(None, None)
 ANYONE, NET, FORCING = FilterKey(ANYTHING.text, 1), FilterKey(IN_POOL.text, 1), FilterKey(forces("a"), 1)
+ALL_KEYS = (*KEYS, FORCING)
 
 
 class Fixture:
@@ -111,6 +112,22 @@ def test_ranked_recipes__of_a_system_that_only_forced_recipes_may_have__are_thos
     assert lab.ranked("a", forced_only=True) == [(-3, 2, 2)]
 
 
+def test_fitting_filters__system_that_is_free_for_forced_recipes_only__is_that_of_its_filter() -> None:
+    """Ask with two systems, as many as filters, and with one, so that both ways are taken."""
+    fixture = Fixture()
+    for fqdn in ("a", "b"):
+        fixture.put(fqdn, "net")
+    for number, key in enumerate((FORCING, NET)):
+        fixture.stand(key, Rank(-1, number, number))
+    numbers = {each.entry.key: 1 << each.entry.number for each in fixture.filters.filters_in(QUEUED)}
+    a, b = (1 << fixture.labs.number(fqdn) for fqdn in ("a", "b"))
+    fitting = fixture.filters.fitting_filters
+    assert fitting(b, a | b) == numbers[FORCING] | numbers[NET]
+    assert fitting(b, b) == fitting(b, b, numbers[NET]) == numbers[NET]
+    assert fitting(0, a) == numbers[FORCING]
+    assert fitting(0, a, numbers[NET]) == 0
+
+
 def test_ranked_recipes__of_one_line__are_not_those_of_another() -> None:
     lab = Fixture()
     lab.put("a")
@@ -139,17 +156,18 @@ class Indexes(RuleBasedStateMachine):
         self.pools: dict[str, tuple[str, ...]] = {}
         self.trees = {1}
         self.stands: dict[tuple[FilterKey, str], list[tuple[int, ...]]] = {
-            (key, line): [] for key in KEYS for line in LINES
+            (key, line): [] for key in ALL_KEYS for line in LINES
         }
         self.tickets = 0
 
     def fits(self, fqdn: str, key: FilterKey) -> bool:
         in_pool = "net" in self.pools[fqdn]
         wanted = {ANYTHING.text: True, IN_POOL.text: in_pool, NOT_IN_POOL.text: not in_pool}
+        wanted[FORCING.host_requires] = fqdn == "a"
         return key.distro_tree_id in self.trees and wanted[key.host_requires]
 
     def standing(self, fqdn: str, line: str) -> list[tuple[int, ...]]:
-        return sorted(rank for key in KEYS if self.fits(fqdn, key) for rank in self.stands[key, line])
+        return sorted(rank for key in ALL_KEYS if self.fits(fqdn, key) for rank in self.stands[key, line])
 
     @rule(fqdn=st.sampled_from(NAMES), member=st.booleans())
     def put(self, fqdn: str, member: bool) -> None:
@@ -161,20 +179,20 @@ class Indexes(RuleBasedStateMachine):
         self.fixture.put_tree(tree_id, present)
         (self.trees.add if present else self.trees.discard)(tree_id)
 
-    @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), urgent=st.booleans())
+    @rule(key=st.sampled_from(ALL_KEYS), line=st.sampled_from(LINES), urgent=st.booleans())
     def enqueue(self, key: FilterKey, line: str, urgent: bool) -> None:
         self.tickets += 1
         rank = Rank(-2 if urgent else -1, self.tickets, self.tickets)
         self.stands[key, line].append(rank)
         self.fixture.stand(key, rank, line)
 
-    @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), which=st.integers(0, 9))
+    @rule(key=st.sampled_from(ALL_KEYS), line=st.sampled_from(LINES), which=st.integers(0, 9))
     def dequeue(self, key: FilterKey, line: str, which: int) -> None:
         if ranks := self.stands[key, line]:
             self.fixture.filters.dequeue(Demand(key, ANYBODY), line, ranks.pop(which % len(ranks)))
             self.fixture.filters.remove(Demand(key, ANYBODY))
 
-    @rule(key=st.sampled_from(KEYS))
+    @rule(key=st.sampled_from(ALL_KEYS))
     def ask_for_systems(self, key: FilterKey) -> None:
         assert self.fixture.fitting(key) == {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
 
@@ -192,13 +210,31 @@ class Indexes(RuleBasedStateMachine):
             for line in LINES:
                 assert self.fixture.ranked(fqdn, line) == self.standing(fqdn, line)
 
+    @rule(unforced=st.sets(st.sampled_from(NAMES)), forced=st.sets(st.sampled_from(NAMES)))
+    def ask_for_filters_of_systems(self, unforced: set[str], forced: set[str]) -> None:
+        """Compare with each filter. The answer comes from the systems if they are fewer than the filters."""
+        unforced, forced = unforced & self.pools.keys(), (unforced | forced) & self.pools.keys()
+        numbers = {
+            each.entry.key: each.entry.number
+            for line in LINES
+            for each in self.fixture.filters.filters_in(line)
+        }
+        expected = {
+            key
+            for key in numbers
+            if any(self.fits(fqdn, key) for fqdn in (forced if key == FORCING else unforced))
+        }
+        systems = [sum(1 << self.fixture.labs.number(fqdn) for fqdn in names) for names in (unforced, forced)]
+        found = set(numbers_in(self.fixture.filters.fitting_filters(*systems)))
+        assert found == {numbers[key] for key in expected}
+
     @rule(line=st.sampled_from(LINES))
     def ask_for_filters(self, line: str) -> None:
         found = self.fixture.filters.filters_in(line)
         wanting = {each.entry.key: self.fixture.names(each.entry.fitting or 0) for each in found}
         assert wanting == {
             key: {fqdn for fqdn in self.pools if self.fits(fqdn, key)}
-            for key in KEYS
+            for key in ALL_KEYS
             if self.stands[key, line]
         }
 

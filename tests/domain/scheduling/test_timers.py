@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
+import orjson
 import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.recipe.events import RecipeQueued
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from domain.scheduling.supply.reasons import LOAN_OVER, RESERVATION_OVER, TREE_AWAY
+from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
 from tests.domain.scheduling.consistency_loop import nothing_expires, run_loop, tick
@@ -149,36 +153,84 @@ def test_idle_systems__unusable_or_unsafe__not_counted(world: World) -> None:
     assert tick(world).findings == Findings()
 
 
+def plant(world: World, **changes: Any) -> None:
+    """Change the state of the system "a" without an event."""
+    world.partition._put_system(replace(world.partition.systems["a"], **changes))
+
+
 def test_conservation__planted__counted_by_law_and_not_corrected(world: World, running: int) -> None:
     assert not +tick(world).findings.violations
-    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="running")
+    plant(world, usage="running")
     found = tick(world)
     assert (+found.findings.violations, found.decisions) == ({"usage": 1}, [])
-    world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting", recipe_id=99)
+    plant(world, usage="waiting", recipe_id=99)
     # The system names an unknown recipe, and the recipe is on a system that names another one.
     assert +tick(world).findings.violations == {"usage": 1, "orphans": 1}
-    assert tick(world).findings.never_happen == 2
+    assert tick(world).findings.never_happen == 2, "each run counts it again"
+    plant(world, usage="waiting", recipe_id=running)
+    assert not +tick(world).findings.violations
+
+
+def test_conservation__recipe_without_its_system__is_an_orphan(world: World, running: int) -> None:
+    recipe = world.partition.sets.recipes[running]
+    world.partition.conservation.put_recipe(recipe, replace(recipe, system=None))
+    world.partition.sets.recipes[running] = replace(recipe, system=None)
+    assert +tick(world).findings.violations == {"usage": 1, "orphans": 1}
+
+
+def test_conservation__planted_before_a_snapshot__is_counted_after_it(world: World, running: int) -> None:
+    plant(world, usage="waiting", recipe_id=99)
+    restarted = restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(world.partition))
+    assert restarted.conservation.broken_laws(restarted) == {"usage": 1, "orphans": 1}
+
+
+def test_conservation__checked_again__only_changed_states_are_read(world: World, running: int) -> None:
+    world.add_idle("b")
+    partition = world.partition
+    partition.conservation.broken_laws(partition)
+    plant(world, usage="running")
+    partition.systems, partition.sets.recipes = (
+        Recording(partition.systems),
+        Recording(partition.sets.recipes),
+    )
+    assert partition.conservation.broken_laws(partition) == {"usage": 1}
+    assert (partition.systems.read, partition.sets.recipes.read) == ({"a"}, {running})
+
+
+class Recording(dict[Any, Any]):
+    """A dictionary that records the keys that are read."""
+
+    def __init__(self, of: Mapping[Any, Any]) -> None:
+        self.read: set[Any] = set()
+        super().__init__(of)
+
+    def __getitem__(self, key: Any) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self.read.add(key)
+        return super().get(key, default)
 
 
 def test_conservation__system_left_over__counts_as_nothing(world: World) -> None:
     world.add_idle("a")
-    left_over = replace(world.partition.systems["a"], usage="running")
-    world.partition.systems["a"] = left_over
+    plant(world, usage="running")
     assert +tick(world).findings.violations == {"usage": 1, "systems": 1}
-    world.partition.systems["a"] = replace(left_over, reservation=Reservation("alice", None, None))
+    plant(world, reservation=Reservation("alice", None, None))
     assert not +tick(world).findings.violations
 
 
 def test_conservation__reserved_and_used__counts_twice(world: World, running: int) -> None:
-    reserved = replace(world.partition.systems["a"], reservation=Reservation("alice", None, None))
-    world.partition.systems["a"] = reserved
+    plant(world, reservation=Reservation("alice", None, None))
     assert +tick(world).findings.violations == {"systems": 1}
 
 
 def test_conservation__set_does_not_name_its_recipe__is_an_orphan(world: World, running: int) -> None:
-    recipe_set_id = world.partition.sets.recipes[running].recipe_set_id
-    nameless = replace(world.partition.sets.sets[recipe_set_id], recipe_ids=())
-    world.partition.sets.sets[recipe_set_id] = nameless
+    recipe = world.partition.sets.recipes[running]
+    nameless = replace(world.partition.sets.sets[recipe.recipe_set_id], recipe_ids=())
+    world.partition.sets.sets[recipe.recipe_set_id] = nameless
+    world.partition.conservation.put_recipe(recipe, recipe)
     assert +tick(world).findings.violations == {"orphans": 1}
 
 

@@ -16,7 +16,8 @@ from domain.contention.documents import locks_from_json, locks_to_json
 from replay.audit.cells import KINDS, VALUES, cell_value
 from replay.audit.locks import LEVELS, NO_LOCKS, LevelLock, Locks, UnreadableLocks, locks_of, merged
 from replay.audit.placed_locks import PlacedLocks
-from replay.audit.weights import remaining_ticks, settings_of, static_weight
+from replay.audit.profiles import Profiles
+from replay.audit.weight_formula import remaining_ticks, settings_of, static_weight
 from tests.domain.contention.seed_table import SEED_KINDS, TEXTS, seed_cell
 from tests.replay.audit.lock_forms import FORMS
 from tests.replay.audit.story import AT
@@ -129,38 +130,49 @@ def test_static_weight__of_any_set__is_the_plain_maximum_over_the_recipes_of_oth
 
 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3), PLACED, st.lists(st.integers(0, 4), max_size=6))
-def test_static_weight__asked_after_each_change__is_that_of_new_sums(
+def test_weight__of_profiles_after_each_change__is_that_beside_new_sums(
     documents: list[Any], placed: list[tuple[int, Any]], ended: list[int]
 ) -> None:
-    """While the version stays the same, so do the weights of sets without placed recipes."""
-    sums, profiles = PlacedLocks(), list(map(locks_of, documents))
+    """Recipes are placed, and some end; at every second change all profiles are weighed."""
+    sums = PlacedLocks()
+    profiles = Profiles(sums)
+    numbers = [profiles.number(locks_of(document)) for document in documents]
     held: dict[int, tuple[int, Any]] = {}
-    known = sums.version, [static_weight(profile, sums, DEFAULTS) for profile in profiles]
     moves = [(number, each) for number, each in enumerate(placed)]
-    for number, each in [*moves, *((number, None) for number in ended)]:
+    for index, (number, each) in enumerate([*moves, *((number, None) for number in ended)]):
         if each is None:
             held.pop(number, None)
         else:
             held[number] = each
         sums.put(number, *((1, None) if each is None else (each[0], locks_of(each[1]))))
         fresh = PlacedLocks(locks_of(locks) for _, locks in held.values())
-        weights = [static_weight(profile, fresh, DEFAULTS) for profile in profiles]
-        if sums.version == known[0]:
-            assert weights == known[1]
-        assert [static_weight(profile, sums, DEFAULTS) for profile in profiles] == weights
-        known = sums.version, weights
+        if index % 2 == 0:
+            weights = [profiles.weight(each, DEFAULTS) for each in numbers]
+            assert weights == [static_weight(profiles[each], fresh, DEFAULTS) for each in numbers]
 
 
-def test_version__name_that_no_known_lock_has__stays() -> None:
+def test_changed__names_of_placed_locks__are_those_of_cached_locks_only() -> None:
     x, placed = locks_of({"pool": {"Exclusive": ["x"]}}), PlacedLocks()
     placed.put(1, 1, locks_of({"pool": {"Exclusive": ["y"]}}))
     static_weight(x, placed, DEFAULTS)
     version = placed.version
     placed.put(2, 2, locks_of({"pool": {"Exclusive": ["z"]}}))
-    assert placed.version == version
+    assert not placed.changed
     placed.put(3, 3, x)
-    assert placed.version > version
-    assert static_weight(x, placed, DEFAULTS) == 4_000
+    assert placed.changed == {x.levels[LEVELS.index("pool")]}
+    assert placed.version == version
+    placed.changed.clear()
+    placed.put(3, 3, None)
+    assert not placed.changed, "its cells are not in the cache"
+
+
+def test_weight__other_settings__is_computed_anew() -> None:
+    x, placed = locks_of({"pool": {"Exclusive": ["x"]}}), PlacedLocks()
+    profiles = Profiles(placed)
+    placed.put(1, 1, x)
+    number = profiles.number(x)
+    assert profiles.weight(number, DEFAULTS) == 4_000
+    assert profiles.weight(number, DEFAULTS._replace(base=2_000)) == 5_000
 
 
 def test_static_weight__asked_again_after_the_holder_ended__is_the_new_one() -> None:

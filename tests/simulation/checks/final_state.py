@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import orjson
-
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
@@ -15,7 +13,7 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import restored
 from projections.projector import Projector
 from store.lease import SCHEDULER
-from store.snapshots import code_version
+from store.snapshots import code_version, decoded
 from tests.domain.scheduling.contents import snapshot_of
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
@@ -39,7 +37,7 @@ def scheduler_states(
         elif each.consistency.findings.never_happen:
             yield f"the consistency loop corrected something: {each.consistency.findings}"
     if kept := server.live.snapshot(SCHEDULER, code_version(), len(log)):
-        begun = restored(orjson.loads(content) for (content,) in kept)
+        begun = restored(decoded(content) for (content,) in kept)
         position = begun.position
         if _answered(_folded(begun, log[position:])) != expected:
             yield f"a scheduler that begins with the snapshot at {position} differs from a fold of the log"
