@@ -70,7 +70,7 @@ class Conservation:
         misused = {system.fqdn for system in systems if not _is_used_as_its_recipe(partition, system)}
         miscounted = {system.fqdn for system in systems if not _is_counted_once(system)}
         recipes = partition.sets.recipes
-        self._recipes = {number for number in self._recipes if not _is_known(partition, recipes[number])}
+        self._recipes = {number for number in self._recipes if not _is_named(partition, recipes[number])}
         self._systems = misused | miscounted
         found = {
             USAGE: len(misused),
@@ -99,7 +99,7 @@ def _is_counted_once(system: System) -> bool:
     return is_used + is_reserved + is_neither == 1
 
 
-def _is_known(partition: Partition, recipe: Recipe) -> bool:
+def _is_named(partition: Partition, recipe: Recipe) -> bool:
     """Return whether set and system of a placed recipe name it. Guests have the system of their host."""
     recipe_set = partition.sets.sets.get(recipe.recipe_set_id)
     if recipe_set is None or recipe.recipe_id not in recipe_set.recipe_ids:
