@@ -46,36 +46,36 @@ class Conservation:
 
     def __init__(self, placed: Container[int]) -> None:
         self._placed = placed
-        self._systems: set[str] = set()
-        self._recipes: set[int] = set()
+        self._systems: dict[str, None] = {}
+        self._recipes: dict[int, None] = {}
 
     def put_system(self, before: System | None, system: System) -> None:
-        self._systems.add(system.fqdn)
+        self._systems[system.fqdn] = None
         recipe_id = None if before is None else before.recipe_id
         if recipe_id is not None and recipe_id in self._placed:
-            self._recipes.add(recipe_id)
+            self._recipes[recipe_id] = None
 
     def put_recipe(self, before: Recipe | None, recipe: Recipe) -> None:
         for state in (before, recipe):
             if state is not None and state.system is not None:
-                self._systems.add(state.system)
+                self._systems[state.system] = None
         if recipe.state in PLACED:
-            self._recipes.add(recipe.recipe_id)
+            self._recipes[recipe.recipe_id] = None
         else:
-            self._recipes.discard(recipe.recipe_id)
+            self._recipes.pop(recipe.recipe_id, None)
 
     def broken_laws(self, partition: Partition) -> dict[str, int]:
         """Return the number of violations of each broken law; a pair of recipe and system may count twice."""
         systems = [partition.systems[fqdn] for fqdn in self._systems]
-        misused = {system.fqdn for system in systems if not _is_used_as_its_recipe(partition, system)}
-        miscounted = {system.fqdn for system in systems if not _is_counted_once(system)}
+        misused = [system.fqdn for system in systems if not _is_used_as_its_recipe(partition, system)]
+        miscounted = [system.fqdn for system in systems if not _is_counted_once(system)]
         recipes = partition.sets.recipes
-        self._recipes = {number for number in self._recipes if not _is_named(partition, recipes[number])}
-        self._systems = misused | miscounted
+        orphans = [number for number in self._recipes if not _is_named(partition, recipes[number])]
+        self._systems, self._recipes = dict.fromkeys(misused + miscounted), dict.fromkeys(orphans)
         found = {
             USAGE: len(misused),
             SYSTEMS: len(miscounted),
-            ORPHANS: len(self._recipes),
+            ORPHANS: len(orphans),
             CHARGES: sum(1 for _ in _wrong_charges(partition)),
             SIGNS: sum(used < 0 for used in partition.sets.rooms.used.values()),
         }

@@ -245,9 +245,8 @@ def _check_conservation(partition: Partition) -> None:
         everything.put_system(None, system)
     for recipe_id in partition.sets.placed:
         everything.put_recipe(None, recipes[recipe_id])
-    everything.broken_laws(partition)
-    assert everything._systems <= partition.conservation._systems
-    assert everything._recipes <= partition.conservation._recipes
+    assert everything._systems.keys() <= partition.conservation._systems.keys()
+    assert everything._recipes.keys() <= partition.conservation._recipes.keys()
 
 
 def _check_hopeless(partition: Partition) -> None:
