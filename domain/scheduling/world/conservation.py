@@ -115,12 +115,14 @@ def _wrong_charges(partition: Partition) -> Iterator[RoomLimit | int]:
     sets, rooms = partition.sets, partition.sets.rooms
     if not sets.classes.numbers and not rooms.charged and not rooms.used:
         return
-    set_ids = {sets.recipes[recipe_id].recipe_set_id for recipe_id in sets.placed}
-    yield from (set_ids & sets.classes.numbers.keys()) ^ rooms.charged.keys()
+    set_ids = dict.fromkeys(sets.recipes[recipe_id].recipe_set_id for recipe_id in sets.placed)
+    needy = {each: None for each in set_ids if each in sets.classes.numbers}
+    yield from (each for each in needy if each not in rooms.charged)
+    yield from (each for each in rooms.charged if each not in needy)
     sums = Counter[RoomLimit]()
     for needs in rooms.charged.values():
         _add(sums, needs)
-    yield from (limit for limit in sums.keys() | rooms.used.keys() if sums[limit] != rooms.used.get(limit, 0))
+    yield from (limit for limit in {**sums, **rooms.used} if sums[limit] != rooms.used.get(limit, 0))
 
 
 def _add(sums: Counter[RoomLimit], needs: Needs) -> None:
