@@ -7,17 +7,15 @@ only if Labledger has a bug, and a person must decide which side is right.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Container, Iterator, Mapping
+from typing import Final
 
 from domain.recipe.lifecycle import PLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.rooms import Needs, RoomLimit
+from domain.scheduling.sets.recipe_sets import RecipeSets
 from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System
-
-if TYPE_CHECKING:
-    from domain.scheduling.world.partition import Partition
 
 USAGE: Final = "usage"
 SYSTEMS: Final = "systems"
@@ -64,29 +62,29 @@ class Conservation:
         else:
             self._recipes.pop(recipe.recipe_id, None)
 
-    def broken_laws(self, partition: Partition) -> dict[str, int]:
+    def broken_laws(self, systems: Mapping[str, System], sets: RecipeSets) -> dict[str, int]:
         """Return the number of violations of each broken law; a pair of recipe and system may count twice."""
-        systems = [partition.systems[fqdn] for fqdn in self._systems]
-        misused = [system.fqdn for system in systems if not _is_used_as_its_recipe(partition, system)]
-        miscounted = [system.fqdn for system in systems if not _is_counted_once(system)]
-        recipes = partition.sets.recipes
-        orphans = [number for number in self._recipes if not _is_named(partition, recipes[number])]
+        changed = [systems[fqdn] for fqdn in self._systems]
+        misused = [system.fqdn for system in changed if not _is_used_as_its_recipe(system, sets)]
+        miscounted = [system.fqdn for system in changed if not _is_counted_once(system)]
+        placed = (sets.recipes[number] for number in self._recipes)
+        orphans = [recipe.recipe_id for recipe in placed if not _is_named(recipe, systems, sets)]
         self._systems, self._recipes = dict.fromkeys(misused + miscounted), dict.fromkeys(orphans)
         found = {
             USAGE: len(misused),
             SYSTEMS: len(miscounted),
             ORPHANS: len(orphans),
-            CHARGES: sum(1 for _ in _wrong_charges(partition)),
-            SIGNS: sum(used < 0 for used in partition.sets.rooms.used.values()),
+            CHARGES: sum(1 for _ in _wrong_charges(sets)),
+            SIGNS: sum(used < 0 for used in sets.rooms.used.values()),
         }
         return {law: count for law, count in found.items() if count}
 
 
-def _is_used_as_its_recipe(partition: Partition, system: System) -> bool:
+def _is_used_as_its_recipe(system: System, sets: RecipeSets) -> bool:
     """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
     if system.recipe_id is None:
         return system.usage not in WITH_RECIPE or system.reservation is not None
-    recipe = partition.sets.recipes.get(system.recipe_id)
+    recipe = sets.recipes.get(system.recipe_id)
     if recipe is None or recipe.finished or recipe.system != system.fqdn:
         return False
     return system.usage == MIRRORED[recipe.state]
@@ -99,20 +97,20 @@ def _is_counted_once(system: System) -> bool:
     return is_used + is_reserved + is_neither == 1
 
 
-def _is_named(partition: Partition, recipe: Recipe) -> bool:
+def _is_named(recipe: Recipe, systems: Mapping[str, System], sets: RecipeSets) -> bool:
     """Return whether set and system of a placed recipe name it. Guests have the system of their host."""
-    recipe_set = partition.sets.sets.get(recipe.recipe_set_id)
+    recipe_set = sets.sets.get(recipe.recipe_set_id)
     if recipe_set is None or recipe.recipe_id not in recipe_set.recipe_ids:
         return False
     if recipe.is_guest:
         return True
-    system = None if recipe.system is None else partition.systems.get(recipe.system)
+    system = None if recipe.system is None else systems.get(recipe.system)
     return system is not None and system.recipe_id == recipe.recipe_id
 
 
-def _wrong_charges(partition: Partition) -> Iterator[RoomLimit | int]:
+def _wrong_charges(sets: RecipeSets) -> Iterator[RoomLimit | int]:
     """Yield the sets that are charged although nothing of them is placed, or the reverse; and wrong sums."""
-    sets, rooms = partition.sets, partition.sets.rooms
+    rooms = sets.rooms
     if not sets.classes.numbers and not rooms.charged and not rooms.used:
         return
     set_ids = dict.fromkeys(sets.recipes[recipe_id].recipe_set_id for recipe_id in sets.placed)

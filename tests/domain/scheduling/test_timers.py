@@ -181,19 +181,19 @@ def test_conservation__recipe_without_its_system__is_an_orphan(world: World, run
 def test_conservation__planted_before_a_snapshot__is_counted_after_it(world: World, running: int) -> None:
     plant(world, usage="waiting", recipe_id=99)
     restarted = restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(world.partition))
-    assert restarted.conservation.broken_laws(restarted) == {"usage": 1, "orphans": 1}
+    assert restarted.conservation.broken_laws(restarted.systems, restarted.sets) == {"usage": 1, "orphans": 1}
 
 
 def test_conservation__checked_again__only_changed_states_are_read(world: World, running: int) -> None:
     world.add_idle("b")
     partition = world.partition
-    partition.conservation.broken_laws(partition)
+    partition.conservation.broken_laws(partition.systems, partition.sets)
     plant(world, usage="running")
     partition.systems, partition.sets.recipes = (
         Recording(partition.systems),
         Recording(partition.sets.recipes),
     )
-    assert partition.conservation.broken_laws(partition) == {"usage": 1}
+    assert partition.conservation.broken_laws(partition.systems, partition.sets) == {"usage": 1}
     assert (partition.systems.read, partition.sets.recipes.read) == ({"a"}, {running})
 
 
