@@ -245,6 +245,7 @@ def _check_conservation(partition: Partition) -> None:
         everything.put_system(None, system)
     for recipe_id in partition.sets.placed:
         everything.put_recipe(None, recipes[recipe_id])
+    everything.broken_laws(partition.systems, partition.sets)
     assert everything._systems.keys() <= partition.conservation._systems.keys()
     assert everything._recipes.keys() <= partition.conservation._recipes.keys()
 
