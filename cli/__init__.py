@@ -92,6 +92,7 @@ SECTIONS = {
         "token": ("cli.people.tokens:token", "Create, list and revoke access tokens."),
     },
     "Service": {
+        "doctor": ("cli.log.doctor:doctor", "Check that the sums over recipes, systems and limits agree."),
         "up": ("cli.service.up:up", "Run all services of Labledger in the foreground."),
         "migrate": ("cli.service.services:migrate", "Migrate the database to the schema of this version."),
         "serve": ("cli.service.services:serve", "Run the HTTP API."),

@@ -14,7 +14,16 @@ SQL: Final = named_queries(Path(__file__).with_name("folding.sql"))
 
 QUERIES: Final = {
     name: query
-    for subject in ("positions", "systems", "jobs", "recipes", "locks", "directory", "metrics")
+    for subject in (
+        "positions",
+        "systems",
+        "jobs",
+        "recipes",
+        "locks",
+        "directory",
+        "metrics",
+        "conservation",
+    )
     for name, query in named_queries(Path(__file__).with_name(f"{subject}.sql")).items()
 }
 """The queries of `Reader`. A row has the columns that the query selects.

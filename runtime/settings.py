@@ -32,6 +32,7 @@ COMMANDS: Final = "commands"
 FIRST_TOKEN: Final = "token first"
 REBUILD: Final = "replay rebuild"
 VERIFY: Final = "replay verify"
+DOCTOR: Final = "doctor"
 SERVICES: Final = (SERVE, SCHEDULER, PROJECTOR)
 
 
@@ -72,14 +73,14 @@ class Settings:
         default_data,
         values.folder,
         "data folder of `labledger up`, whose server or database the other commands use",
-        *(UP, COMMANDS, REBUILD, VERIFY),
+        *(UP, COMMANDS, REBUILD, VERIFY, DOCTOR),
         unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
     )
     database_url: str | None = _setting(
         None,
         _DATABASE,
         "URL of the database of the services",
-        *(UP, MIGRATE, *SERVICES, FIRST_TOKEN, REBUILD, VERIFY),
+        *(UP, MIGRATE, *SERVICES, FIRST_TOKEN, REBUILD, VERIFY, DOCTOR),
         secret=True,
         unset="`up` runs its own PostgreSQL, which `replay …` uses too; the others require it",
     )
@@ -87,7 +88,7 @@ class Settings:
         None,
         _DATABASE,
         "URL of the same database as the owner of its tables, for migrations",
-        *(UP, MIGRATE, REBUILD, VERIFY),
+        *(UP, MIGRATE, REBUILD, VERIFY, DOCTOR),
         secret=True,
         unset="the URL of the services",
     )

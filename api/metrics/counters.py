@@ -44,12 +44,14 @@ def scheduling(
 ) -> Totals:
     """Return the counters of a scheduler; `withheld` counts the rounds of `consistency_withheld_turns`."""
     decisions, doubts = scheduler.decisions.copy().items(), dict(withheld).items()
+    violations = findings.violations.copy().items()
     return {
         **{series("scheduler_decisions", trigger=kind): total for kind, total in decisions},
         series("scheduler_commits"): scheduler.commits,
         series("scheduler_events"): scheduler.events,
         series("scheduler_conflicts"): scheduler.conflicts,
         **{series("consistency_findings", finding=name): total for name, total in findings.by_name().items()},
+        **{series("conservation_violations", law=law): total for law, total in violations},
         **{series("consistency_withheld_turns", doubt=doubt): total for doubt, total in doubts},
         **_tailer_totals(SCHEDULER, tailer),
     }

@@ -8,7 +8,7 @@ one is silent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Final
 
 from domain.contention.locks import LEVELS, WHOLE_LAB
@@ -16,6 +16,7 @@ from domain.recipe.lifecycle import UNFINISHED
 from domain.scheduling.admitting.admission import DEPENDENCY, JOB_FILTER
 from domain.scheduling.admitting.rooms import PLACED_RECIPES, RATE_LIMITED_ROW
 from domain.scheduling.decisions.timers import Findings
+from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.triggers import ORDER, TIMER
 from domain.system.lifecycle import CONDITIONS, USAGE
 from projections.durations import BOUNDS
@@ -50,7 +51,7 @@ SERVE, SCHEDULER, PROJECTOR = "serve", "scheduler", "projector"
 PROCESSES: Final = {"process": (SERVE, SCHEDULER, PROJECTOR)}
 REQUEST: Final[Labels] = {"method": None, "route": None}
 TRIGGERS: Final = (*ORDER, TIMER)
-FINDINGS: Final = tuple(finding.name for finding in fields(Findings))
+FINDINGS: Final = tuple(Findings().by_name())
 # The last bounds are for long polls.
 REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -118,8 +119,13 @@ COUNTERS: Final = (
     MetricSpec("scheduler_conflicts", "Commits of the scheduler refused because of a concurrent change"),
     MetricSpec(
         "consistency_findings",
-        "Findings of the consistency loop; out_of_step, idle_but_wanted and *_overlooked indicate a bug",
+        "Findings of the consistency loop; idle_but_wanted and *_overlooked indicate a bug",
         {"finding": FINDINGS},
+    ),
+    MetricSpec(
+        "conservation_violations",
+        "Violations of the conservation laws in the state of the scheduler; more than 0 indicates a bug",
+        {"law": tuple(LAWS)},
     ),
     MetricSpec(
         "consistency_withheld_turns",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from replay.audit.affected import Affected
 from replay.audit.grants import Grant
-from replay.audit.invariant import Invariant, Violation, Violations
+from replay.audit.invariant import Violation, Violations
+from replay.audit.log_check import LogCheck
 from replay.audit.policy_rules import RULES_BY_POLICY, DecisionInvariants, log_invariants
 from replay.audit.quiescence import violations_at_rest
 from replay.audit.record import Commit, EventRecord, Recorded, RecordedDecision, commits, record_of
@@ -26,13 +26,12 @@ class Audit:
     """
 
     def __init__(self) -> None:
-        self.world = FoldedWorld()
         self.commits = 0
         self.decisions = 0
         self.other_policies = Counter[int]()
         self._view = SchedulerView()
         self._matcher = SystemMatcher(self._view)
-        self._log_invariants = log_invariants()
+        self._log = LogCheck(log_invariants())
         self._decision_invariants = {
             rules_of_policy: DecisionInvariants(
                 self._matcher
@@ -42,11 +41,14 @@ class Audit:
             )
             for rules_of_policy in dict.fromkeys(RULES_BY_POLICY.values())
         }
-        self._by_topic: dict[str, tuple[Invariant, ...]] = {}
         # Events that the scheduler has not read yet, by the end of their commit.
         self._unread: deque[tuple[int, list[EventRecord]]] = deque()
         # The last commit with decisions stays applied tentatively, because mostly the next basis includes it.
         self._tentative: Commit | None = None
+
+    @property
+    def world(self) -> FoldedWorld:
+        return self._log.world
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[Violation]:
         """Yield the violations of a commit. The caller must exhaust the iterator."""
@@ -66,13 +68,7 @@ class Audit:
             self._tentative = commit
             for decision in commit.decisions:
                 yield from self._check_decision(decision)
-        for record in commit.records:
-            for invariant in self._invariants_for(record):
-                yield from invariant.check_event(self.world, record)
-            self.world.apply(record)
-        affected = Affected(self.world, commit)
-        for invariant in self._log_invariants:
-            yield from invariant.check_commit(self.world, commit, affected)
+        yield from self._log.check_commit(commit)
         self._unread.append((commit.end, list(map(folded, filter(is_folded, commit.records)))))
 
     def _catch_up(self, basis: int | None) -> None:
@@ -105,15 +101,6 @@ class Audit:
         if self._view.awaiting and before:
             return False
         return not any((record.kind, record.name) in subjects for record in before)
-
-    def _invariants_for(self, record: EventRecord) -> tuple[Invariant, ...]:
-        if record.topic not in self._by_topic:
-            self._by_topic[record.topic] = tuple(
-                invariant
-                for invariant in self._log_invariants
-                if invariant.topics is None or record.topic in invariant.topics
-            )
-        return self._by_topic[record.topic]
 
     def _check_decision(self, decision: RecordedDecision) -> Violations:
         """Apply a decision to the view, and yield its violations."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from replay.audit.conservation import laws
 from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.failures import BrokenWhenFailing
@@ -54,6 +55,7 @@ def log_invariants() -> tuple[Invariant, ...]:
         EveryUnplacedRecipeHasAReason(),
         Decisions(),
         NobodyFencedWrites(),
+        *laws(),
     )
 
 

@@ -62,7 +62,11 @@ class Rooms:
 
     def free(self, limit: Limit) -> int:
         """Return the room under a limit; it is below 0 if the limit came later."""
-        return limit.capacity - self._used[limit]
+        return limit.capacity - self.used(limit)
+
+    def used(self, limit: Limit) -> int:
+        """Return the room that charged sets use under a limit."""
+        return self._used[limit]
 
     def lacking(self, needs: Needs) -> list[Limit]:
         """Return the limits that have too little room for these needs."""

@@ -35,7 +35,7 @@ def test_metrics__systems__by_usage(client: httpx.Client) -> None:
 
 def test_metrics__without_objects__are_0(client: httpx.Client) -> None:
     assert scraped(client, "systems", condition="Removed", usage="installing") == 0
-    assert scraped(client, "consistency_findings_total", finding="out_of_step") == 0
+    assert scraped(client, "conservation_violations_total", law="usage") == 0
 
 
 @pytest.fixture

@@ -136,10 +136,10 @@ def test_scheduler__two_systems_asked__decisions_and_their_commit_are_counted(
 
 
 def test_findings__of_the_consistency_loop__are_counted_by_name() -> None:
-    findings = Findings(watchdogs_expired=3, out_of_step=1)
+    findings = Findings(watchdogs_expired=3, violations=Counter(usage=1))
     counted = counters.scheduling(SchedulerCounters(), findings, {"moved": 2}, TailerCounters())
     assert counted[series("consistency_findings", finding="watchdogs_expired")] == 3
-    assert counted[series("consistency_findings", finding="out_of_step")] == 1
+    assert counted[series("conservation_violations", law="usage")] == 1
     assert counted[series("consistency_withheld_turns", doubt="moved")] == 2
 
 

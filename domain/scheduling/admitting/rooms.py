@@ -60,16 +60,16 @@ class _Class:
 class Rooms:
     """The limits of one partition, and the sets that are charged under them. Mutable.
 
-    `charged` has the needs of each set that holds systems or has started. The sets with equal needs are a
-    class with a number; `open` are the classes that have room, in ascending order. `version` rises when a
-    class gains or loses room under one of its limits.
+    `charged` has the needs of each set that holds systems or has started, `used` their sums by limit. The
+    sets with equal needs are a class with a number; `open` are the classes that have room, in ascending
+    order. `version` rises when a class gains or loses room under one of its limits.
     """
 
     def __init__(self) -> None:
         self.charged: dict[int, Needs] = {}
         self.version = 0
         self._max_placed: int | None = None
-        self._used: dict[RoomLimit, int] = {}
+        self.used: dict[RoomLimit, int] = {}
         self._numbers: dict[Needs, int] = {(): UNLIMITED}
         self._classes: dict[int, _Class] = {}
         self._last_number = UNLIMITED
@@ -94,8 +94,8 @@ class Rooms:
             return tuple((limit if each == before else each, count) for each, count in needs)
 
         self.charged = {number: replaced(needs) for number, needs in self.charged.items()}
-        if before in self._used:
-            self._used[limit] = self._used.pop(before)
+        if before in self.used:
+            self.used[limit] = self.used.pop(before)
         numbers = self._under.pop(before, {})
         if numbers:
             self._under[limit] = numbers
@@ -177,11 +177,11 @@ class Rooms:
 
     def _use(self, needs: Needs, step: int) -> None:
         for limit, count in needs:
-            used = self._used.get(limit, 0) + step * count
+            used = self.used.get(limit, 0) + step * count
             if used:
-                self._used[limit] = used
+                self.used[limit] = used
             else:
-                del self._used[limit]
+                del self.used[limit]
             for number in self._under.get(limit, ()):
                 self._update(number)
 
@@ -200,7 +200,7 @@ class Rooms:
 
     def free(self, limit: RoomLimit) -> int:
         """Return the room under a limit; below 0 if the limit came later."""
-        return limit.capacity - self._used.get(limit, 0)
+        return limit.capacity - self.used.get(limit, 0)
 
     def has_room(self, needs: Needs) -> bool:
         return all(self.free(limit) >= count for limit, count in needs)

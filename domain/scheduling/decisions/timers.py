@@ -6,8 +6,9 @@ The time and the last contacts of lab controllers are passed as data. The cause 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
@@ -32,6 +33,7 @@ from domain.scheduling.supply.reasons import (
     SIBLING_IMPOSSIBLE,
     WATCHDOG_EXPIRED,
 )
+from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
 from domain.system.state import System
@@ -56,26 +58,30 @@ class LoopInput:
 
 @dataclass
 class Findings:
-    """Counts of the corrections of the loop. The last five are 0 unless Labledger has a bug."""
+    """Counts of the corrections of the loop. The last four are 0 unless Labledger has a bug.
+
+    So are all counts in `violations`, of the conservation laws by name.
+    """
 
     watchdogs_expired: int = 0
     reservations_ended: int = 0
     loans_ended: int = 0
     distro_trees_left: int = 0
     labs_changed: int = 0
-    out_of_step: int = 0
     idle_but_wanted: int = 0
     lock_overlooked: int = 0
     end_overlooked: int = 0
     room_overlooked: int = 0
+    violations: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(LAWS, 0)))
 
     @property
     def never_happen(self) -> int:
         overlooked = self.lock_overlooked + self.end_overlooked + self.room_overlooked
-        return self.out_of_step + self.idle_but_wanted + overlooked
+        return self.idle_but_wanted + overlooked + self.violations.total()
 
     def by_name(self) -> dict[str, int]:
-        return asdict(self)
+        """Return all counts but those of violations."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "violations"}
 
 
 def correct(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
@@ -225,9 +231,9 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
         yield Decision(trigger, ((subject, event),), ((subject, entry.version),))
 
 
-def _out_of_step(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """Count recipes and systems that contradict each other; a person must decide which state is right."""
-    findings.out_of_step += partition.out_of_step.count(partition.systems, partition.sets.recipes)
+def _conservation(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
+    """Count violations of the conservation laws; a person must decide which side is right."""
+    findings.violations.update(partition.conservation.broken_laws(partition.systems, partition.sets))
     return iter(())
 
 
@@ -280,7 +286,7 @@ CHECKS: tuple[Check, ...] = (
     _loans,
     _distro_trees,
     _lab_controllers,
-    _out_of_step,
+    _conservation,
 )
 
 ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees))

@@ -34,9 +34,9 @@ from domain.scheduling.supply.visible import Visible
 from domain.scheduling.world.absent_trees import AbsentTrees
 from domain.scheduling.world.affected_names import Happened
 from domain.scheduling.world.batches import end_batch_unless, is_newly_assigned, resume
+from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, has_equal_index
-from domain.scheduling.world.out_of_step import OutOfStepCheck
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
@@ -80,7 +80,7 @@ class Partition(PartitionQueries):
         self.reserved: dict[str, None] = {}
         # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
-        self.out_of_step = OutOfStepCheck(self.sets.placed)
+        self.conservation = Conservation(self.sets.placed)
         self._tentative = TentativeEvents(0, None)
         self._trigger_rules = TriggerRules(rules)
 
@@ -130,7 +130,7 @@ class Partition(PartitionQueries):
     def _put(self, state: State, *, newly_assigned: bool = False) -> None:
         if isinstance(state, Recipe):
             newly = newly_assigned and state.state == "assigned"
-            self.out_of_step.put_recipe(self.sets.recipes.get(state.recipe_id), state)
+            self.conservation.put_recipe(self.sets.recipes.get(state.recipe_id), state)
             self.sets.put(state, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
             # A set that was just submitted is in no batch yet, so the new sets of the batch keep their ranks.
@@ -231,7 +231,7 @@ class Partition(PartitionQueries):
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)
         self.systems[system.fqdn] = system
-        self.out_of_step.put_system(before, system)
+        self.conservation.put_system(before, system)
         if before is None or not has_equal_index(before, system):
             self._update_system(system)
         elif before.active_pool != system.active_pool:

@@ -117,7 +117,7 @@ def restored(encoded: Iterable[Piece]) -> Partition:
         found.recipe_sets, found.recipes, head["newly_assigned"], head["overtaken"], head["host_counts"]
     )
     for recipe_id in partition.sets.placed:
-        partition.out_of_step.put_recipe(None, partition.sets.recipes[recipe_id])
+        partition.conservation.put_recipe(None, partition.sets.recipes[recipe_id])
     partition.locks.restore(dict(head["overtaken_for_locks"]))
     partition.triggers.restore(Batch(**head["batch"]))
     for trigger in head["triggers"]:

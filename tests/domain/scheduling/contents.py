@@ -32,7 +32,7 @@ from domain.scheduling.safety.completion import stuck
 from domain.scheduling.safety.holders import LabHolders
 from domain.scheduling.safety.matching import match
 from domain.scheduling.safety.plans import Plans
-from domain.scheduling.world.out_of_step import OutOfStepCheck
+from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
 
@@ -54,7 +54,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "visible",
         "absent_trees",
         "departed_names",
-        "out_of_step",
+        "conservation",
     ):
         del state[part]
     rules = vars(state.pop("_trigger_rules"))
@@ -234,20 +234,20 @@ def check_indexes(partition: Partition) -> None:
     with_system = {r.recipe_id for r in sets.recipes.values() if r.system is not None and not r.finished}
     assert set(sets.placed) == with_system
     _check_hopeless(partition)
-    _check_out_of_step(partition)
+    _check_conservation(partition)
     assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
 
 
-def _check_out_of_step(partition: Partition) -> None:
-    """Compare all systems and placed recipes; what is out of step must be part of the next check."""
-    everything, recipes = OutOfStepCheck(partition.sets.placed), partition.sets.recipes
+def _check_conservation(partition: Partition) -> None:
+    """Check all systems and placed recipes; what breaks a law must be part of the next check."""
+    everything, recipes = Conservation(partition.sets.placed), partition.sets.recipes
     for system in partition.systems.values():
         everything.put_system(None, system)
     for recipe_id in partition.sets.placed:
         everything.put_recipe(None, recipes[recipe_id])
-    everything.count(partition.systems, recipes)
-    assert everything._systems.keys() <= partition.out_of_step._systems.keys()
-    assert everything._recipes.keys() <= partition.out_of_step._recipes.keys()
+    everything.broken_laws(partition.systems, partition.sets)
+    assert everything._systems.keys() <= partition.conservation._systems.keys()
+    assert everything._recipes.keys() <= partition.conservation._recipes.keys()
 
 
 def _check_hopeless(partition: Partition) -> None:

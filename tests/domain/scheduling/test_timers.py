@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import UserDict
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -159,44 +158,47 @@ def plant(world: World, **changes: Any) -> None:
     world.partition._put_system(replace(world.partition.systems["a"], **changes))
 
 
-def test_out_of_step__planted__counted_and_not_corrected(world: World, running: int) -> None:
-    assert tick(world).findings.out_of_step == 0
+def test_conservation__planted__counted_by_law_and_not_corrected(world: World, running: int) -> None:
+    assert not +tick(world).findings.violations
     plant(world, usage="running")
     found = tick(world)
-    assert (found.findings.out_of_step, found.decisions) == (1, [])
+    assert (+found.findings.violations, found.decisions) == ({"usage": 1}, [])
     plant(world, usage="waiting", recipe_id=99)
     # The system names an unknown recipe, and the recipe is on a system that names another one.
-    assert tick(world).findings.out_of_step == 2
-    assert tick(world).findings.out_of_step == 2, "each run counts it again"
+    assert +tick(world).findings.violations == {"usage": 1, "orphans": 1}
+    assert tick(world).findings.never_happen == 2, "each run counts it again"
     plant(world, usage="waiting", recipe_id=running)
-    assert tick(world).findings.out_of_step == 0
+    assert not +tick(world).findings.violations
 
 
-def test_out_of_step__recipe_without_its_system__is_counted(world: World, running: int) -> None:
+def test_conservation__recipe_without_its_system__is_an_orphan(world: World, running: int) -> None:
     recipe = world.partition.sets.recipes[running]
-    world.partition.out_of_step.put_recipe(recipe, replace(recipe, system=None))
+    world.partition.conservation.put_recipe(recipe, replace(recipe, system=None))
     world.partition.sets.recipes[running] = replace(recipe, system=None)
-    assert tick(world).findings.out_of_step == 2
+    assert +tick(world).findings.violations == {"usage": 1, "orphans": 1}
 
 
-def test_out_of_step__planted_before_a_snapshot__is_counted_after_it(world: World, running: int) -> None:
+def test_conservation__planted_before_a_snapshot__is_counted_after_it(world: World, running: int) -> None:
     plant(world, usage="waiting", recipe_id=99)
     restarted = restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(world.partition))
-    assert restarted.out_of_step.count(restarted.systems, restarted.sets.recipes) == 2
+    assert restarted.conservation.broken_laws(restarted.systems, restarted.sets) == {"usage": 1, "orphans": 1}
 
 
-def test_out_of_step__checked_again__only_changed_states_are_read(world: World, running: int) -> None:
+def test_conservation__checked_again__only_changed_states_are_read(world: World, running: int) -> None:
     world.add_idle("b")
     partition = world.partition
-    partition.out_of_step.count(partition.systems, partition.sets.recipes)
+    partition.conservation.broken_laws(partition.systems, partition.sets)
     plant(world, usage="running")
-    systems, recipes = Recording(partition.systems), Recording(partition.sets.recipes)
-    assert partition.out_of_step.count(systems, recipes) == 1
-    assert (systems.read, recipes.read) == ({"a"}, {running})
+    partition.systems, partition.sets.recipes = (
+        Recording(partition.systems),
+        Recording(partition.sets.recipes),
+    )
+    assert partition.conservation.broken_laws(partition.systems, partition.sets) == {"usage": 1}
+    assert (partition.systems.read, partition.sets.recipes.read) == ({"a"}, {running})
 
 
-class Recording(UserDict[Any, Any]):
-    """A mapping that records the keys that are read."""
+class Recording(dict[Any, Any]):
+    """A dictionary that records the keys that are read."""
 
     def __init__(self, of: Mapping[Any, Any]) -> None:
         self.read: set[Any] = set()
@@ -206,13 +208,50 @@ class Recording(UserDict[Any, Any]):
         self.read.add(key)
         return super().__getitem__(key)
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        self.read.add(key)
+        return super().get(key, default)
 
-def test_out_of_step__system_left_over__is_counted(world: World) -> None:
+
+def test_conservation__system_left_over__counts_as_nothing(world: World) -> None:
     world.add_idle("a")
     plant(world, usage="running")
-    assert tick(world).findings.out_of_step == 1
+    assert +tick(world).findings.violations == {"usage": 1, "systems": 1}
     plant(world, reservation=Reservation("alice", None, None))
-    assert tick(world).findings.out_of_step == 0
+    assert not +tick(world).findings.violations
+
+
+def test_conservation__reserved_and_used__counts_twice(world: World, running: int) -> None:
+    plant(world, reservation=Reservation("alice", None, None))
+    assert +tick(world).findings.violations == {"systems": 1}
+
+
+def test_conservation__set_does_not_name_its_recipe__is_an_orphan(world: World, running: int) -> None:
+    recipe = world.partition.sets.recipes[running]
+    nameless = replace(world.partition.sets.sets[recipe.recipe_set_id], recipe_ids=())
+    world.partition.sets.sets[recipe.recipe_set_id] = nameless
+    world.partition.conservation.put_recipe(recipe, recipe)
+    assert +tick(world).findings.violations == {"orphans": 1}
+
+
+def test_conservation__wrong_charges__are_counted(world: World) -> None:
+    world.configure(limits={"placed_recipes": 5})
+    world.add_idle("a")
+    world.submit(named("a"))
+    world.settle()
+    rooms = world.partition.sets.rooms
+    ((recipe_set_id, needs),) = rooms.charged.items()
+    assert not +tick(world).findings.violations
+    ((limit, used),) = rooms.used.items()
+    rooms.used[limit] = used + 1
+    assert +tick(world).findings.violations == {"charges": 1}
+    rooms.used[limit] = -1
+    assert +tick(world).findings.violations == {"charges": 1, "signs": 1}
+    rooms.used[limit] = used
+    del rooms.charged[recipe_set_id]
+    # The set is not charged, and the sum includes its needs.
+    assert +tick(world).findings.violations == {"charges": 2}
+    rooms.charge(recipe_set_id, needs)
 
 
 def test_loop__several_things_at_once__are_one_commit_of_numbered_decisions(world: World) -> None:

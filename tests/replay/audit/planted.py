@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from replay.audit.conservation import laws
 from tests.replay.audit.moves import only, place
 from tests.replay.audit.story import Story
+
+LAWS = tuple(law.name for law in laws())
 
 
 def opening() -> Story:
@@ -24,7 +27,7 @@ def opening() -> Story:
 
 def assert_caught(story: Story, invariant: str, *subjects: str, beside: Iterable[str] | None = ()) -> None:
     """Check that the invariant is broken by these subjects, and no other except those in `beside` (None:
-    any).
+    any) and the conservation laws, which most faults break as well.
     """
     found = story.violations()
     about = [one for one in found if one.invariant == invariant and set(subjects) <= set(one.subjects)]
@@ -34,5 +37,5 @@ def assert_caught(story: Story, invariant: str, *subjects: str, beside: Iterable
         assert one.positions, f"{one} names no position"
         assert set(one.positions) <= positions, f"{one} names positions that are not in the log"
     if beside is not None:
-        others = [str(one) for one in found if one.invariant not in {invariant, *beside}]
+        others = [str(one) for one in found if one.invariant not in {invariant, *beside, *LAWS}]
         assert not others, f"other violations: {others}"

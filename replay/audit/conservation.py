@@ -1,0 +1,127 @@
+"""The conservation laws (design 6.2): sums over recipes, systems and limits agree after every commit.
+
+The invariants have the names of the laws. They check the systems and sets that a commit may have changed, so
+that sums which were right before it are right after it.
+"""
+
+from __future__ import annotations
+
+from replay.audit.affected import Affected
+from replay.audit.invariant import Invariant, Violations
+from replay.audit.record import Commit, EventRecord
+from replay.audit.tables import FINISHED, FREE, WITHOUT_LAB
+from replay.audit.values import System
+from replay.audit.world import FoldedWorld
+
+
+class Usage(Invariant):
+    """The systems that recipes hold are the systems in use. Guests use the system of their host."""
+
+    name = "usage"
+
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        for system in affected.systems:
+            held_by = _hosts_on(world, system)
+            used_by = [] if system.recipe_id is None else [system.recipe_id]
+            if held_by != used_by:
+                subjects = [system.subject, *(f"recipe/{number}" for number in {*held_by, *used_by})]
+                what = f"held by {_named(held_by)}, in use by {_named(used_by)}"
+                yield self.violation(commit.about(*subjects), subjects, what)
+
+
+class Systems(Invariant):
+    """Every system is one of used, free, reserved by a person, or away."""
+
+    name = "systems"
+
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        for system in affected.systems:
+            is_used = bool(_hosts_on(world, system))
+            is_unused = not is_used and not system.reserved and system.usage in FREE
+            is_offered = system.condition == "Automated" and not system.draining
+            counts = {
+                "used": is_used,
+                "reserved": system.reserved,
+                "free": is_unused and is_offered,
+                "away": is_unused and not is_offered,
+            }
+            found = [name for name, counted in counts.items() if counted]
+            if len(found) != 1:
+                what = f"{system.usage} and {system.condition}, counts as {' and '.join(found) or 'nothing'}"
+                yield self.violation(commit.about(system.subject), [system.subject], what)
+
+
+class Charges(Invariant):
+    """A set is charged under its limits while it holds a lab or systems, and then with its whole size."""
+
+    name = "charges"
+
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        for set_id in affected.sets:
+            is_placed = any(recipe.state not in WITHOUT_LAB for recipe in world.members(set_id))
+            charged = world.rooms.charged.get(set_id)
+            expected = world.needs(set_id) if is_placed else None
+            if charged != expected:
+                subject = f"recipe-set/{set_id}"
+                what = f"charged with {charged}, should be {expected}"
+                yield self.violation(commit.about(subject), [subject], what)
+
+
+class Orphans(Invariant):
+    """No recipe holds an unknown system, and no recipe or set is unknown to its set or job."""
+
+    name = "orphans"
+    topics = ("recipe.new", "recipe-set.submitted")
+
+    def __init__(self) -> None:
+        self._submitted: dict[int, EventRecord] = {}
+        self._new: dict[int, EventRecord] = {}
+
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+        (self._new if record.topic == "recipe.new" else self._submitted)[int(record.name)] = record
+        yield from ()
+
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        new, self._new = self._new, {}
+        submitted, self._submitted = self._submitted, {}
+        for number, record in new.items():
+            recipe_set = world.sets.get(record.data["recipe_set_id"])
+            if recipe_set is None or number not in recipe_set.recipe_ids:
+                what = f"recipe-set/{record.data['recipe_set_id']} does not know it"
+                yield self.violation([record.position], [record.subject], what)
+        for record in submitted.values():
+            for number in record.data["recipe_ids"]:
+                if number not in world.recipes and number not in world.finished:
+                    yield self.violation([record.position], [record.subject], f"recipe/{number} is unknown")
+        for recipe in affected.recipes:
+            if recipe.state not in FINISHED and recipe.system and recipe.system not in world.systems:
+                subjects = [recipe.subject, f"system/{recipe.system}"]
+                yield self.violation(commit.about(*subjects), subjects, "it holds an unknown system")
+
+
+class Signs(Invariant):
+    """No sum is negative."""
+
+    name = "signs"
+
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        for set_id in affected.sets:
+            for limit in world.needs(set_id):
+                if world.rooms.used(limit) < 0:
+                    subject = f"recipe-set/{set_id}"
+                    what = f"{world.rooms.used(limit)} are used under the limit of {limit}"
+                    yield self.violation(commit.about(subject), [subject], what)
+
+
+def laws() -> tuple[Invariant, ...]:
+    """Return new instances of the laws."""
+    return Usage(), Systems(), Charges(), Orphans(), Signs()
+
+
+def _hosts_on(world: FoldedWorld, system: System) -> list[int]:
+    on = (world.recipes[number] for number in world.recipes_on.get(system.fqdn, ()))
+    return [recipe.recipe_id for recipe in on if not recipe.is_guest]
+
+
+def _named(recipe_ids: list[int]) -> str:
+    return " and ".join(f"recipe/{number}" for number in recipe_ids) or "no recipe"

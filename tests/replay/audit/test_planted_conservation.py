@@ -1,0 +1,153 @@
+"""The audit finds broken conservation laws: sums over recipes, systems and limits that do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from domain.scheduling.world.conservation import LAWS
+from domain.system import events as system_events
+from replay.audit.audit import Audit
+from replay.audit.conservation import laws
+from replay.audit.invariant import Violation
+from replay.audit.record import Commit, commits, from_recorded
+from replay.audit.rooms import PLACED, Limit
+from replay.audit.state import State
+from tests.replay.audit.moves import cancelled, configured, idle, new, only, pending, place, scheduled
+from tests.replay.audit.planted import assert_caught, opening
+from tests.replay.audit.story import Story
+
+Plant = Callable[[Story], None]
+
+
+def used_by_no_recipe(story: Story) -> None:
+    story.commit(("system/b", system_events.SystemScheduled(recipe_id=77)))
+
+
+def held_but_not_used(story: Story) -> None:
+    story.commit(cancelled(2), scheduled(1, "b"))
+
+
+def held_twice(story: Story) -> None:
+    story.commit(scheduled(2, "a"))
+
+
+def recipe_lets_go_alone(story: Story) -> None:
+    story.commit(cancelled(1))
+
+
+def system_lets_go_alone(story: Story) -> None:
+    story.commit(pending("a"))
+
+
+@pytest.mark.parametrize(
+    ("plant", "subject"),
+    [
+        (used_by_no_recipe, "system/b"),
+        (held_but_not_used, "system/b"),
+        (held_twice, "system/a"),
+        (recipe_lets_go_alone, "system/a"),
+        (system_lets_go_alone, "system/a"),
+    ],
+)
+def test_usage__planted__is_found(plant: Plant, subject: str) -> None:
+    story = opening()
+    plant(story)
+    assert_caught(story, "usage", subject, beside=None)
+
+
+def runs_for_nobody(story: Story) -> None:
+    story.commit(("system/b", system_events.SystemRunning(recipe_id=None)))
+
+
+def reserved_while_used(story: Story) -> None:
+    story.commit(("system/a", system_events.SystemReservationBegun("ada", None, None)))
+
+
+@pytest.mark.parametrize(
+    ("plant", "subject", "counts"),
+    [
+        (runs_for_nobody, "system/b", "counts as nothing"),
+        (reserved_while_used, "system/a", "counts as used and reserved"),
+    ],
+)
+def test_systems__planted__is_found(plant: Plant, subject: str, counts: str) -> None:
+    story = opening()
+    plant(story)
+    assert_caught(story, "systems", subject, beside=None)
+    (found,) = (one for one in story.violations() if one.invariant == "systems")
+    assert counts in found.what
+
+
+def set_does_not_name_it(story: Story) -> None:
+    story.commit(("recipe/9", new(1, 9, only("a"), "Normal", distro_tree_id=1)))
+
+
+def holds_an_unknown_system(story: Story) -> None:
+    story.commit(scheduled(2, "nowhere"))
+
+
+@pytest.mark.parametrize(
+    ("plant", "subject"), [(set_does_not_name_it, "recipe/9"), (holds_an_unknown_system, "recipe/2")]
+)
+def test_orphans__planted__is_found(plant: Plant, subject: str) -> None:
+    story = opening()
+    plant(story)
+    assert_caught(story, "orphans", subject, beside=None)
+
+
+def limited() -> Story:
+    """Return a story: under a limit of 5 placed recipes, recipe 1 waits on a."""
+    story = Story()
+    story.labs("lab-1")
+    story.tree(1, "lab-1")
+    story.commit(configured(limits={"placed_recipes": 5}))
+    story.idle("a")
+    story.job(1, {1: only("a")})
+    story.decide(place(1, "a"))
+    return story
+
+
+def charged_with_nothing(state: State) -> None:
+    state.rooms.charge(1, {})
+
+
+def charged_for_two(state: State) -> None:
+    state.rooms.charge(1, {Limit(PLACED, "", 5): 2})
+
+
+def negative(state: State) -> None:
+    state.rooms.charge(1, {Limit(PLACED, "", 5): -3})
+    state.rooms.charged[1] = state.needs(1)
+
+
+@pytest.mark.parametrize(
+    ("law", "plant"), [("charges", charged_with_nothing), ("charges", charged_for_two), ("signs", negative)]
+)
+def test_charges__planted_in_the_state__are_found(law: str, plant: Callable[[State], None]) -> None:
+    """Break the sums of the audit itself, because no event has them; the next commit concerns the set."""
+    story = limited()
+    story.progress(1, "a", "installing")
+    *before, last = commits(from_recorded(story.log))
+    assert checked(before, last, lambda _: None) == []
+    assert law in {violation.invariant for violation in checked(before, last, plant)}
+
+
+def checked(before: list[Commit], last: Commit, plant: Callable[[State], None]) -> list[Violation]:
+    audit = Audit()
+    for commit in before:
+        assert list(audit.check_commit(commit)) == []
+    plant(audit.world)
+    return list(audit.check_commit(last))
+
+
+def test_laws__names__are_those_of_the_scheduler() -> None:
+    assert [law.name for law in laws()] == list(LAWS)
+
+
+def test_laws__sound_story__hold() -> None:
+    story = limited()
+    story.complete(1, "a")
+    story.decide([idle("a")])
+    assert story.violations() == []

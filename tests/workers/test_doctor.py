@@ -1,0 +1,134 @@
+"""`labledger doctor` over the read models and over the log of a lab that a scheduler has filled."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli import main
+from domain.system.events import SystemIdle
+from store.event_log import EventLog
+from tests.harness.databases import TestDatabase
+from tests.harness.sessions import Owner
+from tests.workers.conftest import Start
+from tests.workers.lab import put
+from tests.workers.read_models import forget, project_undisturbed
+from tests.workers.run_once import run_once
+
+NOW = "until_position = 9223372036854775807"
+PLACED = f"recipe_id IS NOT NULL AND {NOW}"
+
+# A statement that breaks the read models, the law that it breaks, and what is said of it.
+PLANTED = {
+    "system in use by another recipe": (
+        f"UPDATE read.system_usage SET recipe_id = 999 WHERE {PLACED}",
+        "usage",
+        "with recipe/999, which does not hold it",
+    ),
+    "other usage than its recipe": (
+        f"UPDATE read.system_usage SET usage = 'running' WHERE {PLACED}",
+        "usage",
+        "it is waiting on host-00.lab, which is running with recipe/",
+    ),
+    "in use without a recipe": (
+        f"UPDATE read.system_usage SET recipe_id = NULL WHERE {PLACED}",
+        "systems",
+        "it is waiting without a recipe",
+    ),
+    "in use and reserved": (
+        f"UPDATE read.systems SET reserved_by = 'ada' WHERE {NOW}",
+        "systems",
+        "it is reserved by ada and used by recipe/",
+    ),
+    "without a usage": ("DELETE FROM read.system_usage", "systems", "it has no usage"),
+    "unknown system in use": ("DELETE FROM read.systems", "systems", "it has a usage, but is unknown"),
+    "recipe on an unknown system": (
+        "DELETE FROM read.systems",
+        "orphans",
+        "its system/host-00.lab is unknown",
+    ),
+    "unknown set": ("DELETE FROM read.recipe_sets", "orphans", "its recipe-set/"),
+    "unknown job": ("DELETE FROM read.jobs", "orphans", "its job/"),
+    "nothing known of a recipe": (
+        "DELETE FROM read.recipe_details",
+        "orphans",
+        "nothing is known of its set and job",
+    ),
+}
+
+
+@pytest.fixture
+def filled(log: EventLog, start: Start, database: TestDatabase) -> EventLog:
+    """Return a log with three systems, which all have recipes, and two recipes that wait."""
+    run_once(log, start, jobs=5)
+    project_undisturbed(database.service_url, log.end(), page_size=100)
+    return log
+
+
+def typed(database: TestDatabase, *arguments: str) -> Result:
+    env = {
+        "LABLEDGER_DATABASE_URL": database.service_url,
+        "LABLEDGER_OWNER_DATABASE_URL": database.owner_url,
+        "LABLEDGER_DATA": None,
+    }
+    return CliRunner(env=env).invoke(main, ["doctor", *arguments])
+
+
+def report(database: TestDatabase, *arguments: str) -> tuple[int, Any]:
+    done = typed(database, "--json", *arguments)
+    return done.exit_code, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--log",)])
+def test_doctor__sound_log__no_law_is_broken_at_any_moment(
+    filled: EventLog, database: TestDatabase, arguments: tuple[str, ...]
+) -> None:
+    for position in (0, *range(1, filled.end(), 9), filled.end()):
+        status, found = report(database, "--as-of", str(position), *arguments)
+        assert (status, found["violations"]) == (0, []), position
+        assert not any(found["laws"].values()) and found["position"] <= position
+
+
+def test_doctor__read_models__systems_are_the_sum_of_their_uses(
+    filled: EventLog, database: TestDatabase, owner: Owner
+) -> None:
+    status, found = report(database)
+    uses = {"used": 3, "free": 0, "reserved": 0, "occupied": 0, "away": 0}
+    assert (status, found["systems"]) == (0, {"systems": 3, **uses})
+    (before,) = owner.execute("SELECT min(recorded_at) FROM log.events").fetchone() or ("",)
+    assert report(database, "--as-of", before.isoformat())[1]["systems"]["used"] == 0
+    last = typed(database).stdout.splitlines()[-2:]
+    assert last == [
+        "3 systems = 3 used + 0 free + 0 reserved + 0 occupied + 0 away",
+        f"0 violations up to position {filled.end()}",
+    ]
+
+
+def test_doctor__planted_in_the_read_models__is_found(
+    filled: EventLog, database: TestDatabase, owner: Owner
+) -> None:
+    for name, (statement, law, said) in PLANTED.items():
+        owner.execute(statement.encode())
+        done = typed(database)
+        status, found = report(database)
+        assert (done.exit_code, status) == (1, 1), name
+        assert found["laws"][law] > 0, name
+        assert said in "".join(each["what"] for each in found["violations"] if each["law"] == law), name
+        assert f"{law}: " in done.stdout and said in done.stdout, name
+        forget(owner)
+        project_undisturbed(database.service_url, filled.end(), page_size=100)
+        assert report(database)[0] == 0, name
+
+
+def test_doctor__planted_in_the_log__is_found_after_its_commit(
+    filled: EventLog, database: TestDatabase
+) -> None:
+    sound, subject = filled.end(), "system/host-00.lab"
+    put(filled, [(subject, SystemIdle())], after=len(filled.load({subject: 0})[subject]))
+    status, found = report(database, "--log")
+    assert (status, found["laws"]["usage"]) == (1, 1)
+    assert found["violations"][0]["subject"] == subject
+    assert report(database, "--log", "--as-of", str(sound))[0] == 0
