@@ -37,7 +37,7 @@ def run_scheduler(settings: Settings) -> None:
     if partition is not None:
         # A large commit under construction has a hundred thousand objects.
         freeze_survivors(FOLD_YOUNG_OBJECTS)
-        tailer = Tailer(url, after=partition.position)
+        tailer = Tailer(url, after=partition.position, partition=partition.number)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(
             log,

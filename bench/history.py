@@ -16,6 +16,7 @@ from bench.cluster_fixture import BenchCluster
 from bench.log_filler import ACTOR, LogFiller
 from bench.outcome import ProgressCallback, Sizes
 from domain.events import Change, Decided, Event, Stamp
+from domain.partition_numbers import partition_of
 from domain.read_set import members_after
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
@@ -96,7 +97,9 @@ def _append(cluster: BenchCluster, partition: Partition, recipe_ids: Sequence[in
         decided += _events_of_reports(members, recipe, reports)
     stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
     changes = tuple(Change(subject, event, stamp) for subject, event in decided)
-    (outcome,) = cluster.log.append([AppendRequest(new_command_id(), changes, expected)])
+    (outcome,) = cluster.log.append(
+        [AppendRequest(new_command_id(), changes, expected, partition=partition_of(expected))]
+    )
     require_committed(outcome)
 
 

@@ -20,6 +20,7 @@ from domain.distro_choice.distro_trees import DistroTrees
 from domain.events import Change, Decided, Stamp
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
+from domain.partition_numbers import partition_of
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system_admin.registration import register
 from store.requests import AppendRequest, new_command_id, require_committed
@@ -116,7 +117,9 @@ class LogFiller:
         stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
         expected = {subject: self._directory.version(subject) for subject, _ in decided}
         changes = tuple(Change(subject, event, stamp) for subject, event in decided)
-        (outcome,) = self._cluster.log.append([AppendRequest(new_command_id(), changes, expected)])
+        (outcome,) = self._cluster.log.append(
+            [AppendRequest(new_command_id(), changes, expected, partition=partition_of(expected))]
+        )
         require_committed(outcome)
 
     def catch_up(self) -> None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
+
 
 class Event:
     TOPIC: ClassVar[str]
@@ -93,6 +95,7 @@ class Basis:
     """The basis of a decision: the log position read, the time, the epoch of the lease, the policy version.
 
     `batch` says which triggers are answered once the commit is in the log, None before policy version 5.
+    `partition` is the number of the partition that decides.
     """
 
     position: int
@@ -100,6 +103,7 @@ class Basis:
     epoch: int
     policy_version: int
     batch: Batch | None = None
+    partition: int = DEFAULT_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,10 @@ class Change(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """An event in the log, with the last position of its commit: readers process whole commits only."""
+    """An event in the log, with the last position of its commit: readers process whole commits only.
+
+    `partition` is the number of the partition that it belongs to, or EVERYBODY.
+    """
 
     position: int
     commit_end: int
@@ -135,6 +142,7 @@ class Recorded(NamedTuple):
     version: int
     event: Event
     stamp: Stamp
+    partition: int = EVERYBODY
 
 
 class Moment(NamedTuple):

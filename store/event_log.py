@@ -16,6 +16,7 @@ from domain.directory import state, visibility
 from domain.distro_choice import installable
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
+from domain.partition_numbers import read_by
 from postgres.errors import DatabaseFull, away
 from store.datastore import Datastore, connect
 from store.mapper import EventMapper
@@ -88,6 +89,7 @@ class EventLog(EventStore[str]):
             request.actor,
             request.new_recipes,
             request.original,
+            request.partition,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:
@@ -138,6 +140,11 @@ class EventLog(EventStore[str]):
     def end(self) -> int:
         """Return the last position; 0 for an empty log."""
         ((position,),) = self.rows(SQL["end"], ())
+        return int(position)
+
+    def end_of(self, partition: int) -> int:
+        """Return the last position that a partition reads; 0 without any."""
+        ((position,),) = self.rows(SQL["end_of"], (read_by(partition),))
         return int(position)
 
     def commit_of(self, command_id: str) -> Committed | None:
@@ -198,17 +205,25 @@ MAX_ROWS = 500
 
 
 class LogPart:
-    """A reader of the log after a position, without the excluded topics. Raises the errors of psycopg."""
+    """A reader of the log after a position, without the excluded topics. Raises the errors of psycopg.
 
-    def __init__(self, url: str, excluded_topics: Sequence[str], after: int = 0) -> None:
+    It yields what a partition reads, and everything if none is given.
+    """
+
+    def __init__(
+        self, url: str, excluded_topics: Sequence[str], partition: int | None = None, after: int = 0
+    ) -> None:
         self.position = after
-        self._excluded_topics = excluded_topics
+        self._params = {
+            "excluded_topics": excluded_topics,
+            "partitions": None if partition is None else read_by(partition),
+        }
         self._mapper = EventMapper()
         self._connection = connect(url)
 
     def upto(self, position: int) -> Iterator[Recorded]:
         """Yield the next events up to an existing position. Exhaust the iterator before the next call."""
-        params = {"after": self.position, "upto": position, "excluded_topics": self._excluded_topics}
+        params = {"after": self.position, "upto": position, **self._params}
         cursor = self._connection.cursor(row_factory=tuple_row)
         rows = cursor.stream(SQL["all_but"], params, binary=True, size=MAX_ROWS)
         yield from map(self._mapper.recorded, rows)

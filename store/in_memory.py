@@ -96,8 +96,9 @@ class _Connection:
         with self._changed:
             if not self._changed.wait_for(lambda: self._tables.end > self._notified_of, timeout):
                 return []
-            self._notified_of = self._tables.end
-        return [psycopg.Notify("", str(self._notified_of), 0)]
+            news, self._notified_of = self._tables.events[self._notified_of :], self._tables.end
+        last = {row.partition: row.position for row in news}
+        return [psycopg.Notify("", f"{position} {partition}", 0) for partition, position in last.items()]
 
     def close(self) -> None:
         """Do nothing: the session has no resources."""

@@ -5,11 +5,11 @@
 WITH done AS MATERIALIZED (
     SELECT * FROM log.append(
         %b::text[], %b::text[], %b::bigint[], %b::bytea[], %b::bytea[],
-        %b::integer[], %b::text[], %b::bigint[],
+        %b::integer[], %b::text[], %b::bigint[], %b::integer[],
         %b::integer[], %b::text[], %b::bigint[], %b::text[], %b::bytea[])
-    WITH ORDINALITY AS d (outcome, first_position, last_position, recorded_at, digest, answer, request)
+    WITH ORDINALITY AS d (outcome, first_position, last_position, recorded_at, digest, answer, preceding, request)
 ), WRITTENPARTS
-SELECT d.outcome, d.first_position, d.last_position, d.recorded_at, d.digest, d.answer, BYTES, UNFINISHED
+SELECT d.outcome, d.first_position, d.last_position, d.recorded_at, d.digest, d.answer, d.preceding, BYTES, UNFINISHED
 FROM done d ORDER BY d.request
 
 -- name: written_by_one
@@ -89,7 +89,7 @@ SELECT recipes FROM live.unfinished WHERE owner = %s
 -- name: load
 -- The events of many aggregates, each after a version, in version order. OFFSET 0 makes the planner use the index for
 -- each aggregate instead of a scan of the whole log.
-SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
+SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state, e.partition
 FROM unnest(%s::text[], %s::bigint[]) AS wanted (subject, after)
 CROSS JOIN LATERAL (
     SELECT * FROM log.events AS e
@@ -101,28 +101,42 @@ ORDER BY e.originator_id, e.originator_version
 SELECT originator_id FROM log.events WHERE originator_id = ANY (%s::text[]) AND originator_version = 1
 
 -- name: page
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE notification_id > %(after)s ORDER BY notification_id LIMIT %(limit)s
 
+-- name: page_of
+-- One partition at a time, so that the events of other partitions are not even read.
+SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state,
+       e.partition
+FROM unnest(%(partitions)s::integer[]) AS wanted (partition)
+CROSS JOIN LATERAL (
+    SELECT * FROM log.events AS e
+    WHERE (e.partition, e.notification_id) > (wanted.partition, %(after)s::bigint)
+      AND e.partition <= wanted.partition
+    ORDER BY e.partition, e.notification_id LIMIT %(limit)s
+) AS e
+ORDER BY e.notification_id LIMIT %(limit)s
+
 -- name: all_but
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
   AND topic <> ALL (%(excluded_topics)s::text[])
+  AND (%(partitions)s::integer[] IS NULL OR partition = ANY (%(partitions)s::integer[]))
 ORDER BY notification_id
 
 -- name: moments
 SELECT notification_id, recorded_at FROM log.events WHERE notification_id = ANY (%s::bigint[])
 
 -- name: rest_of_commit
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE notification_id > %s AND notification_id <= %s ORDER BY notification_id
 
 -- name: at_positions
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE notification_id = ANY (%s::bigint[]) ORDER BY notification_id
 
 -- name: directory
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE topic = ANY (%s::text[]) AND notification_id <= %s
 ORDER BY notification_id
 
@@ -132,8 +146,12 @@ SELECT live.has_room()
 -- name: end
 SELECT coalesce(max(notification_id), 0) FROM log.events
 
+-- name: end_of
+-- The last position that a partition reads: of its own events, or of those of all partitions.
+SELECT max(log.last_before(9223372036854775807, wanted.partition)) FROM unnest(%s::integer[]) AS wanted (partition)
+
 -- name: all_between
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
   AND topic <> ALL (%(hidden)s::text[])
 ORDER BY notification_id LIMIT %(limit)s
@@ -141,7 +159,7 @@ ORDER BY notification_id LIMIT %(limit)s
 -- name: selected
 -- One topic or subject at a time, so that a rare one does not scan the log for its next row. The comparisons of whole
 -- rows force the intended index, because the planner cannot know which topics are rare.
-SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
+SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state, e.partition
 FROM (
     SELECT found.* FROM unnest(%(topics)s::text[]) AS wanted (topic)
     CROSS JOIN LATERAL (
@@ -165,7 +183,7 @@ ORDER BY e.notification_id LIMIT %(limit)s
 
 -- name: bounded
 -- The first rows of a query up to a number of bytes, at least one row; each with the number of rows of the query.
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, available
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition, available
 FROM (
     SELECT inside.*, count(*) OVER () AS available,
            sum(length(state)) OVER (ORDER BY notification_id) - length(state) AS bytes_before

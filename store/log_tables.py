@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from psycopg.errors import UniqueViolation
 
+from domain.partition_numbers import read_by
 from store.mapper import StoredRow
 from store.sql import APPENDS, BOUNDED, SQL
 
@@ -31,6 +33,7 @@ class Request(NamedTuple):
     epoch: int | None
     digest: bytes | None
     answer: bytes | None
+    partition: int
     expected: list[tuple[str, int]]
     events: list[tuple[str, int, str, bytes]]
 
@@ -70,9 +73,25 @@ class LogTables:
             for callback in self.on_commit:
                 callback(self.events[before:])
         return [
-            (outcome, *(self.commits[request.command_id] if outcome in ("done", "known") else (None,) * 5))
+            (*self._answered(request, outcome), self._preceding(request) if outcome == "done" else None)
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
+
+    def _answered(self, request: Request, outcome: str) -> tuple[Any, ...]:
+        return outcome, *(self.commits[request.command_id] if outcome in ("done", "known") else (None,) * 5)
+
+    def _preceding(self, request: Request) -> int | None:
+        if request.lease is None:
+            return None
+        return self._last(read_by(request.partition), self.commits[request.command_id].first - 1)
+
+    def _last(self, partitions: Sequence[int], upto: int) -> int:
+        """Return the last position up to `upto` of an event of these partitions, 0 without any."""
+        positions = (row.position for row in reversed(self.events[:upto]) if row.partition in partitions)
+        return next(positions, 0)
+
+    def end_of(self, partitions: Sequence[int]) -> Rows:
+        return [(self._last(partitions, self.end),)]
 
     def is_fenced(self, request: Request) -> bool:
         return request.lease is not None and self.epochs.get(request.lease) != request.epoch
@@ -96,7 +115,7 @@ class LogTables:
     def _write(self, request: Request, moment: datetime) -> None:
         first, last = self.end + 1, self.end + len(request.events)
         for position, (subject, version, topic, state) in enumerate(request.events, start=first):
-            row = StoredRow(position, last, moment, subject, version, topic, state)
+            row = StoredRow(position, last, moment, subject, version, topic, state, request.partition)
             self.events.append(row)
             self._rows_of[subject].append(row)
             self.versions[subject] = max(self.versions[subject], version)
@@ -111,6 +130,10 @@ class LogTables:
 
     def page(self, params: Mapping[str, Any]) -> Rows:
         return self.bounded(self.events[params["after"] : params["after"] + params["limit"]], params["bytes"])
+
+    def page_of(self, params: Mapping[str, Any]) -> Rows:
+        later = (row for row in self.events[params["after"] :] if row.partition in params["partitions"])
+        return self.bounded(list(islice(later, params["limit"])), params["bytes"])
 
     def all_between(self, params: Mapping[str, Any]) -> Rows:
         hidden = frozenset(params["hidden"])
@@ -180,10 +203,11 @@ def _requests(
     expect_requests: Sequence[int],
     expect_subjects: Sequence[str],
     expect_versions: Sequence[int],
+    partitions: Sequence[int],
     *events: Sequence[Any],
 ) -> list[Request]:
     heads = zip(command_ids, leases, epochs, digests, answers, strict=True)
-    requests = [Request(*head, [], []) for head in heads]
+    requests = [Request(*head, partition, [], []) for head, partition in zip(heads, partitions, strict=True)]
     for number, subject, version in zip(expect_requests, expect_subjects, expect_versions, strict=True):
         requests[number - 1].expected.append((subject, version))
     for number, subject, version, topic, state in zip(*events, strict=True):
@@ -192,7 +216,7 @@ def _requests(
 
 
 # The first parameters of the statement that appends are the arrays of `log.append`.
-_ARRAY_COUNT: Final = 13
+_ARRAY_COUNT: Final = 14
 
 
 def _append(tables: LogTables, params: Any) -> Rows:
@@ -206,11 +230,13 @@ STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     SQL["at_positions"]: lambda tables, params: tables.at_positions(*params),
     SQL["directory"]: lambda tables, params: tables.directory(*params),
     SQL["end"]: lambda tables, _: [(tables.end,)],
+    SQL["end_of"]: lambda tables, params: tables.end_of(*params),
     SQL["commits_of"]: lambda tables, params: tables.commits_of(*params),
     SQL["take_ids"]: lambda tables, params: tables.take_ids(*params),
     SQL["last_job_id"]: lambda tables, _: tables.last_job_id(),
     SQL["rest_of_commit"]: lambda tables, params: tables.events[slice(*params)],
     BOUNDED["page"]: lambda tables, params: tables.page(params),
+    BOUNDED["page_of"]: lambda tables, params: tables.page_of(params),
     BOUNDED["all_between"]: lambda tables, params: tables.all_between(params),
     BOUNDED["selected"]: lambda tables, params: tables.selected(params),
 }

@@ -13,6 +13,7 @@ from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
 
 import domain.all_events  # noqa: F401  (registers every topic)
 from domain.events import TOPICS, Basis, Batch, Change, Event, Recorded, Stamp, from_data
+from domain.partition_numbers import DEFAULT_NUMBER
 
 
 class StoredRow(NamedTuple):
@@ -25,6 +26,7 @@ class StoredRow(NamedTuple):
     version: int
     topic: str
     state: bytes
+    partition: int
 
 
 # The beginning of `state`, and the bytes before its fields. No JSON string contains these bytes, because
@@ -116,9 +118,9 @@ class EventMapper(Mapper[str]):
 
     def recorded(self, row: StoredRow | tuple[Any, ...]) -> Recorded:
         """Decode a row. It may be a plain tuple, because a named tuple would cost a tenth more."""
-        position, commit_end, recorded_at, subject, version, topic, state = row
+        position, commit_end, recorded_at, subject, version, topic, state, partition = row
         event, stamp = self.read(topic, state)
-        return Recorded(position, commit_end, recorded_at, subject, version, event, stamp)
+        return Recorded(position, commit_end, recorded_at, subject, version, event, stamp, partition)
 
 
 def _stored_stamp(stamp: Stamp) -> dict[str, Any]:
@@ -130,6 +132,7 @@ def _stored_stamp(stamp: Stamp) -> dict[str, Any]:
         stored["epoch"] = stamp.basis.epoch
         stored["policy_version"] = stamp.basis.policy_version
         stored["number"] = stamp.number
+        stored["partition"] = stamp.basis.partition
         if stamp.basis.batch is not None:
             stored["batch"] = stamp.basis.batch
     return stored
@@ -148,6 +151,13 @@ def _stamp(stored: Mapping[str, Any]) -> Stamp:
     if stored.get("basis") is not None:
         now = datetime.fromisoformat(stored["now"])
         batch = None if stored.get("batch") is None else Batch(**stored["batch"])
-        basis = Basis(stored["basis"], now, stored["epoch"], stored["policy_version"], batch)
+        basis = Basis(
+            stored["basis"],
+            now,
+            stored["epoch"],
+            stored["policy_version"],
+            batch,
+            stored.get("partition", DEFAULT_NUMBER),
+        )
     at = datetime.fromisoformat(stored["at"])
     return Stamp(at, stored["actor"], stored["cause"], basis, stored.get("number"))

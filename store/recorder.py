@@ -16,6 +16,7 @@ from eventsourcing.postgres import PostgresApplicationRecorder
 from psycopg.rows import tuple_row
 
 from domain.job.submission import Original
+from domain.partition_numbers import EVERYBODY
 from domain.recipe.lifecycle import FINISHED
 from store.datastore import Datastore
 from store.requests import Committed, Conflict, Fence, Fenced, Outcome
@@ -40,6 +41,7 @@ class StoredAppend:
     actor: str | None = None
     new_recipes: Mapping[str, int] = field(default_factory=dict)
     original: Original | None = None
+    partition: int = EVERYBODY
 
     @property
     def byte_count(self) -> int:
@@ -110,6 +112,7 @@ def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         [number for number, _, _ in expected],
         [subject for _, subject, _ in expected],
         [version for _, _, version in expected],
+        [request.partition for request in requests],
         numbers,
         *map(list, columns),
     ]
@@ -146,10 +149,11 @@ def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
 
 
 def _outcome(request: StoredAppend, row: tuple[Any, ...]) -> Outcome:
-    outcome, first, last, recorded_at, digest, answer, author_bytes, unfinished_count = row
+    outcome, first, last, recorded_at, digest, answer, preceding, author_bytes, unfinished_count = row
     if outcome == "conflict":
         return Conflict(f"not all at the expected version: {', '.join(sorted(request.expected))}")
     if outcome == "fenced":
         return Fenced(f"lease {request.fence.lease if request.fence else ''} has a later epoch")
     repeated = outcome == "known"
-    return Committed(first, last, recorded_at, repeated, digest, answer, author_bytes, unfinished_count)
+    counts = author_bytes, unfinished_count
+    return Committed(first, last, recorded_at, repeated, digest, answer, *counts, preceding)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from domain.errors import LabledgerError
 from domain.events import Change
 from domain.job.submission import Original
+from domain.partition_numbers import EVERYBODY
 from domain.recipe.events import RecipeNew
 
 
@@ -29,7 +30,8 @@ class AppendRequest:
     `command_id` identifies the request: a repetition writes nothing and returns the first commit, for callers
     that lost the answer. `expected` has the versions of all aggregates that the changes depend on, 0 for a
     new one, and must contain each changed subject. `digest` and `answer` are stored for repeated requests.
-    `new_recipes` counts by owner. `original` has the submitted bytes, which are stored beside the log.
+    `partition` is that of all changes, or EVERYBODY. `new_recipes` counts by owner. `original` has the
+    submitted bytes, which are stored beside the log.
     """
 
     command_id: str
@@ -39,6 +41,7 @@ class AppendRequest:
     digest: bytes | None = None
     answer: bytes | None = None
     original: Original | None = None
+    partition: int = EVERYBODY
     subjects: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)
 
@@ -63,6 +66,7 @@ class Committed:
 
     `author_bytes` is the number of bytes of the actor on the UTC day of `recorded_at`, `unfinished_count`
     that of unfinished recipes of the recipes' owner, both with this commit; None if the commit changes none.
+    `preceding` is the last position before this commit that its partition reads; None without a fence.
     """
 
     first_position: int
@@ -73,6 +77,7 @@ class Committed:
     answer: bytes | None
     author_bytes: int | None = None
     unfinished_count: int | None = None
+    preceding: int | None = None
 
 
 Outcome: TypeAlias = "Committed | Conflict | Fenced"

@@ -12,11 +12,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg.rows import tuple_row
 
+from domain.partition_numbers import read_by
 from postgres.errors import DATABASE_ERRORS
 from store.datastore import connect
 from store.mapper import StoredRow
@@ -27,6 +28,13 @@ logger = logging.getLogger(__name__)
 CHANNEL = "labledger_log"
 GRACE_SECONDS = 0.1
 MANY_COMMITS = 3
+
+
+class Notified(NamedTuple):
+    """The last position of new events of one partition; None if the partition is not named."""
+
+    position: int
+    partition: int | None
 
 
 @dataclass
@@ -42,7 +50,8 @@ class Tailer:
 
     A page is empty if `poll_seconds` pass without new events. After a lost connection the tailer continues;
     `close` ends it. `read_at` is the monotonic time of the last successful read, or of the creation.
-    `has_unread` is True if the next page need not wait. Not thread-safe, except for reading `read_at`.
+    `has_unread` is True if the next page need not wait. With a `partition` it reads what the scheduler of
+    that partition reads, otherwise everything. Not thread-safe, except for reading `read_at`.
     """
 
     def __init__(
@@ -52,6 +61,7 @@ class Tailer:
         page_size: int = 2_000,
         poll_seconds: float = 1.0,
         counters: TailerCounters | None = None,
+        partition: int | None = None,
     ) -> None:
         self.position = after
         self.read_at = time.monotonic()
@@ -62,6 +72,7 @@ class Tailer:
         self._poll_seconds = poll_seconds
         self._connection: psycopg.Connection[Any] | None = None
         self._closed = False
+        self._partitions = None if partition is None else read_by(partition)
 
     def __iter__(self) -> Iterator[list[StoredRow]]:
         while not self._closed:
@@ -97,14 +108,25 @@ class Tailer:
     def _wait_for_news(self, connection: psycopg.Connection[Any], timeout_seconds: float) -> bool:
         """Return whether a notification of an unread position arrives in time. Others are ignored."""
         deadline = time.monotonic() + timeout_seconds
-        while furthest := _last_notified(connection, max(0.0, deadline - time.monotonic())):
+        while furthest := self._last_notified(connection, deadline):
             if furthest > self.position:
                 return True
         return False
 
+    def _last_notified(self, connection: psycopg.Connection[Any], deadline: float) -> int:
+        """Return the highest position in the next notifications of what is read; 0 after the deadline."""
+        while notified := _notified(connection, max(0.0, deadline - time.monotonic())):
+            positions = [each.position for each in notified if self._reads(each.partition)]
+            if positions:
+                return max(positions)
+        return 0
+
+    def _reads(self, partition: int | None) -> bool:
+        return self._partitions is None or partition is None or partition in self._partitions
+
     def _expect_notification(self, connection: psycopg.Connection[Any]) -> None:
         """Wait for the notification of rows read before it came, and note later rows that it names."""
-        furthest = _last_notified(connection, GRACE_SECONDS)
+        furthest = self._last_notified(connection, time.monotonic() + GRACE_SECONDS)
         if not furthest:
             self.counters.backstop_finds += 1
         self.has_unread |= furthest > self.position
@@ -127,8 +149,12 @@ class Tailer:
     def _read(self, connection: psycopg.Connection[Any]) -> list[StoredRow]:
         read_at = time.monotonic()
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
-        params = {"after": self.position, "limit": self.page_size, "bytes": MAX_PAGE_BYTES}
-        result = cursor.execute(BOUNDED["page"], params, prepare=True).fetchall()
+        params: dict[str, Any] = {"after": self.position, "limit": self.page_size, "bytes": MAX_PAGE_BYTES}
+        if self._partitions is None:
+            query = BOUNDED["page"]
+        else:
+            query, params["partitions"] = BOUNDED["page_of"], self._partitions
+        result = cursor.execute(query, params, prepare=True).fetchall()
         page, available = bounded_rows(result)
         self.has_unread = len(page) < available or available == self.page_size
         if page and page[-1].position != page[-1].commit_end:
@@ -146,15 +172,16 @@ def has_many_commits(page: Sequence[StoredRow]) -> bool:
     return len({row.commit_end for row in page}) >= MANY_COMMITS
 
 
-def _last_notified(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:
-    """Return the highest notified position within the timeout, 0 if there is none."""
+def _notified(connection: psycopg.Connection[Any], timeout_seconds: float) -> list[Notified]:
+    """Return what is notified within the timeout, as soon as there is something."""
     notifications = connection.notifies(timeout=timeout_seconds, stop_after=1)
-    return max((_position(each.payload) for each in notifications), default=0)
+    return [_content(each.payload) for each in notifications]
 
 
-def _position(payload: str) -> int:
-    """Return the position in a payload, or sys.maxsize for other text, which any role can send."""
+def _content(payload: str) -> Notified:
+    """Return the content of a payload. Any role can send other text, which may mean anything."""
     try:
-        return int(payload)
+        position, partition = map(int, payload.split(" "))
     except ValueError:
-        return sys.maxsize
+        return Notified(sys.maxsize, None)
+    return Notified(position, partition)

@@ -15,11 +15,13 @@ from datetime import datetime
 from math import inf
 
 from domain.events import Basis, Change, Stamp
+from domain.partition_numbers import read_by
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.explaining.held_back import held_back_counts
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
+from domain.scheduling.world.tentative import CommitPlace
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import LEASE_SECONDS, SCHEDULER, Lease
@@ -44,13 +46,17 @@ class SchedulerCounters:
     """Counts since the start of the process.
 
     `decisions` has a count for each kind of trigger. `events` counts the events of all commits, `conflicts`
-    the commits that were refused because a recipe or system had changed.
+    the commits that were refused because a recipe or system had changed, `reread` those that had to be read
+    from the log because other events preceded them there. `foreign` counts events of other partitions that
+    were read; there should be none.
     """
 
     decisions: Counter[str] = field(default_factory=Counter)
     commits: int = 0
     events: int = 0
     conflicts: int = 0
+    reread: int = 0
+    foreign: int = 0
 
 
 class Scheduler:
@@ -75,6 +81,7 @@ class Scheduler:
     ) -> None:
         self.partition = Partition() if partition is None else partition
         self.counters = SchedulerCounters()
+        self._read_partitions = frozenset(read_by(self.partition.number))
         self._snapshot_writer = None if snapshots is None else SnapshotWriter(snapshots, self.partition)
         self._log = log
         self._tailer = tailer
@@ -152,6 +159,7 @@ class Scheduler:
     def _fold(self, page: Sequence[StoredRow]) -> None:
         mapper = self._log.mapper
         for row in page:
+            self.counters.foreign += row.partition not in self._read_partitions
             if row.topic in SKIPPED_TOPICS:
                 mapper.require_readable(row)
                 self.partition.pass_over(row.position)
@@ -192,7 +200,7 @@ class Scheduler:
             return False
         logger.info("lease taken", extra={"lease": fence.lease, "epoch": fence.epoch})
         # The previous holder may have appended until its lease was fenced.
-        self._read_through(self._log.end())
+        self._read_through(self._log.end_of(self.partition.number))
         if self._stopping():
             # The log may not be read to its end, so nothing may be decided.
             self._lease.release()
@@ -205,8 +213,8 @@ class Scheduler:
         if not decisions:
             return
         assert self._fence is not None, "only the holder of the lease decides"
-        batch = decisions[0].batch
-        basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION, batch)
+        batch, number = decisions[0].batch, self.partition.number
+        basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION, batch, number)
         try:
             (outcome,) = self._log.append([append_request(decisions, basis, self._fence)])
         except DatabaseAway:
@@ -214,7 +222,8 @@ class Scheduler:
             raise
         if isinstance(outcome, Committed):
             self._halvings = max(0, self._halvings - 1)
-            self.partition.confirm(outcome.first_position, outcome.position, outcome.recorded_at)
+            if not self.partition.confirm(place_of(outcome)):
+                self.counters.reread += 1
             self._tailer.skip_to(self.partition.position)
             self.counters.commits += 1
             self.counters.events += sum(len(decision.events) for decision in decisions)
@@ -230,7 +239,7 @@ class Scheduler:
             # Another process changed a recipe or system meanwhile; its events are in the log.
             self.counters.conflicts += 1
             self._halvings += 1
-            self._read_through(self._log.end())
+            self._read_through(self._log.end_of(self.partition.number))
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():
@@ -249,4 +258,16 @@ def append_request(decisions: Sequence[Decision], basis: Basis, fence: Fence) ->
         changes += [Change(subject, event, stamp) for subject, event in decision.events]
         for subject, version in decision.expected:
             expected.setdefault(subject, version)
-    return AppendRequest(command_id=new_command_id(), changes=tuple(changes), expected=expected, fence=fence)
+    return AppendRequest(
+        command_id=new_command_id(),
+        changes=tuple(changes),
+        expected=expected,
+        fence=fence,
+        partition=basis.partition,
+    )
+
+
+def place_of(done: Committed) -> CommitPlace:
+    """Return the place of a commit of decisions."""
+    assert done.preceding is not None, "an append with a fence returns what precedes it"
+    return CommitPlace(done.first_position, done.position, done.preceding, done.recorded_at)

@@ -50,6 +50,8 @@ def scheduling(
         series("scheduler_commits"): scheduler.commits,
         series("scheduler_events"): scheduler.events,
         series("scheduler_conflicts"): scheduler.conflicts,
+        series("scheduler_commits_reread"): scheduler.reread,
+        series("scheduler_foreign_events"): scheduler.foreign,
         **{series("consistency_findings", finding=name): total for name, total in findings.by_name().items()},
         **{series("conservation_violations", law=law): total for law, total in violations},
         **{series("consistency_withheld_turns", doubt=doubt): total for doubt, total in doubts},

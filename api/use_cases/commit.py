@@ -10,6 +10,7 @@ from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import FaultyInput, Refused, Stale, display_subject
 from domain.events import Change, Decided, Stamp
 from domain.job.submission import Original
+from domain.partition_numbers import partition_of
 from domain.read_set import ReadSet
 from store.requests import AppendRequest, Committed, Conflict, Outcome, new_command_id, require_committed
 
@@ -32,14 +33,16 @@ def append_for(
     """
     if request.has_quota:
         parts.quotas.require_log_bytes(request.actor)
+    subjects = [subject for subject, _ in decided]
     stamp = Stamp(at=parts.clock(), actor=request.actor, cause=f"request/{request.request_id}")
     return AppendRequest(
         command_id=request.command_id or new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
-        expected={**dict.fromkeys((subject for subject, _ in decided), 0), **versions},
+        expected={**dict.fromkeys(subjects, 0), **versions},
         digest=request.digest,
         answer=answer,
         original=original,
+        partition=partition_of(subjects),
     )
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import orjson
 
+from domain.directory.partitions import DEFAULT
 from domain.events import Recorded, shown_of
+from domain.partition_numbers import EVERYBODY
 from store.selection import POOL_SYSTEM_TOPICS, subjects_of
 
 
@@ -66,6 +68,7 @@ def event_document(recorded: Recorded) -> dict[str, Any]:
         "cause": stamp.cause,
         "basis": basis.position if basis else None,
         "commit_end": recorded.commit_end,
+        "partition": None if recorded.partition == EVERYBODY else DEFAULT,
         "data": shown_of(recorded.event),
     }
     if basis is not None:

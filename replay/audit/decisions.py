@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 
 from replay.audit.affected import Affected
 from replay.audit.invariant import Invariant, Violations
@@ -57,8 +58,9 @@ class Decisions(Invariant):
     topics = None
 
     def __init__(self) -> None:
-        self._basis = 0
-        self._decided = 0
+        # By partition: the highest basis, and the end of the last decisions.
+        self._basis = defaultdict[int | str, int](int)
+        self._decided = defaultdict[int | str, int](int)
         self._positions = Positions()
         self._ends = Positions()
         self._ends.add(0)
@@ -96,20 +98,20 @@ class Decisions(Invariant):
         if commit.decisions:
             for fault in (*self._basis_faults(commit), *_number_faults(commit)):
                 yield self.violation(commit.about(), [record.subject for record in commit.records], fault)
-            self._decided = commit.end
+            self._decided[commit.decisions[0].partition] = commit.end
         self._ends.add(commit.end)
 
     def _basis_faults(self, commit: Commit) -> list[str]:
         if len({record.basis for record in commit.records}) > 1:
             return ["its events do not share one basis"]
-        basis = commit.decisions[0].basis
-        before, self._basis = self._basis, max(self._basis, basis)
+        basis, partition = commit.decisions[0].basis, commit.decisions[0].partition
+        before, self._basis[partition] = self._basis[partition], max(self._basis[partition], basis)
         if basis >= commit.first:
             return [f"basis {basis} is not before it"]
         if basis < before:
             return [f"basis {basis} follows basis {before}"]
-        if basis < self._decided:
-            return [f"basis {basis} is before the last decisions, which end at {self._decided}"]
+        if basis < self._decided[partition]:
+            return [f"basis {basis} is before the last decisions, which end at {self._decided[partition]}"]
         return [] if basis in self._ends else [f"basis {basis} is not the end of a commit"]
 
 
@@ -124,24 +126,25 @@ def _number_faults(commit: Commit) -> list[str]:
 
 
 class NobodyFencedWrites(Invariant):
-    """No decision of an earlier epoch follows a decision of a later one."""
+    """No decision of an earlier epoch of a partition follows a decision of a later one."""
 
     name = "nobody_fenced_writes"
 
     def __init__(self) -> None:
-        self._epoch = 0
-        self._since = 0
+        # By partition: the epoch, and the position of its first decision.
+        self._epochs = defaultdict[int | str, tuple[int, int]](lambda: (0, 0))
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for decision in commit.decisions:
             for record in decision.records:
-                yield from self._check_epoch(record)
+                yield from self._check_epoch(record, decision.partition)
 
-    def _check_epoch(self, record: EventRecord) -> Violations:
+    def _check_epoch(self, record: EventRecord, partition: int | str) -> Violations:
+        epoch, since = self._epochs[partition]
         if record.epoch is None:
             yield self.violation([record.position], [record.subject], "a decision without an epoch")
-        elif record.epoch < self._epoch:
-            what = f"decided in epoch {record.epoch}, after epoch {self._epoch} had begun"
-            yield self.violation([self._since, record.position], [record.subject], what)
-        elif record.epoch > self._epoch:
-            self._epoch, self._since = record.epoch, record.position
+        elif record.epoch < epoch:
+            what = f"decided in epoch {record.epoch}, after epoch {epoch} had begun"
+            yield self.violation([since, record.position], [record.subject], what)
+        elif record.epoch > epoch:
+            self._epochs[partition] = record.epoch, record.position

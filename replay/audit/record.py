@@ -41,6 +41,10 @@ class EventRecord(NamedTuple):
     recorded_at: Any = None
     # The last position whose triggers belong to the decision's batch; None in a policy without batches.
     batch: int | None = None
+    # The partition that the event belongs to, by number or name; 0 for one that concerns all.
+    partition: int | str = 0
+    # The partition of the basis; None if not recorded.
+    basis_partition: int | None = None
 
     @property
     def subject(self) -> str:
@@ -87,12 +91,14 @@ def record_of(recorded: Recorded) -> EventRecord:
         None if basis is None else basis.now,
         recorded.recorded_at,
         None if basis is None or basis.batch is None else basis.batch.upto,
+        recorded.partition,
+        None if basis is None else basis.partition,
     )
 
 
-def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> EventRecord:
-    """Return the record of a row: position, end of commit, time, subject, version, topic, JSON."""
-    position, commit_end, recorded_at, subject, version, topic, state = row
+def from_row(row: tuple[int, int, Any, str, int, str, bytes, int]) -> EventRecord:
+    """Return the record of a row: position, end of commit, time, subject, version, topic, JSON, partition."""
+    position, commit_end, recorded_at, subject, version, topic, state, partition = row
     kind, _, name = subject.partition("/")
     if topic in SKIPPED_TOPICS:
         state = _without_data(state)
@@ -116,6 +122,8 @@ def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> EventRecord:
         get("now"),
         recorded_at,
         _upto(get("batch")),
+        partition,
+        get("partition"),
     )
 
 
@@ -131,6 +139,11 @@ def _without_data(state: bytes) -> bytes:
 
 def from_recorded(log: Iterable[Recorded]) -> Iterator[EventRecord]:
     return map(record_of, log)
+
+
+def _number(name: str | None) -> int | str:
+    """Return the number of a partition in JSON if its name tells it, otherwise its name."""
+    return {None: 0, "default": 1}.get(name, name or 0)
 
 
 def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[EventRecord]:
@@ -155,6 +168,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[EventRecord]:
             now=event.get("now"),
             batch=_upto(event.get("batch")),
             recorded_at=event.get("recorded_at"),
+            partition=_number(event.get("partition")),
         )
 
 
@@ -169,6 +183,11 @@ class RecordedDecision:
     @property
     def policy_version(self) -> int | None:
         return self.records[0].policy_version
+
+    @property
+    def partition(self) -> int | str:
+        """Return the partition that decided. Before partitions this was the first one, by number."""
+        return self.records[0].partition or 1
 
     @property
     def batch(self) -> int:

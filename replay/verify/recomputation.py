@@ -21,6 +21,7 @@ from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Findings, LoopInput, correct
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.tentative import CommitPlace
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
 
 # Maximum number of unfolded events, and so between a basis and its commit. A scheduler reads them in seconds.
@@ -102,7 +103,14 @@ class Recomputation:
         if all_differences or not commit.in_time:
             self._partition.rollback()
             return False
-        return self._partition.confirm(commit.first_position, commit.last_position, commit.recorded_at)
+        return self._partition.confirm(self._place_of(commit))
+
+    def _place_of(self, commit: DecidedCommit) -> CommitPlace:
+        """Return the place of a commit. New sets that precede it may be folded later."""
+        preceding = self._partition.position
+        if not self._are_only_new_sets():
+            preceding = self._ahead[-1].position
+        return CommitPlace(commit.first_position, commit.last_position, preceding, commit.recorded_at)
 
     def _overlooked(self, commit: DecidedCommit) -> Iterator[DecisionDifference]:
         """Yield a decision that was due for triggers that a commit records as answered before its batch.
@@ -145,12 +153,11 @@ class Recomputation:
             # The scheduler decides nothing for any other cause.
             recomputed = []
         else:
-            after = commit.first_position - 1 if self._are_only_new_sets() else None
-            recomputed = decide(self._partition, len(commit.decisions), commit.basis.now, after)
+            recomputed = decide(self._partition, len(commit.decisions), commit.basis.now)
         return list(map(_plain, recomputed))
 
     def _are_only_new_sets(self) -> bool:
-        """Return whether only events of new sets follow the basis; they may be folded later."""
+        """Return whether only events of new sets follow the basis."""
         return all(type(recorded.event) in NEW_SET_EVENTS for recorded in self._ahead)
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from domain.directory.events import LabControllerEnabled
 from domain.events import Change, Recorded, Stamp
+from domain.partition_numbers import EVERYBODY
 from store.event_log import EventLog
 from store.requests import AppendRequest, Committed, Fence, Outcome
 
@@ -23,12 +24,19 @@ def append_to(
     fence: Fence | None = None,
     digest: bytes | None = None,
     answer: bytes | None = None,
+    partition: int = EVERYBODY,
 ) -> AppendRequest:
     """Return a request with one event for each mention of a subject; all are expected at version `at`."""
     expected = dict.fromkeys(subjects, at)
     name = command_id or f"{'+'.join(subjects)}@{at}"
     return AppendRequest(
-        name, tuple(change(subject) for subject in subjects), expected, fence, digest, answer
+        name,
+        tuple(change(subject) for subject in subjects),
+        expected,
+        fence,
+        digest,
+        answer,
+        partition=partition,
     )
 
 

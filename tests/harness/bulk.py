@@ -7,6 +7,7 @@ import random
 from datetime import UTC, datetime
 
 from domain.events import Change, Event, Stamp
+from domain.partition_numbers import partition_of
 from domain.recipe.events import RecipeAborted, RecipeQueued, RecipeRunning
 from domain.system.events import SystemDrained, SystemIdle, SystemRegistered
 from store.event_log import EventLog
@@ -59,7 +60,9 @@ class BulkEvents:
         expected = {change.subject: versions.get(change.subject, 0) for change in changes}
         for change in changes:
             versions[change.subject] = versions.get(change.subject, 0) + 1
-        return AppendRequest(f"busy/{self._name}/{next(self._commits)}", changes, expected)
+        return AppendRequest(
+            f"busy/{self._name}/{next(self._commits)}", changes, expected, partition=partition_of(expected)
+        )
 
     def _happened(self) -> tuple[str, Event]:
         number = self._name * self._subjects + self._dice.randrange(self._subjects)

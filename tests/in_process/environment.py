@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from domain.events import Change, Decided, Recorded, Stamp
+from domain.partition_numbers import partition_of
 from domain.scheduling.world.partition import Partition
 from replay.audit import Audit, EventRecord, Violation, from_recorded
 from replay.audit.world import FoldedWorld
@@ -199,7 +200,9 @@ class Instance:
         stamp = Stamp(BEGINNING, "admin", "request/beginning")
         changes = tuple(Change(subject, event, stamp) for subject, event in events)
         expected = dict.fromkeys((subject for subject, _ in events), 0)
-        (outcome,) = self.log.append([AppendRequest(f"put/{self.log.end()}", changes, expected)])
+        (outcome,) = self.log.append(
+            [AppendRequest(f"put/{self.log.end()}", changes, expected, partition=partition_of(expected))]
+        )
         require_committed(outcome)
         for process in self.apis:
             process.catch_up()

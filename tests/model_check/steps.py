@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from domain.events import split_subject
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.world.tentative import CommitPlace
 from tests.model_check import decisions as judged
 from tests.model_check import invariants as rest
 from tests.model_check.actions import Action, act, actions
@@ -170,8 +171,8 @@ def _raced(world: ModelWorld, decided: Sequence[Decision], meanwhile: Action) ->
     act(world, meanwhile)
     accepted = _is_current(world, decided)
     if accepted:
-        # The commit does not follow the last folded position, so the scheduler reads the log.
-        unread.partition.confirm(0, 0, world.now)
+        # Unread events precede the commit, so the scheduler reads the log.
+        unread.partition.confirm(CommitPlace(0, 0, unread.partition.position + 1, world.now))
     else:
         unread.partition.rollback()
     world.read(unread)

@@ -11,6 +11,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from domain.events import Change, Event, Recorded
+from domain.partition_numbers import partition_of
 from projections.projector import Projector
 from projections.sql import ANY_LOCK, ANY_SYSTEM, QUERIES
 from store.datastore import connect
@@ -47,7 +48,9 @@ class ProjectedLog:
         subjects = dict.fromkeys(subject for subject, _ in happened)
         expected = {subject: self._versions[subject] for subject in subjects}
         changes = tuple(Change(subject, event, STAMP) for subject, event in happened)
-        (outcome,) = self.log.append([AppendRequest(f"commit/{self.log.end()}", changes, expected)])
+        (outcome,) = self.log.append(
+            [AppendRequest(f"commit/{self.log.end()}", changes, expected, partition=partition_of(expected))]
+        )
         self._versions.update(subject for subject, _ in happened)
         return positions(outcome)
 

@@ -10,6 +10,7 @@ import pytest
 
 from domain.contention.documents import stored_locks
 from domain.events import Basis, Change, Stamp
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.system.events import SystemIdle
 from store.event_log import EventLog
 from store.lease import SCHEDULER
@@ -54,7 +55,9 @@ def decided(log: EventLog, system: str, epoch: int, at: int) -> Outcome:
     stamp = Stamp(MOMENT, "scheduler", f"event/{at}", Basis(log.end(), MOMENT, epoch, 1), 0)
     change = Change(f"system/{system}", SystemIdle(), stamp)
     fence = Fence(SCHEDULER, epoch)
-    (outcome,) = log.append([AppendRequest(f"{system}/{epoch}", (change,), {change.subject: at}, fence)])
+    (outcome,) = log.append(
+        [AppendRequest(f"{system}/{epoch}", (change,), {change.subject: at}, fence, partition=DEFAULT_NUMBER)]
+    )
     return outcome
 
 

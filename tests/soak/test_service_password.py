@@ -14,7 +14,7 @@ from tests.harness.running import Running, running
 from tests.harness.waiting import wait_until
 
 # Takes the lock of appends, which is held until the transaction ends.
-APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
+APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 14) + ")"
 pytestmark = pytest.mark.soak
 
 

@@ -169,7 +169,7 @@ def test_append__a_request_that_breaks_a_rule_of_the_table__nothing_written(
     with pytest.raises(psycopg.errors.CheckViolation, match="originator_version"):
         owner.execute(
             "SELECT * FROM log.append(ARRAY['x'], ARRAY[NULL], ARRAY[NULL]::bigint[], ARRAY[NULL]::bytea[],"
-            " ARRAY[NULL]::bytea[], ARRAY[1], ARRAY['a'], ARRAY[0], ARRAY[1], ARRAY['a'], ARRAY[0],"
+            " ARRAY[NULL]::bytea[], ARRAY[1], ARRAY['a'], ARRAY[0], ARRAY[1], ARRAY[1], ARRAY['a'], ARRAY[0],"
             " ARRAY[%s], ARRAY['\\x00'::bytea])",
             (SystemIdle.TOPIC,),
         )

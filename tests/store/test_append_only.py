@@ -95,5 +95,6 @@ def test_log__functions_that_run_as_the_owner__have_a_fixed_search_path(owner: O
         ("append_hangs", [OF_LOG, "lock_timeout=4s"]),
         ("forget_passwords", [OF_SECRET]),
         ("keep_password", [OF_SECRET]),
+        ("lease_number", [OF_LOG]),
         ("take_lease", [OF_LOG, "lock_timeout=10s"]),
     ]

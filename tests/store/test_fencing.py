@@ -12,7 +12,7 @@ import pytest
 from store.datastore import connect
 from store.event_log import EventLog
 from store.lease import Lease
-from store.requests import Committed, Fence, Fenced
+from store.requests import AppendRequest, Committed, Fence, Fenced
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, end_sessions, lock_waiters, named, owner_session
@@ -20,10 +20,15 @@ from tests.harness.waiting import wait_until
 
 NAME = "scheduler/test"
 
+EQUAL_HASHES = b"""
+SELECT array_agg(name) FROM (SELECT 'scheduler/' || g AS name FROM generate_series(1, 400000) AS g) AS named
+GROUP BY hashtext(name) HAVING count(*) > 1 LIMIT 1
+"""
+
 
 @contextmanager
-def lease(url: str, holder: str) -> Iterator[Lease]:
-    lease = Lease(named(url, holder), NAME, holder)
+def lease(url: str, holder: str, name: str = NAME) -> Iterator[Lease]:
+    lease = Lease(named(url, holder), name, holder)
     try:
         yield lease
     finally:
@@ -36,6 +41,13 @@ def test_lease__held_by_another__not_given(database: TestDatabase) -> None:
         assert first.try_take() == Fence(NAME, 1)
         assert second.try_take() is None
         assert first.is_held()
+
+
+def test_lease__names_with_equal_hashes__both_given(database: TestDatabase, owner: Owner) -> None:
+    url, ((first_name, second_name, *_),) = database.service_url, owner.execute(EQUAL_HASHES).fetchone()
+    with lease(url, "first", first_name) as first, lease(url, "second", second_name) as second:
+        assert first.try_take() == Fence(first_name, 1)
+        assert second.try_take() == Fence(second_name, 1)
 
 
 def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
@@ -87,6 +99,27 @@ def test_append__epoch_raised_since__fenced(log: EventLog, next_epoch: Callable[
 
     assert isinstance(refused, Fenced)
     assert isinstance(written, Committed)
+
+
+@pytest.mark.promise
+def test_append__with_a_lease__names_the_last_position_before_it_that_its_partition_reads(
+    log: EventLog, next_epoch: Callable[[str], int]
+) -> None:
+    fence = Fence(NAME, next_epoch(NAME))
+
+    def decided(subject: str, partition: int) -> AppendRequest:
+        return append_to(subject, fence=fence, partition=partition)
+
+    def preceding(*requests: AppendRequest) -> int | None:
+        *_, last = log.append(requests)
+        assert isinstance(last, Committed)
+        return last.preceding
+
+    assert preceding(decided("a", 1)) == 0
+    assert preceding(append_to("b", "c", partition=2), decided("d", 1)) == 1
+    assert preceding(append_to("e", "f"), decided("g", 1)) == 6
+    assert preceding(decided("h", 1), decided("i", 2)) == 6
+    assert preceding(append_to("j", partition=2)) is None, "only decisions are confirmed"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from tests.harness.waiting import wait_until
 
 NAME = "scheduler/test"
 # Takes the lock until the end of the transaction.
-APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
+APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 14) + ")"
 STRANGER = "labledger_test_stranger"
 READ = "user_name, role, token_id, method, path, query, request_id"
 VALUES = "'bob', 'auditor', 't', 'GET', '/', '', 'r'"
@@ -194,7 +194,7 @@ def test_lease__lock_kept_by_a_session_that_is_no_holder__is_ended(
         first.release()
         wait_until(
             lambda: (
-                hung.execute("SELECT pg_try_advisory_lock(19532, hashtext(%s))", (NAME,)).fetchone()
+                hung.execute("SELECT pg_try_advisory_lock(19532, log.lease_number(%s))", (NAME,)).fetchone()
                 == (True,)
             )
         )

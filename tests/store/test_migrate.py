@@ -165,7 +165,7 @@ def test_require_readable__format_of_the_log__only_topic_and_version_are_read(re
     now = datetime(2026, 1, 1, tzinfo=UTC)
 
     def row(topic: str, state: bytes) -> StoredRow:
-        return StoredRow(1, 1, now, "old/1", 1, topic, state)
+        return StoredRow(1, 1, now, "old/1", 1, topic, state, 0)
 
     # Nothing after a current version is read.
     mapper.require_readable(row("test.renamed", b'{"version":2,"at":'))

@@ -15,7 +15,7 @@ import pytest
 from store import tailer as tailer_module
 from store.event_log import EventLog
 from store.selection import Selection
-from store.tailer import Tailer
+from store.tailer import Notified, Tailer
 from tests.harness.appends import append_to, whole_log
 from tests.harness.bulk import BulkEvents
 from tests.harness.databases import TestDatabase
@@ -49,6 +49,32 @@ def test_next_page__commit_longer_than_a_page__delivered_whole(log: EventLog) ->
         pages = [[row.position for row in reader.next_page(1.0)] for _ in range(3)]
 
     assert pages == [list(range(1, 9)), [9], []]
+
+
+@pytest.mark.promise
+def test_next_page__of_a_partition__its_events_and_those_of_all(log: EventLog) -> None:
+    for number, partition in enumerate([0, 1, 2, 1, 2, 0, 2, 1, 2]):
+        log.append([append_to(*[f"subject/{number}"] * 2, partition=partition)])
+    for page_size in range(1, 12):
+        with closing(log.follow(page_size=page_size, partition=1)) as reader:
+            rows = [row for _ in range(8) for row in reader.next_page(0.0)]
+
+        assert [row.position for row in rows] == [1, 2, 3, 4, 7, 8, 11, 12, 15, 16], page_size
+        assert [row.partition for row in rows[::2]] == [0, 1, 1, 0, 1], page_size
+    assert [log.end_of(partition) for partition in range(4)] == [12, 16, 18, 12]
+
+
+@pytest.mark.promise
+def test_next_page__news_of_another_partition__none_until_its_own(log: EventLog) -> None:
+    with closing(log.follow(partition=1)) as reader:
+        assert reader.next_page(0.0) == []
+        log.append([append_to("a", partition=2)])
+        assert reader.next_page(0.1) == []
+        log.append([append_to("b", partition=2), append_to("c", partition=1)])
+        (row,) = reader.next_page(5.0)
+
+    assert (row.subject, row.position) == ("c", 3)
+    assert reader.counters.backstop_finds == 0
 
 
 @pytest.mark.promise
@@ -113,15 +139,15 @@ def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The notification of a commit between wait and read comes a moment later, after a timeout of 0."""
-    wait, waits = tailer_module._last_notified, count()
+    wait, waits = tailer_module._notified, count()
 
-    def wait_then_append(connection: Any, timeout_seconds: float) -> int:
+    def wait_then_append(connection: Any, timeout_seconds: float) -> list[Notified]:
         notified = wait(connection, timeout_seconds)
         if next(waits) == 0:
             log.append([append_to("a")])
         return notified
 
-    monkeypatch.setattr(tailer_module, "_last_notified", wait_then_append)
+    monkeypatch.setattr(tailer_module, "_notified", wait_then_append)
     with tailer(database) as reader:
         assert [row.position for row in reader.next_page(0.0)] == [1]
         assert reader.counters.backstop_finds == 0
@@ -131,19 +157,19 @@ def test_next_page__late_notification_with_a_later_one__later_rows_read_at_once(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both notifications arrive together, and the later one is not repeated."""
-    wait, waits = tailer_module._last_notified, count()
+    wait, waits = tailer_module._notified, count()
 
-    def wait_while_others_append(connection: Any, timeout_seconds: float) -> int:
+    def wait_while_others_append(connection: Any, timeout_seconds: float) -> list[Notified]:
         number = next(waits)
         notified = wait(connection, timeout_seconds)
         if number == 0:
             log.append([append_to("a")])
         if number == 1:
             log.append([append_to("b")])
-            notified = max(notified, wait(connection, 10.0))
+            notified = [*notified, *wait(connection, 10.0)]
         return notified
 
-    monkeypatch.setattr(tailer_module, "_last_notified", wait_while_others_append)
+    monkeypatch.setattr(tailer_module, "_notified", wait_while_others_append)
     with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
         assert [row.position for row in reader.next_page(0.0)] == [1]
         waiting = pool.submit(reader.next_page, 30.0)

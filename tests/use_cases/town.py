@@ -9,6 +9,7 @@ from api.parts import Parts
 from api.use_cases.ports import RequestContext
 from domain.directory import events as directory_events
 from domain.events import Change, Event, Stamp
+from domain.partition_numbers import partition_of
 from domain.system.events import SystemRegistered
 from store.requests import AppendRequest, require_committed
 from tests.in_process.environment import BEGINNING, Instance
@@ -67,7 +68,14 @@ class Town:
         version = self.version(subject)
         change = Change(subject, event, Stamp(BEGINNING, "admin", "request/test"))
         (outcome,) = self.log.append(
-            [AppendRequest(f"test/{subject}/{version}", (change,), {subject: version})]
+            [
+                AppendRequest(
+                    f"test/{subject}/{version}",
+                    (change,),
+                    {subject: version},
+                    partition=partition_of([subject]),
+                )
+            ]
         )
         require_committed(outcome)
         for process in self.scene.apis:

@@ -10,6 +10,7 @@ from domain.directory.events import DistroTreeRegistered, LabControllerRegistere
 from domain.events import Change, Event
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import counts, submit
+from domain.partition_numbers import partition_of
 from domain.priority import Priority
 from domain.system_admin.registration import register
 from store.event_log import EventLog
@@ -59,10 +60,11 @@ def _submit(log: EventLog, job: JobSpec) -> Iterator[int]:
 def put(log: EventLog, decided: list[tuple[str, Event]], after: int = 0) -> None:
     """Append events of subjects that all have the version `after`."""
     changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
+    expected = dict.fromkeys((subject for subject, _ in decided), after)
     (outcome,) = log.append(
         [
             AppendRequest(
-                f"put/{log.end()}/{decided[0][0]}", changes, dict.fromkeys((s for s, _ in decided), after)
+                f"put/{log.end()}/{decided[0][0]}", changes, expected, partition=partition_of(expected)
             )
         ]
     )

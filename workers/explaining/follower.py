@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from domain.events import Recorded
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
@@ -99,7 +100,7 @@ class Follower:
     @contextmanager
     def _log_after(self, after: int) -> Iterator[LogPart]:
         try:
-            with closing(LogPart(self._url, EXCLUDED_TOPICS, after)) as log:
+            with closing(LogPart(self._url, EXCLUDED_TOPICS, DEFAULT_NUMBER, after)) as log:
                 yield log
         except DATABASE_ERRORS as error:
             raise away(error) from error

@@ -29,16 +29,13 @@ POLICY_VERSION = 6
 Answer = Callable[[], Decision]
 
 
-def decide(
-    partition: Partition, limit: int, now: datetime | None = None, after_position: int | None = None
-) -> list[Decision]:
+def decide(partition: Partition, limit: int, now: datetime | None = None) -> list[Decision]:
     """Return up to `limit` decisions that answer triggers of one batch; each one sees those before it.
 
     Afterwards call `confirm` or `rollback` of the partition; after an empty result call neither. `now` is the
-    time of the decisions, None if they will not be committed. For `after_position`,
-    see `Partition.begin_tentative`.
+    time of the decisions, None if they will not be committed.
     """
-    partition.begin_tentative(now, after_position)
+    partition.begin_tentative(now)
     answering = _Answering(partition)
     decisions: list[Decision] = []
     while (answer := answering.next()) is not None and len(decisions) < limit:

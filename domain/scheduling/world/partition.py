@@ -2,8 +2,8 @@
 
 `apply` folds events in log order. `apply_tentatively` applies a decided event that is not in the log yet, so
 that the next decision of the same commit sees the event. `confirm` keeps the tentative events if the log has
-exactly these after the last folded position; otherwise it rolls them back, and the caller reads the log.
-`rollback` discards them.
+exactly these, and before them nothing else that is to be folded; otherwise it rolls them back, and the caller
+reads the log. `rollback` discards them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from domain.directory import events as directory_events
 from domain.directory.partitions import configuration_of, job_filters_of, partition_document
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
@@ -38,7 +39,7 @@ from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, has_equal_index
 from domain.scheduling.world.partition_queries import PartitionQueries
-from domain.scheduling.world.tentative import TentativeEvents
+from domain.scheduling.world.tentative import CommitPlace, TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
@@ -52,11 +53,12 @@ HELD = ("recipe", "recipe-set", "system")
 class Partition(PartitionQueries):
     """The state of a scheduler. Mutable. Its own decisions are tentative until they are confirmed.
 
-    `position` is the last folded position of the log. `rules` say which events raise wake-ups and let-go
-    triggers.
+    `number` is its number in the log. `position` is the last folded position. `rules` say which events raise
+    wake-ups and let-go triggers.
     """
 
-    def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
+    def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES, *, number: int = DEFAULT_NUMBER) -> None:
+        self.number = number
         self.position = 0
         self.configuration = Configuration()
         self.effort = Effort()
@@ -269,15 +271,10 @@ class Partition(PartitionQueries):
 
     # Tentative decisions
 
-    def begin_tentative(self, now: datetime | None, after_position: int | None = None) -> None:
-        """Begin tentative decisions at the time `now`, after the last folded position.
-
-        Without a time they can only be rolled back. A caller that recomputes decisions may pass the position
-        before their first event as `after_position`, if it is above the last folded position.
-        """
+    def begin_tentative(self, now: datetime | None) -> None:
+        """Begin tentative decisions at the time `now`. Without a time they can only be rolled back."""
         assert not self._tentative, "no decision is tentative yet"
-        after = self.position if after_position is None else after_position
-        self._tentative = TentativeEvents(after, now, self.sets.newly_assigned)
+        self._tentative = TentativeEvents(self.position, now, self.sets.newly_assigned)
         self.weigh_at(now)
         self.locks.begin_tentative()
 
@@ -301,16 +298,17 @@ class Partition(PartitionQueries):
         self._end_tentative()
         self._answered()
 
-    def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
-        """Confirm the tentative decisions, which the log has at these positions, recorded at this time.
+    def confirm(self, place: CommitPlace) -> bool:
+        """Confirm the tentative decisions, which the log has at this place.
 
-        If the log has other events in between, or if the commit has more events than the decisions, roll back
+        If the log has unread events before it, or if the commit has more events than the decisions, roll back
         and return False: the caller must read the commit from the log.
         """
         tentative = self._end_tentative()
         self._answered()
-        if tentative.is_commit(first_position, last_position):
-            self._confirm_tentative(tentative, recorded_at)
+        if tentative.is_commit(place):
+            tentative.move_to(place)
+            self._confirm_tentative(tentative, place.recorded_at)
             return True
         self._roll_back(tentative)
         return False
@@ -338,6 +336,8 @@ class Partition(PartitionQueries):
                 self.sets.drop(state)
             elif isinstance(state, Recipe):
                 self.sets.refresh(tentative.as_recorded(state, recorded_at))
+            elif isinstance(state, System):
+                self.systems[state.fqdn] = tentative.moved(state)
         for position, key in tentative.raised:
             self._raise(position, tentative.last_position, key)
 

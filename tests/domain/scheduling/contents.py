@@ -145,7 +145,7 @@ def _rooms(partition: Partition) -> dict[str, Any]:
     return {
         "needs": {recipe_set_id: sets.classes.needs(recipe_set_id) for recipe_set_id in sorted(sets.sets)},
         "charged": sorted(rooms.charged.items()),
-        "used": sorted(rooms._used.items()),
+        "used": sorted(rooms.used.items()),
         "host_counts": sorted(sets.host_counts.items()),
     }
 
@@ -169,7 +169,7 @@ def _check_rooms(partition: Partition) -> None:
     used = Counter[Any]()
     for needs in charged.values():
         used.update(dict(needs))
-    assert rooms._used == used
+    assert rooms.used == used
     assert Counter(sets.classes.numbers.values()) == {
         number: each.sets for number, each in rooms._classes.items()
     }

@@ -11,11 +11,13 @@ from typing import Any
 
 from domain.directory.state import Directory
 from domain.events import Basis, Event, Moment, Recorded, Stamp, split_subject
+from domain.partition_numbers import partition_of
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.tentative import CommitPlace
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.subjects import evolve
 from domain.system.state import System
@@ -65,11 +67,15 @@ class FoldedLog:
 
     def append(self, rows: Sequence[tuple[str, Event, Stamp]], are_decisions: bool = False) -> None:
         # Positions have gaps, as in the real log.
-        first = self.position + 1 + len(self.log) % 3
+        first, partition = (
+            self.position + 1 + len(self.log) % 3,
+            partition_of(subject for subject, *_ in rows),
+        )
         recorded_at = max(self._recorded_at, self.now + self.database_ahead)
         self._recorded_at = recorded_at
         if are_decisions:
-            self.partition.confirm(first, first + len(rows) - 1, recorded_at)
+            preceding = self.log[-1].position if self.log else 0
+            self.partition.confirm(CommitPlace(first, first + len(rows) - 1, preceding, recorded_at))
         for offset, (subject, event, stamp) in enumerate(rows):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             recorded = Recorded(
@@ -80,6 +86,7 @@ class FoldedLog:
                 version=version,
                 event=event,
                 stamp=stamp,
+                partition=partition,
             )
             self.log.append(recorded)
             self._fold(recorded)

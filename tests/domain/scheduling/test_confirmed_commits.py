@@ -9,7 +9,7 @@ import pytest
 
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.tentative import TentativeEvents
+from domain.scheduling.world.tentative import CommitPlace, TentativeEvents
 from tests.domain.scheduling import folded_log
 from tests.domain.scheduling.consistency_loop import run_loop
 from tests.domain.scheduling.contents import check_indexes, contents
@@ -21,8 +21,8 @@ from tests.domain.scheduling.world import World
 class Reader(Partition):
     """A partition that reads its own commits."""
 
-    def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
-        super().confirm(0, 0, recorded_at)
+    def confirm(self, place: CommitPlace) -> bool:
+        return super().confirm(place._replace(preceding=place.first_position))
 
 
 class Confirmer(Partition):
@@ -72,22 +72,41 @@ def test_history__commits_confirmed_or_read__same_partition_after_each(
     assert Confirmer.confirmed_count - before > 5, "hardly any commit was confirmed without being read"
 
 
-def test_confirm__other_events_in_between__commit_is_read(world: World) -> None:
+def place(world: World, count: int, behind: int = 0, preceding: int | None = None) -> CommitPlace:
+    """Return the place of a commit of `count` events, with a number of other events right before it."""
+    first = world.position + 1 + behind
+    read = world.position if preceding is None else preceding
+    return CommitPlace(first, first + count - 1, read, world.now)
+
+
+def test_confirm__unread_events_before_it__commit_is_read(world: World) -> None:
     world.add_idle("a")
     recipe_id = world.submit(ANYTHING.text)
     before = contents(world.partition)
-    assert decide(world.partition, 1, world.now)
-    world.partition.confirm(world.position + 2, world.position + 5, world.now)
+    (decision,) = decide(world.partition, 1, world.now)
+    at = place(world, len(decision.events), behind=1, preceding=world.position + 1)
+    assert not world.partition.confirm(at)
     assert contents(world.partition)["sets"] == before["sets"]
     assert world.partition.position == world.position
     assert world.partition.sets.recipes[recipe_id].state == "new"
 
 
+def test_confirm__events_of_others_before_it__has_the_positions_of_the_log(world: World) -> None:
+    world.add_idle("a")
+    recipe_id = world.submit(ANYTHING.text)
+    (decision,) = decide(world.partition, 1, world.now)
+    at = place(world, len(decision.events), behind=70)
+    assert world.partition.confirm(at)
+    assert world.partition.sets.recipes[recipe_id].state == "waiting"
+    assert world.partition.position == at.last_position
+    assert at.first_position <= world.partition.systems["a"].since <= at.last_position
+
+
 def test_confirm__more_events_than_tentative__commit_is_read(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
-    assert decide(world.partition, 1, world.now)
-    world.partition.confirm(world.position + 1, world.position + 5, world.now)
+    (decision,) = decide(world.partition, 1, world.now)
+    assert not world.partition.confirm(place(world, len(decision.events) + 1))
     assert world.partition.position == world.position
 
 
@@ -95,5 +114,5 @@ def test_confirm__decided_without_a_time__commit_is_read(world: World) -> None:
     world.add_idle("a")
     recipe_id = world.submit(ANYTHING.text)
     (decision,) = decide(world.partition, 1)
-    world.partition.confirm(world.position + 1, world.position + len(decision.events), world.now)
+    assert not world.partition.confirm(place(world, len(decision.events)))
     assert world.partition.sets.recipes[recipe_id].state == "new", "a watchdog needs a time"

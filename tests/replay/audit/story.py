@@ -8,6 +8,7 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.events import Basis, Batch, Recorded, Stamp
+from domain.partition_numbers import partition_of
 from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.scheduling.decisions.decide import POLICY_VERSION
@@ -36,11 +37,12 @@ class Story:
 
     def commit(self, *pairs: Pair, stamps: Iterable[Stamp] = ()) -> None:
         all_stamps = list(stamps) or [Stamp(self.now, "ada", "request/1")] * len(pairs)
-        first = self.end + 1 + len(self.log) % 2
+        first, partition = self.end + 1 + len(self.log) % 2, partition_of(subject for subject, _ in pairs)
         for offset, ((subject, event), stamp) in enumerate(zip(pairs, all_stamps, strict=True)):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             end = first + len(pairs) - 1
-            self.log.append(Recorded(first + offset, end, self.recorded_at, subject, version, event, stamp))
+            at = self.recorded_at
+            self.log.append(Recorded(first + offset, end, at, subject, version, event, stamp, partition))
 
     def decide(
         self,

@@ -278,7 +278,8 @@ def test_no_room_jumped__set_before_it_is_paused__is_sound() -> None:
 
 def test_no_room_jumped__set_before_it_lacks_other_room__is_sound() -> None:
     story = opening()
-    story.commit(cancelled(2), limit(2))
+    story.commit(cancelled(2))
+    story.commit(limit(2))
     story.idle("d")
     story.job(3, {3: only("d")}, submitted={"reasons": [BUCKET]})
     story.batch(place(3, "d"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -17,6 +17,7 @@ from domain.scheduling.decisions import choice
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.tentative import CommitPlace
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
@@ -86,8 +87,8 @@ def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
 class FoldingPartition(Partition):
     """A partition that confirms no commit, and folds all of them from the log."""
 
-    def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
-        return super().confirm(0, 0, recorded_at)
+    def confirm(self, place: CommitPlace) -> bool:
+        return super().confirm(place._replace(preceding=place.last_position))
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])

@@ -8,6 +8,7 @@ from typing import Any
 from domain.directory.changes import put
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.events import Change, Decided, Stamp
+from domain.partition_numbers import partition_of
 from domain.system_admin.registration import register
 from replay.simulated_lab.behaviour import Behaviour
 from replay.workload.generated_lab import generate_lab
@@ -99,5 +100,7 @@ def begin_log(lab: dict[str, Any], with_policies: bool) -> None:
     stamp = Stamp(BEGINNING, "admin", "request/beginning")
     changes = tuple(Change(subject, event, stamp) for subject, event in decided)
     expected = dict.fromkeys((subject for subject, _ in decided), 0)
-    (outcome,) = EventLog(URL).append([AppendRequest("beginning", changes, expected)])
+    (outcome,) = EventLog(URL).append(
+        [AppendRequest("beginning", changes, expected, partition=partition_of(expected))]
+    )
     require_committed(outcome)

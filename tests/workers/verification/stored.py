@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from domain.events import Change, Recorded, Stamp
+from domain.partition_numbers import partition_of
 from store.event_log import EventLog
 from store.requests import AppendRequest, new_command_id, require_committed
 from tests.harness.databases import TestDatabase
@@ -23,7 +24,9 @@ def store(database: TestDatabase, log: Iterable[Recorded]) -> None:
             expected: dict[str, int] = {}
             for row in rows:
                 expected.setdefault(row.subject, row.version - 1)
-            (outcome,) = stored.append([AppendRequest(new_command_id(), changes, expected)])
+            (outcome,) = stored.append(
+                [AppendRequest(new_command_id(), changes, expected, partition=partition_of(expected))]
+            )
             first = require_committed(outcome).first_position
             positions |= {row.position: first + place for place, row in enumerate(rows)}
 

@@ -10,6 +10,7 @@ import pytest
 
 from domain.events import Basis, Recorded, Stamp
 from domain.job.events import JobChanged
+from domain.partition_numbers import partition_of
 from domain.recipe import events as recipe_events
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system import events as system_events
@@ -32,11 +33,12 @@ BY_ACCESS = 4
 
 def happen(world: World, pairs: Sequence[Pair], stamp: Stamp) -> None:
     """Append events to the log without any check."""
-    first = world.position + 1
+    first, partition = world.position + 1, partition_of(subject for subject, _ in pairs)
     for offset, (subject, event) in enumerate(pairs):
         version = 1 + sum(row.subject == subject for row in world.log)
         last = first + len(pairs) - 1
-        world.log.append(Recorded(first + offset, last, world.now, subject, version, event, stamp))
+        at = first + offset
+        world.log.append(Recorded(at, last, world.now, subject, version, event, stamp, partition))
 
 
 def reported(world: World, *pairs: Pair) -> None:

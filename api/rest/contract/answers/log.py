@@ -21,7 +21,10 @@ class Batch(AnswerPart):
 
 
 class LoggedEvent(AnswerPart):
-    """An event. `version`: that of its subject. The fields from `now` on are only for decisions."""
+    """An event. `version`: that of its subject. `partition`: null if it concerns all partitions.
+
+    The fields from `now` on are only for decisions.
+    """
 
     position: int
     topic: str
@@ -33,6 +36,7 @@ class LoggedEvent(AnswerPart):
     cause: str
     basis: int | None
     commit_end: int
+    partition: str | None
     data: dict[str, Any]
     now: Time | None = None
     epoch: int | None = None

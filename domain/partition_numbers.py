@@ -1,0 +1,29 @@
+"""Numbers of partitions in the log: each event belongs to one partition, or to all of them (design 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+EVERYBODY: Final = 0
+"""The number of what concerns all partitions, and of all events from before partitions."""
+
+DEFAULT_NUMBER: Final = 1
+"""The number of the partition `default`."""
+
+OF_ONE_PARTITION: Final = frozenset({"job", "recipe-set", "recipe", "command", "system", "lab-controller"})
+"""The kinds of subjects that belong to one partition. All others, such as users and pools, concern all."""
+
+
+def partition_of(subjects: Iterable[str]) -> int:
+    """Return the partition to which an append with events of these subjects belongs.
+
+    An append that concerns several partitions, or anything that is not of one, is everybody's.
+    """
+    kinds = {subject.partition("/")[0] for subject in subjects}
+    return DEFAULT_NUMBER if kinds <= OF_ONE_PARTITION else EVERYBODY
+
+
+def read_by(partition: int) -> list[int]:
+    """Return the numbers of the events that the scheduler of a partition reads."""
+    return [EVERYBODY, partition]

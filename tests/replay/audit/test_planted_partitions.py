@@ -1,0 +1,70 @@
+"""The audit finds events in the wrong partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
+from replay.audit import EventRecord, check, from_recorded
+from tests.replay.audit.moves import idle, queued
+from tests.replay.audit.planted import opening
+from tests.replay.audit.story import Story
+
+OTHER = DEFAULT_NUMBER + 1
+
+Plant = Callable[[EventRecord], EventRecord]
+
+
+def decided() -> Story:
+    """Return the opening with one more job, whose last commit is a decision of two events."""
+    story = opening()
+    story.job(5, {5: {"force": "a"}})
+    story.decide([queued(5), idle("b")])
+    return story
+
+
+def found(records: Sequence[EventRecord]) -> list[str]:
+    return [each.what for each in check(records) if each.invariant == "partition_column"]
+
+
+def in_last_commit(plant: Plant) -> list[str]:
+    """Return what is found if the plant changes each event of the last commit."""
+    records = list(from_recorded(decided().log))
+    last = records[-1].commit_end
+    return found([plant(record) if record.commit_end == last else record for record in records])
+
+
+def test_column__as_the_service_writes_it__is_sound() -> None:
+    assert in_last_commit(lambda record: record) == []
+
+
+@pytest.mark.parametrize(
+    ("plant", "what"),
+    [
+        (lambda record: record._replace(partition=OTHER), "decided in partition 1"),
+        (lambda record: record._replace(basis_partition=OTHER), "decided in partition 2"),
+        (lambda record: record._replace(partition=EVERYBODY), "decided in partition 1"),
+        (
+            lambda record: record._replace(partition=EVERYBODY, basis_partition=EVERYBODY),
+            "concerns one",
+        ),
+        (
+            lambda record: record._replace(partition=OTHER if record.kind == "recipe" else DEFAULT_NUMBER),
+            "belong to several partitions",
+        ),
+        (lambda record: record._replace(kind="pool"), "concerns all"),
+    ],
+)
+def test_column__wrong__is_found(plant: Plant, what: str) -> None:
+    (first, *_) = in_last_commit(plant)
+    assert what in first
+
+
+def test_column__log_from_before_partitions__is_sound_until_the_first_event_of_one() -> None:
+    records = list(from_recorded(decided().log))
+    old = [record._replace(partition=EVERYBODY, basis_partition=None) for record in records]
+    assert found(old) == []
+    last = records[-1].commit_end
+    assert found([*(record for record in old if record.commit_end < last), *records[-2:]]) == []
