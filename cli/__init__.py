@@ -57,9 +57,10 @@ SECTIONS = {
             "List the job filters, in the order in which they are taken.",
         ),
         "filter": ("cli.directory.filters:job_filter", "Show, put, test and delete a job filter."),
+        "partitions": ("cli.directory.partitions:partitions", "List the partitions and their states."),
         "partition": (
             "cli.directory.partitions:partition",
-            "Show and change the configuration of the partition.",
+            "Show, start, drain and stop a partition, and change its configuration.",
         ),
         "operations": (
             "cli.directory.partitions:operations",

@@ -1,4 +1,4 @@
-"""The check of the conservation laws (design 6.2) over the read models, as of a moment."""
+"""The check of the conservation laws (design 6) over the read models, as of a moment."""
 
 from __future__ import annotations
 

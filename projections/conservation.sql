@@ -1,4 +1,4 @@
--- The conservation laws (design 6.2) over the read models, as of a position.
+-- The conservation laws (design 6) over the read models, as of a position.
 
 -- name: systems_by_use
 -- The systems: used by a recipe, free for any recipe, reserved by a person, occupied by what no recipe holds, and away

@@ -86,6 +86,7 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.TokenCreated: fold_systems.put_document,
     directory_events.TokenRevoked: fold_systems.put_document,
     directory_events.PartitionConfigured: fold_systems.put_document,
+    directory_events.PartitionStateChanged: fold_systems.put_document,
     directory_events.PartitionJobFilterPut: fold_systems.put_document,
     directory_events.PartitionJobFilterRemoved: fold_systems.put_document,
     command_events.CommandRunning: put_command_state,

@@ -1,4 +1,4 @@
-"""The check of the conservation laws (design 6.2) over the read models, or over the log."""
+"""The check of the conservation laws (design 6) over the read models, or over the log."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 
+from domain.directory.partition_states import STOPPED
 from domain.events import Basis, Change, Stamp
 from domain.partition_numbers import read_by
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
@@ -169,7 +170,7 @@ class Scheduler:
             self._progress.complete_round()
 
     def _decide(self) -> None:
-        if self.partition.triggers:
+        if self._must_decide():
             now = self._clock()
             self._commit(now, decide(self.partition, max(1, DECISIONS_PER_COMMIT >> self._halvings), now))
         if self._fence is None or self._stopping():
@@ -189,7 +190,8 @@ class Scheduler:
         return self._snapshot_writer.seconds_to_next_piece()
 
     def _must_decide(self) -> bool:
-        return self._fence is not None and bool(self.partition.triggers)
+        is_stopped = self.partition.state == STOPPED
+        return self._fence is not None and bool(self.partition.triggers) and not is_stopped
 
     def _holds_lease(self) -> bool:
         if self._fence is not None and self._lease.is_held():

@@ -1,4 +1,4 @@
-"""Changes of the configuration and of the job filters of the partition."""
+"""Changes of the state, the configuration and the job filters of the partition."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.use_cases.ports import JobParts, RequestContext, WriteParts
 from api.use_cases.rights import require_admin
 from domain.admission.configuration import Configuration
 from domain.admission.job_filters import JobFilter
-from domain.directory import partitions
+from domain.directory import partition_states, partitions
 from domain.directory.events import PartitionJobFilterPut
 from domain.directory.partitions import PARTITION, partition_document
 from domain.errors import Unknown, display_name
@@ -44,6 +44,21 @@ async def would_configure(parts: WriteParts, request: RequestContext, configurat
 
 def _configure(parts: WriteParts, configuration: Configuration) -> list[Event]:
     return partitions.configure(partition_document(parts.feed.directory), configuration)
+
+
+async def move_partition(parts: WriteParts, request: RequestContext, move: str) -> Committed | None:
+    """Start, drain or stop the partition (`domain.directory.partition_states`); None if it has that state.
+
+    Wait until the directory reflects the change. Raises Stale, Refused for a forbidden move, and NotPermitted
+    unless the caller is an admin.
+    """
+    require_admin(request, f"{move} a partition")
+
+    def decide() -> AppendRequest | None:
+        document = partition_document(parts.feed.directory)
+        return _append(parts, request, partition_states.move(document, move))
+
+    return await commit_directory(parts, request, PARTITION, decide)
 
 
 class JobFilterChange(NamedTuple):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import orjson
 
 from api.use_cases.choose_trees import distro_trees, require_bounded
-from api.use_cases.commit import append, append_for
+from api.use_cases.commit import append_for, commit
 from api.use_cases.ports import JobParts, RequestContext
-from domain.directory.partitions import operation_table
+from domain.directory.partition_states import ACTIVE, require_takes_jobs, state_of
+from domain.directory.partitions import DEFAULT, PARTITION, operation_table, partition_document
 from domain.errors import Unknown
 from domain.events import Decided
 from domain.job.events import JobSubmitted
@@ -21,7 +22,7 @@ from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
 from store.event_log import EventLog
 from store.quota_counts import unfinished_count
-from store.requests import Committed, require_committed
+from store.requests import AppendRequest, Committed
 from store.sql import SQL
 
 
@@ -41,10 +42,11 @@ async def submit_job(
 ) -> Committed:
     """Append an accepted job to the log, and store its submitted bytes beside the log.
 
-    The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
+    The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}. Raises Refused unless the
+    partition takes new jobs.
     """
-    decided, (answer,) = await _decided(parts, request, [AcceptedJob(spec, warnings)], original)
-    return await _appended(parts, request, decided, answer, original)
+    jobs = [AcceptedJob(spec, warnings)]
+    return await _append_jobs(parts, request, jobs, original, lambda answers: answers[0])
 
 
 async def submit_jobs(
@@ -57,8 +59,33 @@ async def submit_jobs(
     """
     sets = tuple(recipe_set for job in jobs for recipe_set in job.spec.recipe_sets)
     await require_bounded(parts, replace(jobs[0].spec, recipe_sets=sets), request.actor)
-    decided, answers = await _decided(parts, request, jobs, original)
-    return await _appended(parts, request, decided, {"jobs": answers}, original)
+    return await _append_jobs(parts, request, jobs, original, lambda answers: {"jobs": answers})
+
+
+async def _append_jobs(
+    parts: JobParts,
+    request: RequestContext,
+    jobs: Sequence[AcceptedJob],
+    original: Original | None,
+    answer_of: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]],
+) -> Committed:
+    """Append jobs in one commit. Raises Refused unless the partition takes new jobs."""
+    directory = parts.feed.directory
+
+    async def decide() -> AppendRequest:
+        # A concurrent change of the partition is a conflict: no job follows the event that ends the intake.
+        version = directory.version(PARTITION)
+        if state_of(partition_document(directory)) != ACTIVE:
+            await parts.feed.catch_up()
+            require_takes_jobs(partition_document(directory), DEFAULT)
+            version = directory.version(PARTITION)
+        decided, answers = await _decided(parts, request, jobs, original)
+        answer = orjson.dumps(answer_of(answers))
+        return append_for(parts, request, decided, {PARTITION: version}, answer, original)
+
+    done = await commit(parts, decide)
+    assert done is not None, "a submission has events"
+    return done
 
 
 async def _decided(
@@ -78,17 +105,6 @@ async def _decided(
         answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}
         answers.append({**answer, "warnings": job.warnings})
     return decided, answers
-
-
-async def _appended(
-    parts: JobParts,
-    request: RequestContext,
-    decided: Decided,
-    answer: Mapping[str, Any],
-    original: Original | None,
-) -> Committed:
-    appended = append_for(parts, request, decided, {}, orjson.dumps(answer), original)
-    return require_committed(await append(parts, appended))
 
 
 async def _require_recipe_quotas(parts: JobParts, actor: str, jobs: Iterable[AcceptedJob]) -> None:

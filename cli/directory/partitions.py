@@ -1,4 +1,4 @@
-"""`labledger partition` and `operations`: the configuration of the partition and its operation table."""
+"""`labledger partition`, `partitions` and `operations`: states, configuration and operation table."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import counted, plain
+from domain.directory.partitions import DEFAULT
 from domain.errors import Fault, Unreadable
 
 if TYPE_CHECKING:
@@ -41,9 +42,45 @@ COLUMNS = (
 )
 
 
+PARTITIONS = (Column("partition", "name", rank=0), Column("state", "state", "state", 0))
+
+MOVES = {
+    "start": ("started", "it takes jobs and grants systems"),
+    "drain": ("drains", "it takes no new jobs, and finishes those that it has"),
+    "stop": ("stopped", "it takes no new jobs and grants nothing; what has started goes on"),
+}
+"""Move of a partition -> the word for it, and what the partition does then."""
+
+
 @click.group(cls=SuggestingGroup)
 def partition() -> None:
-    """Show and change the configuration of the partition."""
+    """Show, start, drain and stop a partition, and change its configuration."""
+
+
+@click.command
+@as_of
+@wide
+@remote
+def partitions(client: Client, output: Output, as_of: str | None) -> None:
+    """List the partitions and their states: active, draining or stopped."""
+    document = client.get("/partitions", as_of=as_of)
+    note_moment(client, output, as_of, document)
+    output.rows(document, "partitions", PARTITIONS, empty="There is no partition.")
+
+
+def _move_command(move: str) -> click.Command:
+    """Return the command that makes a move of a partition."""
+    moved, does = MOVES[move]
+
+    @click.command(move, help=f"{move.capitalize()} the partition NAME ({DEFAULT}): {does}.")
+    @click.argument("name", default=DEFAULT)
+    @remote
+    def command(client: Client, output: Output, name: str) -> None:
+        answer = client.post(client.path("partitions", name, move), {})
+        now = f"{moved}: {does}" if answer["changed"] else f"was {answer['state']} already"
+        output.line(answer, f"partition {name} {now}")
+
+    return command
 
 
 @click.command
@@ -101,6 +138,8 @@ def put_configuration(client: Client, output: Output, file: IO[bytes], dry_run: 
 
 
 partition.add_command(with_commands(configuration, put_configuration))
+for each in MOVES:
+    partition.add_command(_move_command(each))
 
 
 @click.command

@@ -198,6 +198,13 @@ class PartitionConfigured(DirectoryEvent):
     configuration: Mapping[str, Any]
 
 
+@event("partition.state-changed")
+class PartitionStateChanged(DirectoryEvent):
+    """`state` is active, draining or stopped (`domain.directory.partition_states`)."""
+
+    state: str
+
+
 @event("partition.job-filter-put")
 class PartitionJobFilterPut(DirectoryEvent):
     """`document` is the whole new job filter of this name, in canonical form, with its watermark."""

@@ -1,4 +1,4 @@
-"""The conservation laws (design 6.2): sums over recipes, systems and limits agree after every commit.
+"""The conservation laws (design 6): sums over recipes, systems and limits agree after every commit.
 
 The invariants have the names of the laws. They check the systems and sets that a commit may have changed, so
 that sums which were right before it are right after it.

@@ -1,4 +1,4 @@
-"""The invariant of the column `partition` of the log: whose each event is (design 6)."""
+"""Invariants of partitions: whose each event is, and that a stopped one decides nothing (design 6)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,35 @@ class PartitionColumn(Invariant):
         self._has_begun = self._has_begun or any(record.partition for record in records)
         for what in _faults(records) if self._has_begun else ():
             yield self.violation(commit.about(), [record.subject for record in records], what)
+
+
+class StoppedDecidesNothing(Invariant):
+    """A basis at which the partition is stopped leads to decisions about deadlines only."""
+
+    name = "stopped_decides_nothing"
+    topics = ("partition.state-changed",)
+
+    def __init__(self) -> None:
+        self._stopped_at: int | None = None
+
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+        self._stopped_at = record.position if record.data["state"] == "stopped" else None
+        yield from ()
+
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        stopped_at = self._stopped_at
+        if stopped_at is None:
+            return
+        for decision in commit.decisions:
+            cause = decision.records[0].cause
+            if stopped_at <= decision.basis and not _is_deadline(cause):
+                subjects = [record.subject for record in decision.records]
+                what = f"decided because of {cause}, on a basis at which the partition is stopped"
+                yield self.violation([stopped_at, commit.first], subjects, what)
+
+
+def _is_deadline(cause: str) -> bool:
+    return cause.startswith("timer/") and cause != "timer/consistency"
 
 
 def _faults(records: tuple[EventRecord, ...]) -> Iterator[str]:

@@ -111,6 +111,8 @@ CASES = [
     *(Call("filter put idle CONTINUE --where user=ada"), Call("filter show idle"), Call("filters")),
     *(Call("filter test idle"), Call("filter delete idle"), Call("partition configuration")),
     *(Call("partition configuration put - --dry-run", given="{}"), Call("operations")),
+    *(Call("partition drain"), Call("partition start"), Call("partition stop default")),
+    *(Call("partition start"), Call("partitions")),
     *(Call("user put zoe"), Call("user show zoe"), Call("group put spare --member zoe")),
     *(Call("group show spare"), Call("group add-member spare alice"), Call("group remove-member spare zoe")),
     *(Call("pool put spare"), Call("pool show spare"), Call(f"pool add-system spare {ARM}", lines=True)),
@@ -185,6 +187,8 @@ REFUSED = [
     *("queue --token ll_nobody", "overview --token ll_nobody"),
     *("filter show nosuch", "filter delete nosuch", "filter test nosuch", "filter put x PAUSE --predicate -"),
     *("partition configuration --token ll_nobody", "operations --token ll_nobody"),
+    *("partitions --token ll_nobody", "partition drain nosuch", "partition stop nosuch"),
+    "partition start nosuch",
 ]
 
 

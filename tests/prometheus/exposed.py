@@ -17,7 +17,9 @@ DECLARED = (*GAUGES, *DURATIONS.values(), *COUNTERS, *HISTOGRAMS)
 AT_ZERO = {
     *("labledger_append_retries", "labledger_append_conflicts", "labledger_scheduler_conflicts"),
     *("labledger_tailer_backstop_finds", "labledger_tailer_reconnects", "labledger_consistency_findings"),
-    *("labledger_consistency_withheld_turns", "labledger_lab_controller_silent"),
+    *("labledger_conservation_violations", "labledger_scheduler_foreign_events"),
+    *("labledger_scheduler_commits_reread", "labledger_consistency_withheld_turns"),
+    "labledger_lab_controller_silent",
     *("labledger_watching_cut", "labledger_watching_refused"),
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
 }

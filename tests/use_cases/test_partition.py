@@ -9,25 +9,34 @@ import pytest
 
 from api.use_cases.change_partition import (
     configure_partition,
+    move_partition,
     put_job_filter,
     remove_job_filter,
     would_configure,
     would_put_job_filter,
 )
+from api.use_cases.submit_job import submit_job
 from domain.admission.configuration import Configuration, LimitSection
 from domain.admission.job_filters import JobFilter
+from domain.directory.partition_states import DRAIN, START
 from domain.directory.partitions import PARTITION
-from domain.errors import NotPermitted, Stale, Unknown
+from domain.errors import NotPermitted, Refused, Stale, Unknown
+from domain.job.spec import RecipeSetSpec
+from domain.priority import Priority
+from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.town import Town, as_admin, by
 
 STRICT = Configuration(limits=LimitSection(5))
 RULE = JobFilter("rule", 0, 0, None, "PAUSE")
+
+JOB = job([RecipeSetSpec(Priority.Normal, (recipe(named("a")),))])
 
 CHANGES: list[tuple[Callable[..., Awaitable[Any]], Any]] = [
     (configure_partition, STRICT),
     (would_configure, STRICT),
     (put_job_filter, RULE),
     (would_put_job_filter, RULE),
+    (move_partition, DRAIN),
     (remove_job_filter, "rule"),
 ]
 
@@ -40,7 +49,7 @@ def test_change__by_anybody_but_an_admin__not_permitted(town: Town, use_case: An
     assert town.log.end() == before
 
 
-@pytest.mark.parametrize(("use_case", "argument"), CHANGES[:4])
+@pytest.mark.parametrize(("use_case", "argument"), CHANGES[:5])
 def test_if_match__before_the_first_change__is_version_0(town: Town, use_case: Any, argument: Any) -> None:
     with pytest.raises(Stale):
         town.ask(use_case, as_admin(expected=frozenset({1})), argument)
@@ -65,6 +74,23 @@ def test_change__another_rule_is_put_meanwhile__both_are_in_force(town: Town) ->
         (PARTITION, "partition.configured"),
     ]
     assert set(town.document_of("partition", "default")) == {"job_filters", "configuration"}
+
+
+def test_submission__partition_is_drained_meanwhile__refused(town: Town) -> None:
+    """The first attempt conflicts: no job of any process follows the event that ends the intake."""
+    between = town.scene.apis[1].appended.preceded(lambda: town.ask(move_partition, as_admin(), DRAIN))
+    before = town.log.end()
+    with between, pytest.raises(Refused, match="draining"):
+        town.ask(submit_job, by("eve"), JOB, process=1)
+    assert town.since(before) == [(PARTITION, "partition.state-changed")]
+
+
+def test_submission__process_has_not_read_the_start__accepted(town: Town) -> None:
+    town.ask(move_partition, as_admin(), DRAIN)
+    town.ask(move_partition, as_admin(), START)
+    before = town.log.end()
+    assert town.ask(submit_job, by("eve"), JOB, process=1) is not None
+    assert "job.submitted" in [topic for _, topic in town.since(before)]
 
 
 def test_equal_rules__put_by_two_at_once__one_event(town: Town) -> None:

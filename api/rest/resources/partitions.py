@@ -1,4 +1,4 @@
-"""/partitions/{name}: the configuration of a partition and its operation table"""
+"""/partitions: the states of the partitions, their configurations and operation tables"""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ from api.rest.contract.answers import partitions as answers
 from api.rest.contract.inputs import partitions as inputs
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts, RecipeParts
-from api.use_cases.change_partition import configure_partition, would_configure
+from api.use_cases.change_partition import configure_partition, move_partition, would_configure
 from domain.admission.configuration import Configuration, configuration_from_json, configuration_to_json
 from domain.contention.operation_rows import row_to_json
 from domain.contention.operations import SHIPPED
 from domain.directory.name_index import NameIndex
-from domain.directory.partitions import DEFAULT, KIND, Document, configuration_of, operations_in_force
+from domain.directory.partition_states import DRAIN, START, STOP, state_of
+from domain.directory.partitions import (
+    DEFAULT,
+    KIND,
+    Document,
+    configuration_of,
+    operations_in_force,
+    partition_document,
+)
 from domain.errors import Unknown, display_name
 from domain.requirements.findings import Report
 from projections.reader import At
@@ -36,6 +44,52 @@ async def partition_at(parts: ReadParts, at: At) -> tuple[int, Document]:
 class Partitions:
     def __init__(self, parts: RecipeParts) -> None:
         self._parts = parts
+
+    @operation("List the partitions with their states", answers.PartitionList, queries.ReadQuery)
+    async def on_get_list(self, req: Request, resp: Response) -> None:
+        at = await paging.read_at(req, self._parts)
+        _, document = await partition_at(self._parts, at)
+        paging.answer_read(resp, at, {"partitions": [_shown(document)]})
+
+    @operation("Show the state of a partition", answers.PartitionShown, queries.ReadQuery, versioned=True)
+    async def on_get(self, req: Request, resp: Response, name: str) -> None:
+        _require_existing(name)
+        at = await paging.read_at(req, self._parts)
+        version, document = await partition_at(self._parts, at)
+        resp.etag = str(version)
+        paging.answer_read(resp, at, _shown(document))
+
+    @operation(
+        "Let a partition take jobs and grant systems",
+        answers.PartitionMoved,
+        versioned=True,
+    )
+    async def on_post_start(self, req: Request, resp: Response, name: str) -> None:
+        await self._move(req, resp, name, START)
+
+    @operation(
+        "Let a partition take no new jobs, and finish those that it has",
+        answers.PartitionMoved,
+        versioned=True,
+    )
+    async def on_post_drain(self, req: Request, resp: Response, name: str) -> None:
+        await self._move(req, resp, name, DRAIN)
+
+    @operation(
+        "Let a partition take no new jobs and grant no systems; what has started goes on",
+        answers.PartitionMoved,
+        versioned=True,
+    )
+    async def on_post_stop(self, req: Request, resp: Response, name: str) -> None:
+        await self._move(req, resp, name, STOP)
+
+    async def _move(self, req: Request, resp: Response, name: str, move: str) -> None:
+        _require_existing(name)
+        done = await move_partition(self._parts, request_of(req), move)
+        document = partition_document(self._parts.feed.directory)
+        await paging.answer_write(
+            resp, self._parts.log, done, {**_shown(document), "changed": done is not None}
+        )
 
     @operation(
         "Show the configuration of a partition", answers.ConfigurationShown, queries.ReadQuery, versioned=True
@@ -94,6 +148,10 @@ def _read_configuration(names: NameIndex, document: Any, report: Report) -> Conf
         context = LockContext(names, names, SHIPPED)
         report_unknown_in_rows(document.get("operations"), ("operations",), context, report)
     return configuration_from_json(document, (), report)
+
+
+def _shown(document: Document) -> dict[str, Any]:
+    return {"name": DEFAULT, "state": state_of(document)}
 
 
 def _require_existing(name: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
+from domain.directory.partition_states import STOPPED
 from domain.scheduling.decisions.draft import Decision, with_batch
 from domain.scheduling.decisions.ending_sets import Ending, end_set, ending_sets
 from domain.scheduling.decisions.let_go import let_go, stuck_lab
@@ -32,9 +33,13 @@ Answer = Callable[[], Decision]
 def decide(partition: Partition, limit: int, now: datetime | None = None) -> list[Decision]:
     """Return up to `limit` decisions that answer triggers of one batch; each one sees those before it.
 
+    A stopped partition decides nothing: its triggers wait until it is started.
+
     Afterwards call `confirm` or `rollback` of the partition; after an empty result call neither. `now` is the
     time of the decisions, None if they will not be committed.
     """
+    if partition.state == STOPPED:
+        return []
     partition.begin_tentative(now)
     answering = _Answering(partition)
     decisions: list[Decision] = []

@@ -95,9 +95,8 @@ def grant(
         draft.partition.on_grant(draft.trigger, host, system, instead)
     members = draft.partition.members(host.recipe_set_id)
     draft.depend_on(_named_by_access(draft.partition, host, system))
-    if not members.holding:
-        # A first grant is invalid if the rules of admission change before its commit.
-        draft.depend_on((PARTITION,))
+    # A grant is invalid if the rules of admission change before its commit, or if the partition is stopped.
+    draft.depend_on((PARTITION,))
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
     placed = members.with_guests(host, scheduled)
     if overtook is not None:

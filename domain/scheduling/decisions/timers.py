@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
+from domain.directory.partition_states import STOPPED
 from domain.events import Decided, Event
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
@@ -91,7 +92,8 @@ def correct(partition: Partition, clock: LoopInput, findings: Findings) -> list[
     corrections, so that deadlines expire under any load.
     """
     partition.begin_tentative(clock.now)
-    checks = (check for check in CHECKS if clock.may_expire or check not in ENDING)
+    left_out = (() if clock.may_expire else ENDING, OVERLOOKED if partition.state == STOPPED else ())
+    checks = (check for check in CHECKS if not any(check in each for each in left_out))
     decisions = [decision for check in checks for decision in check(partition, clock, findings)]
     return with_batch(partition, decisions)
 
@@ -288,6 +290,9 @@ CHECKS: tuple[Check, ...] = (
     _lab_controllers,
     _conservation,
 )
+
+OVERLOOKED: frozenset[Check] = frozenset((_idle_but_wanted, _lock_overlooked, _end_overlooked))
+"""Checks for answers to triggers, which a stopped partition does not give."""
 
 ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 
+from domain.directory.partition_states import STOPPED
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.demanded_systems import is_hopeless
@@ -15,7 +16,7 @@ from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW,
 from domain.scheduling.explaining.held_back import HeldBackBy, held_back_by
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable_systems
 from domain.scheduling.explaining.shown_weights import weight_of
-from domain.scheduling.supply.reasons import SET_INCOMPLETE, TREE_AWAY
+from domain.scheduling.supply.reasons import PARTITION_STOPPED, SET_INCOMPLETE, TREE_AWAY
 from domain.scheduling.supply.rules import ACCESS, LOAN
 from domain.scheduling.world.partition import Partition
 
@@ -119,6 +120,8 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
     rules = _rules(all_systems, refused)
     held_back = held_back_by(partition, host)
     summary = held_back[0].reason if held_back else _absence(partition, host)
+    if partition.state == STOPPED:
+        summary = PARTITION_STOPPED
     if summary is None:
         summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
     weight, overtaken = weight_of(partition, host), _overtaken(partition, host)

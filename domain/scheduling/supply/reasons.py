@@ -28,6 +28,7 @@ NO_ROOM: Final = "no room under a limit"
 ROOM_KEPT: Final = "the room is kept for a set that has waited long for more of it"
 
 LAB_SILENT: Final = "its lab controller is silent"
+PARTITION_STOPPED: Final = "the partition is stopped: nothing is granted until an admin starts it"
 TREE_AWAY: Final = "its distro tree is away"
 SIBLING_TREE_AWAY: Final = "the distro tree of another recipe of its set is away"
 IN_ANOTHER_LAB: Final = "its set has a system in another lab"

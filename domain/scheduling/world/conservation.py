@@ -1,4 +1,4 @@
-"""The conservation laws (design 6.2): sums over recipes, systems and limits agree.
+"""The conservation laws (design 6): sums over recipes, systems and limits agree.
 
 The state of a scheduler follows from the log alone, and no sum has an event of its own. So a law is broken
 only if Labledger has a bug, and a person must decide which side is right.

@@ -16,6 +16,7 @@ from domain.admission.job_filters import JobFilters
 from domain.contention.locks import NO_LOCKS, Locks, names
 from domain.contention.own_names import OwnNames, placed
 from domain.directory import events as directory_events
+from domain.directory.partition_states import ACTIVE, state_of
 from domain.directory.partitions import configuration_of, job_filters_of, partition_document
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
@@ -53,13 +54,14 @@ HELD = ("recipe", "recipe-set", "system")
 class Partition(PartitionQueries):
     """The state of a scheduler. Mutable. Its own decisions are tentative until they are confirmed.
 
-    `number` is its number in the log. `position` is the last folded position. `rules` say which events raise
-    wake-ups and let-go triggers.
+    `number` is its number in the log. `position` is the last folded position. While the `state` is stopped,
+    only deadlines are decided. `rules` say which events raise wake-ups and let-go triggers.
     """
 
     def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES, *, number: int = DEFAULT_NUMBER) -> None:
         self.number = number
         self.position = 0
+        self.state = ACTIVE
         self.configuration = Configuration()
         self.effort = Effort()
         self.directory = Directory()
@@ -173,6 +175,8 @@ class Partition(PartitionQueries):
             self.holders.clear()
         elif isinstance(event, directory_events.PartitionConfigured):
             self._configure()
+        elif isinstance(event, directory_events.PartitionStateChanged):
+            self.state = event.state
         elif kind == "partition":
             self._put_job_filters()
 
@@ -260,6 +264,7 @@ class Partition(PartitionQueries):
     def restore(self, position: int, systems: Iterable[System]) -> None:
         """Restore systems and position: after the directory, before the filters and then the sets."""
         self.position = position
+        self.state = state_of(partition_document(self.directory))
         self._configure()
         self._put_job_filters()
         for tree_id, tree in self.directory.trees():

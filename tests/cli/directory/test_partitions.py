@@ -1,4 +1,4 @@
-"""`labledger partition configuration` and `operations`."""
+"""`labledger partitions`, `partition` and `operations`."""
 
 from __future__ import annotations
 
@@ -99,3 +99,27 @@ def test_operations__for_people__say_their_locks_and_where_they_are_from(
     assert "network=Shared:core network=Exclusive:{NET} whole_lab" in moved
     assert moved.endswith("configuration, replaces the shipped row")
     assert json.loads(run("operations", "--json").stdout)["operations"] == rows
+
+
+def test_partitions__for_people__is_a_table_of_states(server: LoopbackServer, run: Run) -> None:
+    rows = [{"name": "default", "state": "draining"}]
+    server.on("GET", "/partitions", Answer({"position": 4, "partitions": rows}))
+    assert [line.split() for line in run("partitions").stdout.splitlines()[2:]] == [["default", "draining"]]
+
+
+@pytest.mark.parametrize(
+    ("move", "state", "changed", "printed"),
+    [
+        ("drain", "draining", True, "partition default drains: it takes no new jobs"),
+        ("stop", "stopped", True, "partition default stopped: it takes no new jobs and grants nothing"),
+        ("start", "active", True, "partition default started: it takes jobs"),
+        ("start", "active", False, "partition default was active already"),
+    ],
+)
+def test_partition__moved__prints_what_it_does_now(
+    server: LoopbackServer, run: Run, move: str, state: str, changed: bool, printed: str
+) -> None:
+    path = f"/partitions/default/{move}"
+    server.on("POST", path, Answer({"name": "default", "state": state, "changed": changed}))
+    assert run("partition", move).stdout.startswith(printed)
+    server.asked_for("POST", path)

@@ -20,6 +20,9 @@ from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, REJECT
 from domain.contention.documents import locks_from_json, locks_to_json
 from domain.contention.locks import LEVELS, NO_LOCKS
+from domain.directory import partition_states
+from domain.directory.partition_states import START, STOP, STOPPED
+from domain.directory.partitions import partition_document
 from domain.errors import Refused
 from domain.events import data_of
 from domain.priority import Priority
@@ -306,6 +309,12 @@ def _remove_job_filter(chance: Random, world: World) -> None:
         world.remove_job_filter(name)
 
 
+def _move_partition(chance: Random, world: World) -> None:
+    """Stop the partition, if it is not stopped, otherwise start it."""
+    is_stopped = partition_states.state_of(partition_document(world.directory)) == STOPPED
+    world.move_partition(START if is_stopped else STOP)
+
+
 def _pass_time(chance: Random, world: World) -> None:
     world.now += timedelta(seconds=chance.choice((1, 29, 30, 300, 1_000)))
 
@@ -344,6 +353,8 @@ CONFIGURED: Acts = (*EVERYTHING, (_configure, 6))
 _WITH_LOCKS: Acts = ((_submit_with_locks, 40), (_narrow, 3), (_configure_locks, 2))
 LOCKED: Acts = (*ACTS, *_WITH_LOCKS)
 CONTENDED: Acts = (*CONFIGURED, *_WITH_LOCKS, (_configure_weights, 2), (_pass_time, 20))
+# These, and a partition that is stopped half of the time.
+INTERRUPTED: Acts = (*CONTENDED, (_move_partition, 15))
 # Dependencies and job filters.
 ADMISSION: Acts = (
     (_submit_for_job, 10),

@@ -14,6 +14,7 @@ from domain.contention.algebra import merge
 from domain.contention.documents import locks_to_json, stored_locks
 from domain.contention.own_names import unplaced
 from domain.directory import events as directory_events
+from domain.directory import partition_states
 from domain.directory.partitions import (
     PARTITION,
     configure,
@@ -79,6 +80,11 @@ class World(FoldedLog):
         """Put a configuration of the partition with these sections; others have their defaults."""
         events = configure(partition_document(self.directory), stored_configuration(sections))
         self.commit([(PARTITION, event) for event in events])
+
+    def move_partition(self, move: str) -> None:
+        """Start, drain or stop the partition."""
+        events = partition_states.move(partition_document(self.directory), move)
+        self.change([(PARTITION, event) for event in events])
 
     def put_job_filter(self, name: str, action: str, watermark: int = 0, **document: Any) -> None:
         job_filter = stored_job_filter(name, {"action": action, "watermark": watermark, **document})

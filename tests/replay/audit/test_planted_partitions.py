@@ -1,4 +1,4 @@
-"""The audit finds events in the wrong partition."""
+"""The audit finds events in the wrong partition, and decisions of a stopped one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from domain.directory.events import PartitionStateChanged
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from replay.audit import EventRecord, check, from_recorded
-from tests.replay.audit.moves import idle, queued
+from tests.replay.audit.moves import Pair, idle, queued
 from tests.replay.audit.planted import opening
 from tests.replay.audit.story import Story
 
@@ -68,3 +69,38 @@ def test_column__log_from_before_partitions__is_sound_until_the_first_event_of_o
     assert found(old) == []
     last = records[-1].commit_end
     assert found([*(record for record in old if record.commit_end < last), *records[-2:]]) == []
+
+
+def moved(state: str) -> Pair:
+    return "partition/default", PartitionStateChanged(state)
+
+
+@pytest.mark.parametrize(
+    ("moves", "cause", "is_found"),
+    [
+        (["stopped"], None, True),
+        (["stopped", "active"], None, False),
+        (["draining"], None, False),
+        (["stopped"], "timer/watchdog/5", False),
+        (["stopped"], "timer/consistency", True),
+    ],
+)
+def test_stopped__decision_on_a_later_basis__is_found_unless_a_deadline_is_its_cause(
+    moves: Sequence[str], cause: str | None, is_found: bool
+) -> None:
+    story = opening()
+    story.job(5, {5: {"force": "a"}})
+    for state in moves:
+        story.commit(moved(state))
+    story.decide([queued(5)], cause=cause)
+    names = [each.invariant for each in story.violations()]
+    assert ("stopped_decides_nothing" in names) == is_found
+
+
+def test_stopped__basis_before_the_stop__is_sound() -> None:
+    story = opening()
+    story.job(5, {5: {"force": "a"}})
+    basis = story.end
+    story.commit(moved("stopped"))
+    story.decide([queued(5)], basis=basis)
+    assert "stopped_decides_nothing" not in [each.invariant for each in story.violations()]

@@ -25,7 +25,17 @@ from replay.verify.recomputation import DecisionDifference, Recomputation
 from replay.verify.recorded_decisions import commits
 from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.contents import contents
-from tests.domain.scheduling.history import ACTS, CONFIGURED, CONTENDED, EVERYTHING, Acts, begin, burst, live
+from tests.domain.scheduling.history import (
+    ACTS,
+    CONFIGURED,
+    CONTENDED,
+    EVERYTHING,
+    INTERRUPTED,
+    Acts,
+    begin,
+    burst,
+    live,
+)
 from tests.domain.scheduling.host_requirements import ALL, ANYTHING, named
 from tests.domain.scheduling.rules import rules
 from tests.domain.scheduling.world import World
@@ -43,8 +53,8 @@ def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> l
 
 @pytest.mark.parametrize(
     "acts",
-    [ACTS, EVERYTHING, CONFIGURED, CONTENDED],
-    ids=["jobs-and-systems", "policies-too", "configuration-too", "locks-too"],
+    [ACTS, EVERYTHING, CONFIGURED, CONTENDED, INTERRUPTED],
+    ids=["jobs-and-systems", "policies-too", "configuration-too", "locks-too", "stops-too"],
 )
 @pytest.mark.parametrize("limit", [1, 3, 500])
 @pytest.mark.parametrize("seed", range(3))

@@ -1,4 +1,4 @@
-"""Answers about the configuration, the operation table and the job filters of a partition."""
+"""Answers about the state, the configuration, the operation table and the job filters of a partition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,29 @@ from typing import Annotated, Any
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.partitions import Configuration, JobFilter
 from api.rest.contract.values import Count, Id, OneOf, PriorityName
+from domain.directory.partition_states import STATES
 from domain.directory.partitions import CONFIGURED_ROW, SHIPPED_ROW
+
+
+class NamedPartition(AnswerPart):
+    """`state`: active; draining: no new jobs; stopped: no new jobs, no grants and no resource locks."""
+
+    name: str
+    state: Annotated[str, OneOf(STATES)]
+
+
+class PartitionShown(ReadAnswer, NamedPartition):
+    pass
+
+
+class PartitionList(ReadAnswer):
+    partitions: list[NamedPartition]
+
+
+class PartitionMoved(Answer, NamedPartition):
+    """`changed` is false if the partition had the state already."""
+
+    changed: bool
 
 
 class ConfigurationShown(ReadAnswer, Configuration):
