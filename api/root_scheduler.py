@@ -17,7 +17,6 @@ from runtime.settings import Settings, require_url
 from store.contacts import Contacts
 from store.counters import Counters
 from store.event_log import EventLog
-from store.lease import SCHEDULER
 from store.migrate import require_migrated
 from store.snapshots import Snapshots
 from store.tailer import Tailer
@@ -31,13 +30,13 @@ def run_scheduler(settings: Settings) -> None:
     log = EventLog(url)
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
-    snapshots = Snapshots(log, SCHEDULER)
+    snapshots = Snapshots(log)
     with gc_paused():
         partition = load_with_retries(partial(_load, url, snapshots), stop.is_requested)
     if partition is not None:
         # A large commit under construction has a hundred thousand objects.
         freeze_survivors(FOLD_YOUNG_OBJECTS)
-        tailer = Tailer(url, after=partition.position, partition=partition.number)
+        tailer = Tailer(url, after=partition.position, partition=partition.identity.number)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(
             log,

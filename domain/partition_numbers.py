@@ -1,15 +1,29 @@
-"""Numbers of partitions in the log: each event belongs to one partition, or to all of them (design 6)."""
+"""Partitions in the log: each event belongs to one partition by its number, or to all of them (design 6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 EVERYBODY: Final = 0
 """The number of what concerns all partitions, and of all events from before partitions."""
 
 DEFAULT_NUMBER: Final = 1
-"""The number of the partition `default`."""
+
+
+class PartitionIdentity(NamedTuple):
+    """The number of a partition, which is unique for ever, and its name, which may be used again."""
+
+    number: int
+    name: str
+
+    @property
+    def subject(self) -> str:
+        return f"partition/{self.name}"
+
+
+DEFAULT_PARTITION: Final = PartitionIdentity(DEFAULT_NUMBER, "default")
+"""The partition that needs no creation, with every lab that no configuration has ever named."""
 
 OF_ONE_PARTITION: Final = frozenset({"job", "recipe-set", "recipe", "command", "system", "lab-controller"})
 """The kinds of subjects that belong to one partition. All others, such as users and pools, concern all."""

@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.errors import InsufficientPrivilege
 
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from postgres.errors import DATABASE_ERRORS
 from store.datastore import connect
 from store.requests import Fence
@@ -19,7 +20,19 @@ from store.sql import SQL
 
 logger = logging.getLogger(__name__)
 
-SCHEDULER = "scheduler/default"
+
+def scheduler_lease(partition: PartitionIdentity) -> str:
+    """Return the name of the lease of a partition's scheduler, and of its snapshots.
+
+    It has the number of the partition, because a later partition may have its name. That of `default` is
+    older than numbers.
+    """
+    if partition == DEFAULT_PARTITION:
+        return f"scheduler/{partition.name}"
+    return f"scheduler/{partition.name}/{partition.number}"
+
+
+SCHEDULER = scheduler_lease(DEFAULT_PARTITION)
 LEASE_SECONDS = 10.0
 
 

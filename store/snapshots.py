@@ -18,9 +18,11 @@ from typing import Final
 
 import orjson
 
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import Piece, pieces, restored
 from store.event_log import EventLog
+from store.lease import scheduler_lease
 from store.sql import SQL
 
 logger = logging.getLogger(__name__)
@@ -44,21 +46,22 @@ SOURCE_SUFFIXES: Final = (".py", ".json")
 class Snapshots:
     """The snapshots of one partition. Each method blocks and raises DatabaseAway."""
 
-    def __init__(self, log: EventLog, name: str) -> None:
+    def __init__(self, log: EventLog, identity: PartitionIdentity = DEFAULT_PARTITION) -> None:
         self._log = log
-        self._name = name
+        self._identity = identity
+        self._name = scheduler_lease(identity)
 
     def load(self, upto: int | None = None) -> Partition:
         """Return the newest valid snapshot, up to a position if given, or an empty partition."""
         upto = self._log.end() if upto is None else upto
         rows = self._log.rows(SQL["snapshot"], (self._name, code_version(), upto))
         if not rows:
-            return Partition()
+            return Partition(self._identity)
         try:
-            return restored(decoded(content) for (content,) in rows)
+            return restored((decoded(content) for (content,) in rows), self._identity)
         except (zlib.error, ValueError, LookupError, TypeError) as error:
             logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
-            return Partition()
+            return Partition(self._identity)
 
     def saving(self, partition: Partition) -> Iterator[None]:
         """Store the partition as it is at the first step, one piece per step. It may change between steps."""

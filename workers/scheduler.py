@@ -82,7 +82,7 @@ class Scheduler:
     ) -> None:
         self.partition = Partition() if partition is None else partition
         self.counters = SchedulerCounters()
-        self._read_partitions = frozenset(read_by(self.partition.number))
+        self._read_partitions = frozenset(read_by(self.partition.identity.number))
         self._snapshot_writer = None if snapshots is None else SnapshotWriter(snapshots, self.partition)
         self._log = log
         self._tailer = tailer
@@ -202,7 +202,7 @@ class Scheduler:
             return False
         logger.info("lease taken", extra={"lease": fence.lease, "epoch": fence.epoch})
         # The previous holder may have appended until its lease was fenced.
-        self._read_through(self._log.end_of(self.partition.number))
+        self._read_through(self._log.end_of(self.partition.identity.number))
         if self._stopping():
             # The log may not be read to its end, so nothing may be decided.
             self._lease.release()
@@ -215,7 +215,7 @@ class Scheduler:
         if not decisions:
             return
         assert self._fence is not None, "only the holder of the lease decides"
-        batch, number = decisions[0].batch, self.partition.number
+        batch, number = decisions[0].batch, self.partition.identity.number
         basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION, batch, number)
         try:
             (outcome,) = self._log.append([append_request(decisions, basis, self._fence)])
@@ -241,7 +241,7 @@ class Scheduler:
             # Another process changed a recipe or system meanwhile; its events are in the log.
             self.counters.conflicts += 1
             self._halvings += 1
-            self._read_through(self._log.end_of(self.partition.number))
+            self._read_through(self._log.end_of(self.partition.identity.number))
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():

@@ -10,7 +10,6 @@ from bench.completions import REPORT
 from bench.measurements import SQL
 from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import take_turn
-from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 
 
@@ -18,7 +17,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     events = cluster.log.end()
     cold = _started(cluster)
     cluster.stop("scheduler")
-    snapshot_position = Snapshots(cluster.log, SCHEDULER).load().position
+    snapshot_position = Snapshots(cluster.log).load().position
     if snapshot_position < events:
         raise ValueError("the scheduler wrote no snapshot when it stopped")
     from_snapshot = _started(cluster)

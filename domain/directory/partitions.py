@@ -17,12 +17,12 @@ from domain.contention.operation_rows import OperationRow
 from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory import events as directory_events
 from domain.directory.state import Directory, DirectoryEntry
-from domain.events import Event, subject
+from domain.events import Event
+from domain.partition_numbers import DEFAULT_PARTITION
 
 KIND: Final = "partition"
-DEFAULT: Final = "default"
-PARTITION: Final = subject(KIND, DEFAULT)
-"""The subject of the one partition."""
+DEFAULT: Final = DEFAULT_PARTITION.name
+PARTITION: Final = DEFAULT_PARTITION.subject
 
 # The sources of rows of the operation table.
 SHIPPED_ROW: Final = "shipped"
@@ -34,9 +34,9 @@ Document = Mapping[str, Any]
 _TABLES: Final[WeakKeyDictionary[Directory, tuple[DirectoryEntry, OperationTable]]] = WeakKeyDictionary()
 
 
-def partition_document(directory: Directory) -> Document:
-    """Return the document of the partition; it is empty before the first event."""
-    entry = directory.get(KIND, DEFAULT)
+def partition_document(directory: Directory, name: str = DEFAULT) -> Document:
+    """Return the document of a partition; it is empty before the first event."""
+    entry = directory.get(KIND, name)
     return {} if entry is None else entry.document
 
 

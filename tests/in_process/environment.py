@@ -13,7 +13,6 @@ from replay.audit import Audit, EventRecord, Violation, from_recorded
 from replay.audit.world import FoldedWorld
 from replay.verify.recorded_decisions import commits
 from store.event_log import EventLog
-from store.lease import SCHEDULER
 from store.requests import AppendRequest, require_committed
 from store.snapshots import Snapshots
 from store.tailer import Tailer
@@ -34,7 +33,7 @@ class SteppedScheduler:
 
     def __init__(self, url: str, log: InterposedLog, clock: Callable[[], datetime]) -> None:
         self.log = log
-        self.snapshots = Snapshots(log, SCHEDULER)
+        self.snapshots = Snapshots(log)
         self._url = url
         self._clock = clock
         self._begun = 0

@@ -19,7 +19,6 @@ from domain.events import Change
 from domain.job.events import JobChanged
 from domain.scheduling.world.partition import Partition
 from store.event_log import EventLog
-from store.lease import SCHEDULER
 from store.requests import AppendRequest
 from store.snapshots import Snapshots
 from store.tailer import Tailer
@@ -117,7 +116,7 @@ def test_follower__any_position_in_any_order__has_the_state_of_the_log_there(
     monkeypatch.setattr("store.snapshots.SPAN_EVENTS", 20)
     run_once(log, start, jobs=3)
     kept = _knowing_up_to(log, log.end() // 2)
-    for _ in Snapshots(log, SCHEDULER).saving(kept):
+    for _ in Snapshots(log).saving(kept):
         pass
     submit_jobs(log, 3)
     begun = _record_beginnings(monkeypatch)

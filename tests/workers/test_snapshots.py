@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from domain.partition_numbers import PartitionIdentity
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.lease import SCHEDULER
+from store.lease import scheduler_lease
 from store.mapper import StoredRow
 from store.snapshots import Snapshots, code_version
 from store.sql import SQL
@@ -54,7 +55,7 @@ CORRUPTIONS = {
 def test_scheduler__stopped__snapshot_equals_the_folded_log(log: EventLog, start: Start) -> None:
     run_once(log, start, jobs=5)
 
-    snapshot = Snapshots(log, SCHEDULER).load()
+    snapshot = Snapshots(log).load()
     assert snapshot.position > 0
     # The scheduler may have stopped before it read its own last commit.
     for recorded in whole_log(log):
@@ -65,7 +66,7 @@ def test_scheduler__stopped__snapshot_equals_the_folded_log(log: EventLog, start
 
 def test_scheduler__started_on_a_snapshot__decides_new_jobs(log: EventLog, start: Start) -> None:
     run_once(log, start, jobs=5)
-    before = Snapshots(log, SCHEDULER).load().position
+    before = Snapshots(log).load().position
     submit_jobs(log, 5)
 
     running = start("scheduler")
@@ -73,14 +74,14 @@ def test_scheduler__started_on_a_snapshot__decides_new_jobs(log: EventLog, start
     running.terminate()
     running.wait(timeout=20)
     assert_decided_once(log)
-    assert Snapshots(log, SCHEDULER).load().position > before
+    assert Snapshots(log).load().position > before
 
 
 @pytest.mark.parametrize("corruption", CORRUPTIONS.values(), ids=CORRUPTIONS.keys())
 def test_snapshot__invalid__is_not_loaded(log: EventLog, owner: Owner, corruption: bytes) -> None:
     equip(log, systems=3)
     submit_jobs(log, 2)
-    snapshots = Snapshots(log, SCHEDULER)
+    snapshots = Snapshots(log)
     for _ in snapshots.saving(folded(log)):
         pass
     assert snapshots.load().position > 0
@@ -90,7 +91,7 @@ def test_snapshot__invalid__is_not_loaded(log: EventLog, owner: Owner, corruptio
 
 def test_snapshot__stored_without_compression__is_not_loaded(log: EventLog, owner: Owner) -> None:
     equip(log, systems=3)
-    snapshots = Snapshots(log, SCHEDULER)
+    snapshots = Snapshots(log)
     for _ in snapshots.saving(folded(log)):
         pass
     for number, content in owner.execute("SELECT number, content FROM live.snapshots").fetchall():
@@ -120,13 +121,14 @@ def test_saving__answer_to_a_piece_is_lost__snapshot_is_complete(database: TestD
         proxy(database.service_url) as faulty,
         closing(EventLog(through(database.service_url, faulty.port))) as log,
     ):
-        snapshots = Snapshots(log, "mine")
-        snapshots.load()
+        mine = PartitionIdentity(2, "mine")
+        snapshots = Snapshots(log, mine)
+        assert snapshots.load().identity == mine
         faulty.lose_answer_to(b"mine")
-        for _ in snapshots.saving(Partition()):
+        for _ in snapshots.saving(Partition(mine)):
             pass
         assert faulty.lost.is_set()
-        assert len(log.rows(SQL["snapshot"], ("mine", code_version(), 0))) == 1
+        assert len(log.rows(SQL["snapshot"], (scheduler_lease(mine), code_version(), 0))) == 1
 
 
 def test_saving__paused_while_a_newer_one_is_saved__newer_one_remains(log: EventLog) -> None:
@@ -134,7 +136,7 @@ def test_saving__paused_while_a_newer_one_is_saved__newer_one_remains(log: Event
     older = folded(log)
     submit_jobs(log, 2)
     newer = folded(log)
-    snapshots = Snapshots(log, SCHEDULER)
+    snapshots = Snapshots(log)
     stopped = snapshots.saving(older)
     next(stopped)
     for _ in snapshots.saving(newer):
@@ -149,7 +151,7 @@ def test_saving__repeated__first_of_each_recent_span_remains(
 ) -> None:
     monkeypatch.setattr("store.snapshots.SPAN_EVENTS", 10)
     monkeypatch.setattr("store.snapshots.REACH_EVENTS", 30)
-    snapshots, partition = Snapshots(log, SCHEDULER), Partition()
+    snapshots, partition = Snapshots(log), Partition()
     equip(log, systems=40)
     for position in (2, 7, 12, 15, 23, 29, 31, 42, 45):
         partition.pass_over(position)
@@ -161,7 +163,7 @@ def test_saving__repeated__first_of_each_recent_span_remains(
 
 
 def test_saving__older_ones_of_other_code__are_deleted(log: EventLog, owner: Owner) -> None:
-    partition, snapshots = Partition(), Snapshots(log, SCHEDULER)
+    partition, snapshots = Partition(), Snapshots(log)
     for position in (0, 1):
         partition.pass_over(position)
         for _ in snapshots.saving(partition):
@@ -279,7 +281,7 @@ def test_step__snapshot_unfinished__waits_no_longer_than_until_its_next_piece(
     monkeypatch.setattr(snapshotting, "CALM_SNAPSHOT_SECONDS", 0.0)
     equip(log, systems=3)
     with closing(RecordingTailer(database.service_url)) as tailer:
-        lease, snapshots = lease_for(database.service_url, "test"), Snapshots(log, SCHEDULER)
+        lease, snapshots = lease_for(database.service_url, "test"), Snapshots(log)
         scheduler = Scheduler(log, tailer, lease, lambda: datetime.now(UTC), snapshots=snapshots)
         waits = []
         while snapshots.load().position < log.end():

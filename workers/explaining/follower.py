@@ -16,7 +16,6 @@ from postgres.errors import DATABASE_ERRORS, away
 from replay.verify.recorded_decisions import DecidedCommit, decided
 from runtime.processes.garbage_collection import collect_frozen, gc_paused
 from store.event_log import EventLog, LogPart
-from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.sql import SQL
 
@@ -37,7 +36,7 @@ class Follower:
     def __init__(self, url: str) -> None:
         self._url = url
         self._log = EventLog(url, pool_size=1)
-        self._snapshots = Snapshots(self._log, SCHEDULER)
+        self._snapshots = Snapshots(self._log)
         self._partitions: dict[str, Partition] = {}
 
     def end(self) -> int:

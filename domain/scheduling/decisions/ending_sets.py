@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from domain.admission.dependencies import Effect
-from domain.directory.partitions import PARTITION
 from domain.recipe_set.ending import abort_set, cancel_set
 from domain.scheduling.admitting.admission import JOB_FILTER, HeldBack
 from domain.scheduling.decisions.draft import Decision, Draft
@@ -45,7 +44,7 @@ def add_end(draft: Draft, recipe_set_id: int, held: HeldBack) -> None:
     """Add the events that end a set which admission rejects."""
     members = draft.partition.members(recipe_set_id)
     if held.row == JOB_FILTER:
-        draft.depend_on((PARTITION,))
+        draft.depend_on((draft.partition.identity.subject,))
     if held.effect is Effect.CANCEL:
         draft.add(cancel_set(members, held.reason))
     else:

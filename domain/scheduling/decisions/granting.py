@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from domain.directory.partitions import PARTITION
 from domain.recipe.events import RecipeAssigned, RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
@@ -96,7 +95,7 @@ def grant(
     members = draft.partition.members(host.recipe_set_id)
     draft.depend_on(_named_by_access(draft.partition, host, system))
     # A grant is invalid if the rules of admission change before its commit, or if the partition is stopped.
-    draft.depend_on((PARTITION,))
+    draft.depend_on((draft.partition.identity.subject,))
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
     placed = members.with_guests(host, scheduled)
     if overtook is not None:

@@ -8,7 +8,6 @@ from typing import Any
 from domain.contention.algebra import held
 from domain.contention.documents import locks_to_json
 from domain.contention.locks import NO_LOCKS, Locks
-from domain.directory.partitions import PARTITION
 from domain.recipe.events import RecipeLocked, RecipeWaiting
 from domain.recipe.state import Recipe
 from domain.scheduling.decisions.draft import Decision, Draft
@@ -44,7 +43,7 @@ def grant_locks(partition: Partition, trigger: Trigger, recipe_set_id: int) -> D
     members = partition.members(recipe_set_id)
     locks = {host.recipe_id: locks_at_start(partition, host) for host in members.hosts}
     _depend_on_pools(draft, members.hosts)
-    draft.depend_on((PARTITION,))
+    draft.depend_on((draft.partition.identity.subject,))
     draft.add(members.all_of(lambda recipe: RecipeLocked(locks=_document(locks, recipe))))
     return draft.decision()
 

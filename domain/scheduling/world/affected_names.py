@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.directory.partitions import DEFAULT
 from domain.events import Event
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.rooms import PLACED
@@ -116,7 +115,7 @@ def set_that_lost(happened: Happened, _: Partition) -> Iterator[str]:
 def partition_if_waiting(_: Happened, partition: Partition) -> Iterator[str]:
     """Yield the partition if some set waits for its locks."""
     if partition.locks.waiting:
-        yield DEFAULT
+        yield partition.identity.name
 
 
 def partition_if_freed(happened: Happened, partition: Partition) -> Iterable[str]:
@@ -125,12 +124,12 @@ def partition_if_freed(happened: Happened, partition: Partition) -> Iterable[str
         return ()
     before, after = happened.before, happened.after
     is_freed = not after.started and (before.started or before.awaits_locks) and not before.is_guest
-    return (DEFAULT,) if is_freed else ()
+    return (partition.identity.name,) if is_freed else ()
 
 
-def partition_if_awaited(happened: Happened, _: Partition) -> Iterable[str]:
+def partition_if_awaited(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return the partition if the recipe waits for its locks now."""
-    return (DEFAULT,) if happened.after.awaits_locks else ()
+    return (partition.identity.name,) if happened.after.awaits_locks else ()
 
 
 def freed_dependents(happened: Happened, partition: Partition) -> Iterable[str]:
@@ -169,21 +168,21 @@ def own_subject(happened: Happened, _: Partition) -> Iterator[str]:
 
 def partition_if_limited(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return the partition if the set of a recipe or the set itself needs room under some limit."""
-    return (DEFAULT,) if partition.sets.classes.needs(happened.after.recipe_set_id) else ()
+    return (partition.identity.name,) if partition.sets.classes.needs(happened.after.recipe_set_id) else ()
 
 
 def partition_if_priority_limited(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return the partition if a set whose priority changed needs room, or left the limit of a job filter."""
     applying = partition.sets.admission.applying
     if applying(happened.before) is not applying(happened.after):
-        return (DEFAULT,)
+        return (partition.identity.name,)
     return partition_if_limited(happened, partition)
 
 
 def partition_if_room_is_kept(_: Happened, partition: Partition) -> Iterator[str]:
     """Yield the partition if room may be kept for a set that the event may make impossible."""
     if partition.configuration.limits.placed_recipes is not None:
-        yield DEFAULT
+        yield partition.identity.name
 
 
 def partition_if_rate_limited(happened: Happened, partition: Partition) -> Iterable[str]:
@@ -192,8 +191,8 @@ def partition_if_rate_limited(happened: Happened, partition: Partition) -> Itera
     if partition.configuration.limits.placed_recipes is None or before.is_guest or before.state == "assigned":
         return ()
     needs = partition.sets.classes.needs(before.recipe_set_id)
-    return (DEFAULT,) if any(limit.kind != PLACED for limit, _ in needs) else ()
+    return (partition.identity.name,) if any(limit.kind != PLACED for limit, _ in needs) else ()
 
 
-def own_partition(_: Happened, __: Partition) -> Iterator[str]:
-    yield DEFAULT
+def own_partition(_: Happened, partition: Partition) -> Iterator[str]:
+    yield partition.identity.name

@@ -8,8 +8,9 @@ reads the log. `rollback` discards them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from domain.admission.configuration import Configuration
 from domain.admission.job_filters import JobFilters
@@ -20,7 +21,7 @@ from domain.directory.partition_states import ACTIVE, state_of
 from domain.directory.partitions import configuration_of, job_filters_of, partition_document
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
-from domain.partition_numbers import DEFAULT_NUMBER
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
@@ -54,12 +55,16 @@ HELD = ("recipe", "recipe-set", "system")
 class Partition(PartitionQueries):
     """The state of a scheduler. Mutable. Its own decisions are tentative until they are confirmed.
 
-    `number` is its number in the log. `position` is the last folded position. While the `state` is stopped,
+    `position` is the last folded position of the log. While the `state` is stopped,
     only deadlines are decided. `rules` say which events raise wake-ups and let-go triggers.
     """
 
-    def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES, *, number: int = DEFAULT_NUMBER) -> None:
-        self.number = number
+    def __init__(
+        self,
+        identity: PartitionIdentity = DEFAULT_PARTITION,
+        rules: Iterable[TriggerRule] = TRIGGER_RULES,
+    ) -> None:
+        self.identity = identity
         self.position = 0
         self.state = ACTIVE
         self.configuration = Configuration()
@@ -87,6 +92,11 @@ class Partition(PartitionQueries):
         self.conservation = Conservation(self.sets.placed)
         self._tentative = TentativeEvents(0, None)
         self._trigger_rules = TriggerRules(rules)
+
+    @property
+    def document(self) -> Mapping[str, Any]:
+        """Return its document in the directory, with its state, configuration and job filters."""
+        return partition_document(self.directory, self.identity.name)
 
     # Events of the log
 
@@ -181,14 +191,14 @@ class Partition(PartitionQueries):
             self._put_job_filters()
 
     def _configure(self) -> None:
-        self.configuration = configuration_of(partition_document(self.directory))
+        self.configuration = configuration_of(self.document)
         self.filters.weighing.configure(self.configuration.weights)
         self.locks.configure(self.configuration.locks.max_overtaken)
         self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
         self.sets.admission_updates.put_limits(self.configuration.limits)
 
     def _put_job_filters(self) -> None:
-        job_filters = JobFilters(job_filters_of(partition_document(self.directory)))
+        job_filters = JobFilters(job_filters_of(self.document))
         self.sets.admission_updates.put_job_filters(job_filters)
 
     def locks_of_placed(self, host: Recipe) -> Locks:
@@ -264,7 +274,7 @@ class Partition(PartitionQueries):
     def restore(self, position: int, systems: Iterable[System]) -> None:
         """Restore systems and position: after the directory, before the filters and then the sets."""
         self.position = position
-        self.state = state_of(partition_document(self.directory))
+        self.state = state_of(self.document)
         self._configure()
         self._put_job_filters()
         for tree_id, tree in self.directory.trees():

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
 from domain.events import Batch
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.outcomes import PlainOutcomes
@@ -98,9 +99,9 @@ def _encode_signatures(signatures: Sequence[int]) -> Piece:
     return {"signatures": list(map(_to_hex, signatures))}
 
 
-def restored(encoded: Iterable[Piece]) -> Partition:
+def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PARTITION) -> Partition:
     """Return the partition from the result of `pieces`, in which dataclasses are mappings and times texts."""
-    partition = Partition()
+    partition = Partition(identity)
     rest = iter(encoded)
     head = next(rest, {})
     found = _Decoded()

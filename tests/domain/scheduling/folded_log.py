@@ -31,7 +31,7 @@ class FoldedLog:
     def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         self.log: list[Recorded] = []
         self.rules = tuple(rules)
-        self.partition = Partition(self.rules)
+        self.partition = Partition(rules=self.rules)
         self.systems: dict[str, System] = {}
         self.recipes: dict[int, Recipe] = {}
         self.sets: dict[int, RecipeSet] = {}
@@ -106,7 +106,7 @@ class FoldedLog:
 
     def refolded(self) -> Partition:
         """Return the partition of a scheduler that has just started."""
-        partition = Partition(self.rules)
+        partition = Partition(rules=self.rules)
         for recorded in self.log:
             partition.apply(recorded)
         return partition

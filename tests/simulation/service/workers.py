@@ -9,7 +9,6 @@ from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from store.contacts import Contacts
 from store.event_log import EventLog
-from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.tailer import Tailer, TailerCounters
 from tests.simulation.machine.strands import Process, current
@@ -33,7 +32,7 @@ class SchedulerProcess:
 
     def _run(self) -> None:
         log = EventLog(URL)
-        snapshots = Snapshots(log, SCHEDULER)
+        snapshots = Snapshots(log)
         partition = self._patiently(snapshots.load)
         self.consistency = ConsistencyLoop(Contacts(log), CONSISTENCY_SECONDS)
         self.scheduler = Scheduler(
