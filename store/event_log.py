@@ -99,6 +99,12 @@ class EventLog(EventStore[str]):
             events[recorded.subject].append(recorded)
         return events
 
+    def history(self, subjects: Sequence[str], before: int) -> list[Recorded]:
+        """Return the events of some subjects before a position, in log order. No query without subjects."""
+        loaded = self.load(dict.fromkeys(subjects, 0)).values() if subjects else ()
+        found = [recorded for events in loaded for recorded in events if recorded.position < before]
+        return sorted(found, key=lambda recorded: recorded.position)
+
     def existing(self, subjects: Iterable[str]) -> frozenset[str]:
         """Return those of the subjects that have events. One query."""
         return frozenset(subject for (subject,) in self.rows(SQL["existing"], (list(subjects),)))

@@ -165,7 +165,9 @@ class Scheduler:
                 mapper.require_readable(row)
                 self.partition.pass_over(row.position)
             else:
-                self.partition.apply(mapper.recorded(row))
+                recorded = mapper.recorded(row)
+                history = self._log.history(self.partition.to_read(recorded), recorded.position)
+                self.partition.apply(recorded, history)
         if page:
             self._progress.complete_round()
 

@@ -140,6 +140,17 @@ class LabControllerHeard(DirectoryEvent):
     """The lab controller reports, for the first time or again."""
 
 
+@event("lab-controller.partition-changed")
+class LabControllerPartitionChanged(DirectoryEvent):
+    """The lab belongs to the partition of this number from now on, to none if it is 0.
+
+    `systems` are its systems then, which the scheduler of that partition reads by subject.
+    """
+
+    partition: int
+    systems: Sequence[str]
+
+
 @event("lab-controller.removed")
 class LabControllerRemoved(DirectoryEvent):
     pass

@@ -18,7 +18,7 @@ from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory import events as directory_events
 from domain.directory.state import Directory, DirectoryEntry
 from domain.events import Event
-from domain.partition_numbers import DEFAULT_PARTITION
+from domain.partition_numbers import DEFAULT_NUMBER, DEFAULT_PARTITION
 
 KIND: Final = "partition"
 DEFAULT: Final = DEFAULT_PARTITION.name
@@ -38,6 +38,13 @@ def partition_document(directory: Directory, name: str = DEFAULT) -> Document:
     """Return the document of a partition; it is empty before the first event."""
     entry = directory.get(KIND, name)
     return {} if entry is None else entry.document
+
+
+def number_of_lab(directory: Directory, lab: str) -> int:
+    """Return the number of the partition of a lab, 0 for none; a lab that never moved is in `default`."""
+    entry = directory.get("lab-controller", lab)
+    number: int = DEFAULT_NUMBER if entry is None else entry.document.get("partition", DEFAULT_NUMBER)
+    return number
 
 
 def configuration_of(document: Document) -> Configuration:

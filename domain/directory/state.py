@@ -58,6 +58,8 @@ def document_after(document: Document, event: Event) -> Document:
     if isinstance(event, directory_events.LabControllerRegistered):
         never_heard = {"never_heard": True} if event.silent else {}
         return {**document, **shown_of(event), **never_heard}
+    if isinstance(event, directory_events.LabControllerPartitionChanged):
+        return {**document, "partition": event.partition}
     if isinstance(event, directory_events.LabControllerSilent | directory_events.LabControllerHeard):
         heard = {name: value for name, value in document.items() if name != "never_heard"}
         return {**heard, "silent": isinstance(event, directory_events.LabControllerSilent)}
@@ -170,6 +172,10 @@ class Directory:
         """Return the entry of this name, None if there is none or it was removed."""
         entry = self._entries.get(kind, {}).get(name)
         return None if entry is None or entry.removed else entry
+
+    def drop(self, kind: str, name: str) -> None:
+        """Drop an entry, to read its events again from the first."""
+        self._entries.get(kind, {}).pop(name, None)
 
     def version(self, subject: str) -> int:
         """Return the version of the present or removed entry; 0 if there was none, or if it was dropped."""

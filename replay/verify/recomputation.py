@@ -7,13 +7,14 @@ decided. Events after the basis of a decision are folded once it is recomputed.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import zip_longest
 
 from domain.directory.events import LabControllerSilent
 from domain.events import Recorded
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
@@ -30,6 +31,9 @@ MAX_EVENTS_AHEAD = 50_000
 NEW_SET_EVENTS = (RecipeSetSubmitted, RecipeNew)
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
+
+
+History = Callable[[Sequence[str], int], Sequence[Recorded]]
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,18 @@ class RecomputationCounts:
 
 
 class Recomputation:
-    """Recomputes the commits of one log, which are passed in order from the first. Mutable."""
+    """Recomputes the commits of a partition, which are passed in log order from the first. Mutable.
 
-    def __init__(self) -> None:
+    `history` returns the events of subjects before a position, for labs that come into the partition.
+    """
+
+    def __init__(
+        self, identity: PartitionIdentity = DEFAULT_PARTITION, history: History = lambda *_: ()
+    ) -> None:
         self.counts = RecomputationCounts()
         self.other_policies = Counter[int]()
-        self._partition = Partition()
+        self._partition = Partition(identity)
+        self._history = history
         self._ahead: deque[Recorded] = deque()
         # Events up to this position were folded before the next decision was read, to limit memory.
         self._folded_early = 0
@@ -143,7 +153,9 @@ class Recomputation:
         self._partition.pass_over(position)
 
     def _fold_next(self) -> None:
-        self._partition.apply(self._ahead.popleft())
+        recorded = self._ahead.popleft()
+        subjects = self._partition.to_read(recorded)
+        self._partition.apply(recorded, self._history(subjects, recorded.position) if subjects else ())
 
     def _recompute(self, commit: DecidedCommit) -> list[Decided]:
         """Return the recomputed decisions; they stay applied tentatively."""

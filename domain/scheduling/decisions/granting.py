@@ -95,7 +95,8 @@ def grant(
     members = draft.partition.members(host.recipe_set_id)
     draft.depend_on(_named_by_access(draft.partition, host, system))
     # A grant is invalid if the rules of admission change before its commit, or if the partition is stopped.
-    draft.depend_on((draft.partition.identity.subject,))
+    # So is one in a lab that leaves the partition.
+    draft.depend_on((draft.partition.identity.subject, f"lab-controller/{system.lab_controller}"))
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
     placed = members.with_guests(host, scheduled)
     if overtook is not None:

@@ -107,8 +107,8 @@ def check_contacts(partition: Partition, clock: LoopInput, findings: Findings) -
 def has_silent_lab(partition: Partition) -> bool:
     """Return whether an enabled lab gets no recipes because its controller is silent."""
     return any(
-        entry.document["enabled"] and entry.document.get("silent")
-        for _, entry in partition.directory.items("lab-controller")
+        partition.has_lab(name) and entry.document["enabled"] and entry.document.get("silent")
+        for name, entry in partition.directory.items("lab-controller")
     )
 
 
@@ -222,7 +222,7 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
     """Mark lab controllers as silent that have stopped reporting, and as heard once they report."""
     limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
     for name, entry in partition.directory.items("lab-controller"):
-        heard = clock.last_heard.get(name)
+        heard = clock.last_heard.get(name) if partition.has_lab(name) else None
         silent = heard is not None and heard < limit
         if heard is None or silent == bool(entry.document.get("silent")) or (silent and not clock.may_expire):
             continue

@@ -55,14 +55,19 @@ def lab_if_in_use(happened: Happened, _: Partition) -> Iterator[str]:
         yield happened.after.lab_controller
 
 
-def lab_of_pool_system(happened: Happened, partition: Partition) -> Iterator[str]:
-    yield partition.systems[happened.event.system].lab_controller  # type: ignore[attr-defined]
+def lab_of_pool_system(happened: Happened, partition: Partition) -> Iterable[str]:
+    return _labs_here(partition, (happened.event.system,))  # type: ignore[attr-defined]
 
 
 def labs_of_pool(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return each lab with systems of the pool once; a pool may have thousands of systems."""
-    systems = partition.directory.systems_of(happened.subject.partition("/")[2])
-    return dict.fromkeys(partition.systems[fqdn].lab_controller for fqdn in systems)
+    return _labs_here(partition, partition.directory.systems_of(happened.subject.partition("/")[2]))
+
+
+def _labs_here(partition: Partition, fqdns: Iterable[str]) -> Iterable[str]:
+    """Return the labs of those systems that belong to the partition, each once."""
+    systems = (partition.systems[fqdn] for fqdn in fqdns if fqdn in partition.systems)
+    return [lab for lab in dict.fromkeys(each.lab_controller for each in systems) if partition.has_lab(lab)]
 
 
 def labs_with_tree(happened: Happened, _: Partition) -> Iterator[str]:
@@ -71,7 +76,7 @@ def labs_with_tree(happened: Happened, _: Partition) -> Iterator[str]:
 
 
 def all_labs(_: Happened, partition: Partition) -> Iterator[str]:
-    return (name for name, _ in partition.directory.items("lab-controller"))
+    return (name for name, _ in partition.directory.items("lab-controller") if partition.has_lab(name))
 
 
 def all_labs_if_group_counts(happened: Happened, partition: Partition) -> Iterable[str]:
@@ -192,6 +197,11 @@ def partition_if_rate_limited(happened: Happened, partition: Partition) -> Itera
         return ()
     needs = partition.sets.classes.needs(before.recipe_set_id)
     return (partition.identity.name,) if any(limit.kind != PLACED for limit, _ in needs) else ()
+
+
+def own_name_if_here(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the name of the lab of the event if it belongs to the partition."""
+    return [name for name in own_name(happened, partition) if partition.has_lab(name)]
 
 
 def own_partition(_: Happened, partition: Partition) -> Iterator[str]:

@@ -8,7 +8,7 @@ reads the log. `rollback` discards them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,12 +40,14 @@ from domain.scheduling.world.batches import end_batch_unless, is_newly_assigned,
 from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, has_equal_index
+from domain.scheduling.world.lab_moves import LabMoves, gone, states_after
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import CommitPlace, TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.subjects import State, evolve, evolve_existing
+from domain.system.events import SystemLabControllerChanged
 from domain.system.state import System
 
 HELD = ("recipe", "recipe-set", "system")
@@ -87,6 +89,7 @@ class Partition(PartitionQueries):
         self.departed_names = DepartedNames()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
+        self._lab_moves = LabMoves(identity, self.directory, self.systems)
         # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
         self.conservation = Conservation(self.sets.placed)
@@ -100,9 +103,17 @@ class Partition(PartitionQueries):
 
     # Events of the log
 
-    def apply(self, recorded: Recorded) -> None:
-        """Fold an event from the log and push its triggers."""
+    def to_read(self, recorded: Recorded) -> list[str]:
+        """Return the subjects whose `history`, the events before this one, `apply` needs; mostly none."""
+        return self._lab_moves.to_read(recorded)
+
+    def apply(self, recorded: Recorded, history: Sequence[Recorded] = ()) -> None:
+        """Fold an event from the log and push its triggers. Events of other partitions have no effect."""
         self.pass_over(recorded.position)
+        if not self._lab_moves.concerns(recorded):
+            return
+        if history:
+            self._bring_in(history)
         self.filters.weighing.now = recorded.recorded_at
         resume(self.triggers, self.sets, recorded.stamp)
         happened = self._fold(recorded)
@@ -110,6 +121,16 @@ class Partition(PartitionQueries):
             self._raise(recorded.position, recorded.commit_end, key)
         if isinstance(happened.after, Recipe) and happened.after.finished:
             self.sets.drop(happened.after)
+
+    def _bring_in(self, history: Sequence[Recorded]) -> None:
+        """Fold the past of a lab and its systems, or of one system, without triggers."""
+        for kind, name in dict.fromkeys(split_subject(recorded.subject) for recorded in history):
+            if kind == "lab-controller":
+                self.directory.drop(kind, name)
+        for recorded in history:
+            self.directory.apply(recorded)
+        for system in states_after(history):
+            self._put_system(system)
 
     def weigh_at(self, now: datetime | None) -> None:
         """Weigh recipes at this moment, until the next event or decision."""
@@ -131,6 +152,8 @@ class Partition(PartitionQueries):
             before = self._find(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
             self._put(after, newly_assigned=is_newly_assigned(recorded.stamp))
+            if type(event) is SystemLabControllerChanged and not self.has_lab(event.lab_controller):
+                self._put_system(gone(self.systems[name]))
             if type(event) is RecipeScheduled and event.overtook is not None:
                 self._count_overtaking(event.overtook, {})
             return Happened(subject, event, before, after)
@@ -169,11 +192,11 @@ class Partition(PartitionQueries):
         if kind in ("user", "group", "pool"):
             self.visible.invalidate()
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
-            self._update_system(self.systems[event.system])
-            self._weigh_recipe_on(self.systems[event.system])
+            self._pools_changed(event.system)
         elif kind == "pool":
             for fqdn in self._access_updates.pool_changed(name):
-                self._access_updates.update_system(self.systems[fqdn])
+                if fqdn in self.systems:
+                    self._access_updates.update_system(self.systems[fqdn])
             self._reindex_recipes()
         elif kind == "group":
             self.sets.index.reindex((), (name,))
@@ -181,14 +204,27 @@ class Partition(PartitionQueries):
         elif kind == "distro-tree":
             self._tree_changed(name, recorded.recorded_at)
         elif kind == "lab-controller":
-            self.available.serve(name, self.directory.is_serving(name))
-            self.holders.clear()
+            self._lab_changed(name)
         elif isinstance(event, directory_events.PartitionConfigured):
             self._configure()
         elif isinstance(event, directory_events.PartitionStateChanged):
             self.state = event.state
         elif kind == "partition":
             self._put_job_filters()
+
+    def has_lab(self, name: str) -> bool:
+        """Return whether a lab belongs to the partition."""
+        return self._lab_moves.is_here(name)
+
+    def _lab_changed(self, name: str) -> None:
+        if not self.has_lab(name):
+            for system in self._lab_moves.systems_of(name):
+                self._put_system(gone(system))
+        self._serve(name)
+        self.holders.clear()
+
+    def _serve(self, lab: str) -> None:
+        self.available.serve(lab, self.has_lab(lab) and self.directory.is_serving(lab))
 
     def _configure(self) -> None:
         self.configuration = configuration_of(self.document)
@@ -214,7 +250,12 @@ class Partition(PartitionQueries):
         pools = names(*self.directory.pools_of(host.system))
         return placed(host.locks, OwnNames(host.system, host.lab_controller, pools))
 
-    def _weigh_recipe_on(self, system: System) -> None:
+    def _pools_changed(self, fqdn: str) -> None:
+        """Update the indexes after a system has joined or left a pool; it may be of another partition."""
+        system = self.systems.get(fqdn)
+        if system is None:
+            return
+        self._update_system(system)
         recipe = None if system.recipe_id is None else self.sets.recipes.get(system.recipe_id)
         if recipe is not None:
             self.sets.lock_records.pools_changed(recipe)
@@ -280,7 +321,7 @@ class Partition(PartitionQueries):
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
         for name, _ in self.directory.items("lab-controller"):
-            self.available.serve(name, self.directory.is_serving(name))
+            self._serve(name)
         for system in systems:
             self._put_system(system)
 

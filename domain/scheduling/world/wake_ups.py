@@ -253,6 +253,14 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         affected.own_name,
         "No set can be completed in the lab while it is silent.",
     ),
+    TriggerRule(
+        "partition of a lab changed",
+        (directory_events.LabControllerPartitionChanged,),
+        (*_labs(affected.own_name_if_here), _ROOM_KEPT),
+        None,
+        "A lab that comes in brings idle systems; without one that has left, room may be kept in vain. No set"
+        " has systems in a lab that leaves, so none lets go.",
+    ),
     # Access to systems changes: recipes gain systems, and sets lose those that they wait for.
     TriggerRule(
         "access policy of a pool changed",

@@ -51,6 +51,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "locks",
         "_index_updates",
         "_access_updates",
+        "_lab_moves",
         "visible",
         "absent_trees",
         "departed_names",

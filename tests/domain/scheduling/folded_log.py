@@ -11,7 +11,7 @@ from typing import Any
 
 from domain.directory.state import Directory
 from domain.events import Basis, Event, Moment, Recorded, Stamp, split_subject
-from domain.partition_numbers import partition_of
+from domain.partition_numbers import EVERYBODY, partition_of
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.decide import POLICY_VERSION
@@ -67,15 +67,13 @@ class FoldedLog:
 
     def append(self, rows: Sequence[tuple[str, Event, Stamp]], are_decisions: bool = False) -> None:
         # Positions have gaps, as in the real log.
-        first, partition = (
-            self.position + 1 + len(self.log) % 3,
-            partition_of(subject for subject, *_ in rows),
-        )
+        first, partition = self.position + 1 + len(self.log) % 3, self.partition_of(rows)
         recorded_at = max(self._recorded_at, self.now + self.database_ahead)
         self._recorded_at = recorded_at
         if are_decisions:
-            preceding = self.log[-1].position if self.log else 0
-            self.partition.confirm(CommitPlace(first, first + len(rows) - 1, preceding, recorded_at))
+            own = (each.position for each in reversed(self.log) if each.partition in (EVERYBODY, partition))
+            place = CommitPlace(first, first + len(rows) - 1, next(own, 0), recorded_at)
+            self.partition.confirm(place)
         for offset, (subject, event, stamp) in enumerate(rows):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             recorded = Recorded(
@@ -90,8 +88,22 @@ class FoldedLog:
             )
             self.log.append(recorded)
             self._fold(recorded)
-            if recorded.position > self.partition.position:
-                self.partition.apply(recorded)
+            for scheduler in self.schedulers():
+                if recorded.position > scheduler.position:
+                    self.feed(scheduler, recorded)
+
+    def partition_of(self, rows: Sequence[tuple[str, Event, Stamp]]) -> int:
+        """Return the number of the partition of a commit."""
+        return partition_of(subject for subject, *_ in rows)
+
+    def schedulers(self) -> list[Partition]:
+        return [self.partition]
+
+    def feed(self, scheduler: Partition, recorded: Recorded) -> None:
+        """Apply an event with what must be read before it."""
+        subjects = frozenset(scheduler.to_read(recorded))
+        before = (each for each in self.log if subjects and each.position < recorded.position)
+        scheduler.apply(recorded, [each for each in before if each.subject in subjects])
 
     def version(self, subject: str) -> int:
         return self._versions.get(subject, 0)
@@ -107,6 +119,11 @@ class FoldedLog:
     def refolded(self) -> Partition:
         """Return the partition of a scheduler that has just started."""
         partition = Partition(rules=self.rules)
+        return self.fold_into(partition)
+
+    def fold_into(self, partition: Partition) -> Partition:
+        """Fold what a partition reads of the log."""
         for recorded in self.log:
-            partition.apply(recorded)
+            if recorded.partition in (EVERYBODY, partition.identity.number):
+                self.feed(partition, recorded)
         return partition

@@ -310,7 +310,8 @@ def test_decision__new_job__expects_versions_of_its_recipe_and_system(world: Wor
     world.submit(ANYTHING.text)
     (decision,) = world.decide()
     system = ("system/a", world.systems["a"].version)
-    assert decision.expected == (("partition/default", 0), ("recipe/1", 1), system)
+    place = ("partition/default", 0), ("lab-controller/lab-1", 1)
+    assert decision.expected == (*place, ("recipe/1", 1), system)
 
 
 def test_new_job__older_recipe_queued_until_its_lab_was_enabled__older_is_first(world: World) -> None:

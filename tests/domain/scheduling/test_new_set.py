@@ -223,7 +223,7 @@ def test_new_set__gets_its_last_system__whole_set_starts_in_one_decision(world: 
         *(f"recipe/{other}", f"recipe/{other + 1}", "system/b"),
     ]
     changed = {subject for subject, _ in decision.events}
-    assert dict(decision.expected).keys() == {*changed, "partition/default"}
+    assert dict(decision.expected).keys() == {*changed, "partition/default", "lab-controller/lab-1"}
 
 
 def test_new_set__guest__needs_no_system(world: World) -> None:

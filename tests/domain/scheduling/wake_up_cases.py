@@ -11,6 +11,7 @@ from typing import Any
 
 from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import RATE_LIMITED
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.world import World
@@ -192,6 +193,18 @@ def _lab_heard(world: World) -> int:
     return recipe_id
 
 
+def _lab_came_in(world: World) -> int:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_system("b", lab="lab-2", condition="Broken")
+    world.add_idle("a")
+    world.move_lab("lab-1", EVERYBODY)
+    recipe_id = world.submit(named("a", "b"))
+    world.settle()
+    world.move_lab("lab-1", DEFAULT_NUMBER)
+    return recipe_id
+
+
 def lab_enabled(world: World) -> int:
     world.add_idle("a")
     world.enable("lab-1", False)
@@ -331,6 +344,7 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("distro tree changed", _tree_arrived),
     ("lab enabled", lab_enabled),
     ("lab heard", _lab_heard),
+    ("partition of a lab changed", _lab_came_in),
     # Admission held the set back.
     ("recipe completed", _dependency_completed),
     ("recipe given up", _dependency_aborted),

@@ -76,6 +76,12 @@ class World(FoldedLog):
     def hear(self, name: str) -> None:
         self.commit([(f"lab-controller/{name}", directory_events.LabControllerHeard())])
 
+    def move_lab(self, name: str, number: int) -> None:
+        """Let a lab leave its partition for that of a number; 0 stands for none."""
+        systems = tuple(fqdn for fqdn, system in self.systems.items() if system.lab_controller == name)
+        event = directory_events.LabControllerPartitionChanged(partition=number, systems=systems)
+        self.commit([(f"lab-controller/{name}", event)])
+
     def configure(self, **sections: Any) -> None:
         """Put a configuration of the partition with these sections; others have their defaults."""
         events = configure(partition_document(self.directory), stored_configuration(sections))

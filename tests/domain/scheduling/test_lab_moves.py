@@ -1,0 +1,196 @@
+"""Labs and systems that move between partitions."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.snapshot import pieces, restored
+from domain.system.state import System
+from domain.system_admin.inventory import change_owner
+from tests.domain.scheduling.contents import contents
+from tests.domain.scheduling.history import LABS
+from tests.domain.scheduling.host_requirements import ANYTHING, named
+from tests.domain.scheduling.labs import finish
+from tests.domain.scheduling.two_partitions import OTHER, TwoPartitions
+
+DEFAULT, OTHERS, NOBODYS = 1, OTHER.number, 0
+
+
+@pytest.fixture
+def world() -> TwoPartitions:
+    """Two labs of the default partition: lab-1 with a and b, lab-2 with x, all idle."""
+    world = TwoPartitions()
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    for lab, systems in {"lab-1": "ab", "lab-2": "x"}.items():
+        world.add_lab(lab)
+        for fqdn in systems:
+            world.add_system(fqdn, lab)
+    world.settle_both()
+    return world
+
+
+def submit(world: TwoPartitions, number: int, *names: str) -> int:
+    world.turn_to(number)
+    return world.submit(named(*names) if names else ANYTHING.text)
+
+
+def test_lab__moves__its_systems_serve_the_jobs_of_its_new_partition_only(world: TwoPartitions) -> None:
+    world.move_lab("lab-1", OTHERS)
+    here, there = (submit(world, number, "a", "x") for number in (DEFAULT, OTHERS))
+    world.settle_both()
+    assert (world.system_of(here), world.system_of(there)) == ("x", "a")
+
+
+def test_lab__moves_with_its_past__is_as_if_it_had_always_been_there(
+    world: TwoPartitions,
+) -> None:
+    world.describe("a", memory_mb=4_096)
+    world.set_pool("gpu", "a", True)
+    world.lend("b", "ada")
+    world.set_condition("b", "Manual")
+    world.fall_silent("lab-1")
+    world.move_lab("lab-1", OTHERS)
+    other = world.both[OTHERS]
+    assert {fqdn: other.systems[fqdn] for fqdn in "ab"} == {fqdn: world.systems[fqdn] for fqdn in "ab"}
+    assert (other.has_lab("lab-1"), other.has_lab("lab-2")) == (True, False)
+    assert other.directory.is_silent("lab-1")
+    waits = submit(world, OTHERS, "a")
+    world.settle_both()
+    assert world.states(waits) == ["queued"]
+    # Its events are those of its new partition now.
+    world.hear("lab-1")
+    assert world.log[-1].partition == OTHERS
+    world.settle_both()
+    assert world.system_of(waits) == "a"
+
+
+def test_lab__comes_back__serves_again(world: TwoPartitions) -> None:
+    world.move_lab("lab-1", OTHERS)
+    there = submit(world, OTHERS, "a")
+    world.settle_both()
+    world.turn_to(OTHERS)
+    finish(world, there)
+    world.describe("b", memory_mb=32_768)
+    world.move_lab("lab-1", DEFAULT)
+    here, there = (submit(world, number, "a", "b") for number in (DEFAULT, OTHERS))
+    world.settle_both()
+    assert (world.system_of(here), world.system_of(there)) == ("a", None)
+    assert world.both[DEFAULT].systems["b"].inventory["memory_mb"] == 32_768
+
+
+def test_lab__in_no_partition__serves_nobody_until_it_is_in_one(world: TwoPartitions) -> None:
+    world.move_lab("lab-1", OTHERS)
+    world.move_lab("lab-1", NOBODYS)
+    recipes = [submit(world, number, "a", "b", "x") for number in (OTHERS, DEFAULT, DEFAULT)]
+    world.settle_both()
+    assert [world.system_of(recipe_id) for recipe_id in recipes] == [None, "x", None]
+    world.move_lab("lab-1", DEFAULT)
+    world.settle_both()
+    assert world.system_of(recipes[2]) in ("a", "b")
+
+
+def test_lab__moves__wakes_recipes_that_wait_there(world: TwoPartitions) -> None:
+    there = submit(world, OTHERS, "a")
+    world.settle_both()
+    assert world.states(there) != ["waiting"]
+    world.move_lab("lab-1", OTHERS)
+    world.settle_both()
+    second = submit(world, OTHERS, "b")
+    world.settle_both()
+    assert world.system_of(second) == "b"
+
+
+def test_system__moves_to_a_lab_of_another_partition__goes_with_it(world: TwoPartitions) -> None:
+    world.move_lab("lab-1", OTHERS)
+    world.move("x", "lab-1")
+    assert world.log[-1].partition == NOBODYS
+    here, there = (submit(world, number, "x") for number in (DEFAULT, OTHERS))
+    world.settle_both()
+    assert (world.system_of(here), world.system_of(there)) == (None, "x")
+
+
+def test_commit__about_systems_of_both__each_folds_its_own(world: TwoPartitions) -> None:
+    world.move_lab("lab-1", OTHERS)
+    before = world.both[DEFAULT].systems["a"], world.both[OTHERS].systems.get("x")
+    world.commit([each for fqdn in "ax" for each in change_owner(world.systems[fqdn], "eve")])
+    assert world.log[-1].partition == NOBODYS
+    assert world.both[OTHERS].systems["a"].owner == world.both[DEFAULT].systems["x"].owner == "eve"
+    assert (world.both[DEFAULT].systems["a"], world.both[OTHERS].systems.get("x")) == before
+
+
+def test_grant__lab_leaves_before_its_commit__is_in_conflict(world: TwoPartitions) -> None:
+    submit(world, DEFAULT, "a")
+    decisions = decide(world.partition, 1, world.now)
+    world.partition.rollback()
+    assert decisions
+    world.move_lab("lab-1", OTHERS)
+    assert world.in_conflict(decisions)
+
+
+def is_free(world: TwoPartitions, lab: str) -> bool:
+    systems = [system for system in world.systems.values() if system.lab_controller == lab]
+    return all(each.usage == "idle" and each.reservation is None for each in systems)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_history__labs_move__states_are_those_of_a_fresh_start(seed: int) -> None:
+    chance, world = Random(seed), TwoPartitions()
+    world.put_tree(1, "x86_64", LABS)
+    for lab in LABS:
+        world.add_lab(lab)
+    moves = 0
+    for _ in range(60):
+        world.turn_to(chance.choice((DEFAULT, OTHERS)))
+        for _ in range(3):
+            act(chance, world)
+        lab, number = chance.choice(LABS), chance.choice((DEFAULT, OTHERS, NOBODYS))
+        if is_free(world, lab):
+            world.move_lab(lab, number)
+            moves += 1
+        world.settle_both()
+        holders = [system.recipe_id for system in world.systems.values() if system.recipe_id is not None]
+        assert len(holders) == len(set(holders))
+    assert moves > 5
+    for number, partition in world.both.items():
+        fresh = world.fresh(number)
+        assert contents(fresh)["sets"] == contents(partition)["sets"]
+        assert systems_of(fresh) == systems_of(partition)
+        assert systems_of(partition).items() <= world.systems.items()
+        plain = (orjson.loads(orjson.dumps(piece)) for piece in pieces(partition))
+        assert between_commits(restored(plain, partition.identity)) == between_commits(partition)
+
+
+def between_commits(partition: Partition) -> dict[str, Any]:
+    """Return the contents without what only the last commit matters to."""
+    return {
+        name: each for name, each in contents(partition).items() if name not in ("_commit_end", "_raised")
+    }
+
+
+def systems_of(partition: Partition) -> dict[str, System]:
+    systems = partition.systems.items()
+    return {fqdn: system for fqdn, system in systems if partition.has_lab(system.lab_controller)}
+
+
+def act(chance: Random, world: TwoPartitions) -> None:
+    """Do something that a partition without the lab of its object would not even read."""
+    names = sorted(world.systems)
+    what = chance.randrange(6)
+    if what == 0 or not names:
+        world.add_system(f"s{len(names)}", chance.choice(LABS))
+    elif what < 3:
+        world.submit(named(*chance.sample(names, min(3, len(names)))))
+    elif what == 3:
+        started = [recipe.recipe_id for recipe in world.in_state("waiting")]
+        if started:
+            finish(world, chance.choice(started))
+    elif what == 4:
+        world.set_pool(chance.choice(("net", "gpu")), chance.choice(names), chance.random() < 0.7)
+    else:
+        world.own(chance.choice(names), chance.choice(("ada", "eve")))
