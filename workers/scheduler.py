@@ -166,8 +166,10 @@ class Scheduler:
                 self.partition.pass_over(row.position)
             else:
                 recorded = mapper.recorded(row)
-                history = self._log.history(self.partition.to_read(recorded), recorded.position)
-                self.partition.apply(recorded, history)
+                subjects = self.partition.to_read(recorded)
+                self.partition.apply(
+                    recorded, self._log.history(subjects, recorded.position) if subjects else ()
+                )
         if page:
             self._progress.complete_round()
 

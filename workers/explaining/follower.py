@@ -111,7 +111,8 @@ class Follower:
             partition = self._snapshots.load(position) if cached is None else cached
             with self._log_after(partition.position) as log:
                 for recorded in log.upto(position):
-                    history = self._log.history(partition.to_read(recorded), recorded.position)
+                    subjects = partition.to_read(recorded)
+                    history = self._log.history(subjects, recorded.position) if subjects else ()
                     partition.apply(recorded, history)
         partition.pass_over(position)
         return partition

@@ -9,6 +9,7 @@ in the columns, with a state that no recipe can use.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from domain.directory.events import LabControllerPartitionChanged
 from domain.directory.partitions import number_of_lab
@@ -20,7 +21,10 @@ from domain.subjects import evolve
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
 from domain.system.state import System
 
-NO_LAB = ""
+NO_LAB: Final = ""
+
+MOVES: Final = frozenset({LabControllerPartitionChanged, SystemLabControllerChanged})
+"""The events that may bring a lab or a system into a partition."""
 
 
 class LabMoves:

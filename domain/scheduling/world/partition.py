@@ -40,7 +40,7 @@ from domain.scheduling.world.batches import end_batch_unless, is_newly_assigned,
 from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, has_equal_index
-from domain.scheduling.world.lab_moves import LabMoves, gone, states_after
+from domain.scheduling.world.lab_moves import MOVES, LabMoves, gone, states_after
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import CommitPlace, TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
@@ -105,7 +105,7 @@ class Partition(PartitionQueries):
 
     def to_read(self, recorded: Recorded) -> list[str]:
         """Return the subjects whose `history`, the events before this one, `apply` needs; mostly none."""
-        return self._lab_moves.to_read(recorded)
+        return self._lab_moves.to_read(recorded) if type(recorded.event) in MOVES else []
 
     def apply(self, recorded: Recorded, history: Sequence[Recorded] = ()) -> None:
         """Fold an event from the log and push its triggers. Events of other partitions have no effect."""
