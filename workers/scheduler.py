@@ -16,7 +16,7 @@ from math import inf
 
 from domain.directory.partition_states import STOPPED
 from domain.events import Basis, Change, Stamp
-from domain.partition_numbers import read_by
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity, read_by
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.explaining.held_back import held_back_counts
@@ -25,7 +25,7 @@ from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from domain.scheduling.world.tentative import CommitPlace
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.lease import LEASE_SECONDS, SCHEDULER, Lease
+from store.lease import LEASE_SECONDS, Lease, scheduler_lease
 from store.mapper import StoredRow
 from store.requests import AppendRequest, Committed, Conflict, Fence, Fenced, new_command_id
 from store.snapshots import Snapshots
@@ -252,8 +252,14 @@ class Scheduler:
             self._fold(self._next_page(1.0))
 
 
-def lease_for(url: str, holder: str, seconds: float = LEASE_SECONDS) -> Lease:
-    return Lease(url, SCHEDULER, holder, seconds)
+def lease_for(
+    url: str,
+    holder: str,
+    seconds: float = LEASE_SECONDS,
+    partition: PartitionIdentity = DEFAULT_PARTITION,
+) -> Lease:
+    """Return the lease of the scheduler of a partition."""
+    return Lease(url, scheduler_lease(partition), holder, seconds)
 
 
 def append_request(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> AppendRequest:

@@ -24,7 +24,7 @@ TREE = DistroTreeRegistered(
     arch="x86_64",
     variant="Server",
     tags=[],
-    urls={"lab": ["http://lab/1"]},
+    urls={"lab": ["http://lab/1"], "west": ["http://west/1"]},
     added_at="2026-01-01T00:00:00Z",
 )
 SYSTEM = {
@@ -40,33 +40,40 @@ SYSTEM = {
 
 def equip(log: EventLog, systems: int) -> None:
     """Append a lab with a distro tree and some systems."""
-    put(log, [("lab-controller/lab", LabControllerRegistered(enabled=True)), ("distro-tree/1", TREE)])
-    for number in range(systems):
-        put(log, register({**SYSTEM, "fqdn": f"host-{number:02}.lab"}))
+    put(log, [("distro-tree/1", TREE)])
+    add_lab(log, "lab", systems)
 
 
-def submit_jobs(log: EventLog, jobs: int, locks: Locks = NO_LOCKS) -> list[int]:
+def add_lab(log: EventLog, name: str, systems: int) -> tuple[str, ...]:
+    """Append a lab with some systems, and return their names."""
+    put(log, [(f"lab-controller/{name}", LabControllerRegistered(enabled=True))])
+    fqdns = tuple(f"host-{number:02}.{name}" for number in range(systems))
+    for fqdn in fqdns:
+        put(log, register({**SYSTEM, "lab_controller": name, "fqdn": fqdn}))
+    return fqdns
+
+
+def submit_jobs(log: EventLog, jobs: int, locks: Locks = NO_LOCKS, partition: int | None = None) -> list[int]:
     """Append jobs whose recipes fit every system and declare locks; return the ids of the recipes."""
     job = replace(JOB, recipe_sets=(replace(RECIPE_SET, recipes=(replace(RECIPE, locks=locks),)),))
-    return [recipe_id for _ in range(jobs) for recipe_id in _submit(log, job)]
+    return [recipe_id for _ in range(jobs) for recipe_id in _submit(log, job, partition)]
 
 
-def _submit(log: EventLog, job: JobSpec) -> Iterator[int]:
+def _submit(log: EventLog, job: JobSpec, partition: int | None) -> Iterator[int]:
     (ids,) = log.take_ids([counts(job)])
-    put(log, submit(job, ids, "admin", [1] * len(ids.recipes)))
+    put(log, submit(job, ids, "admin", [1] * len(ids.recipes)), partition=partition)
     yield from ids.recipes
 
 
-def put(log: EventLog, decided: list[tuple[str, Event]], after: int = 0) -> None:
-    """Append events of subjects that all have the version `after`."""
+def put(
+    log: EventLog, decided: list[tuple[str, Event]], after: int = 0, partition: int | None = None
+) -> None:
+    """Append events of subjects that all have the version `after`; a partition is that of the subjects."""
     changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
     expected = dict.fromkeys((subject for subject, _ in decided), after)
+    number = partition_of(expected) if partition is None else partition
     (outcome,) = log.append(
-        [
-            AppendRequest(
-                f"put/{log.end()}/{decided[0][0]}", changes, expected, partition=partition_of(expected)
-            )
-        ]
+        [AppendRequest(f"put/{log.end()}/{decided[0][0]}", changes, expected, partition=number)]
     )
     positions(outcome)
 

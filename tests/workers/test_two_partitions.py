@@ -1,0 +1,122 @@
+"""Schedulers of two partitions on one log, beside each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.directory.events import LabControllerPartitionChanged
+from domain.partition_numbers import DEFAULT_PARTITION, EVERYBODY, PartitionIdentity, read_by
+from domain.recipe.events import RecipeScheduled
+from domain.scheduling.world.partition import Partition
+from domain.system.events import SystemIdle
+from store.event_log import EventLog
+from store.lease import scheduler_lease
+from store.tailer import Tailer
+from tests.domain.scheduling.contents import contents
+from tests.harness.appends import whole_log
+from tests.harness.databases import TestDatabase
+from tests.workers.lab import add_lab, equip, put, submit_jobs
+from workers import scheduler as scheduling
+from workers.scheduler import Scheduler, lease_for
+
+OTHER = PartitionIdentity(2, "other")
+BOTH = (DEFAULT_PARTITION, OTHER)
+SYSTEMS = 5
+
+
+@contextmanager
+def scheduler_of(database: TestDatabase, log: EventLog, identity: PartitionIdentity) -> Iterator[Scheduler]:
+    url = database.service_url
+    tailer = Tailer(url, partition=identity.number)
+    lease = lease_for(url, "test", partition=identity)
+    yield (made := Scheduler(log, tailer, lease, lambda: datetime.now(UTC), Partition(identity)))
+    made.run(lambda: True)
+
+
+@pytest.fixture
+def two_labs(log: EventLog) -> EventLog:
+    """Return a log with the lab `lab` of the default partition, and `west`, which was moved to the other."""
+    equip(log, SYSTEMS)
+    systems = add_lab(log, "west", SYSTEMS)
+    # A lab leaves only when no system is about to be granted.
+    put(log, [(f"system/{fqdn}", SystemIdle()) for fqdn in systems], after=2)
+    moved = LabControllerPartitionChanged(OTHER.number, systems)
+    put(log, [("lab-controller/west", moved)], after=1, partition=EVERYBODY)
+    return log
+
+
+def test_schedulers__commit_in_turn__each_confirms_its_commits_and_reads_nothing_of_the_other(
+    database: TestDatabase, two_labs: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduling, "DECISIONS_PER_COMMIT", 1)
+    for identity in BOTH:
+        submit_jobs(two_labs, SYSTEMS + 2, partition=identity.number)
+    with (
+        scheduler_of(database, two_labs, DEFAULT_PARTITION) as first,
+        scheduler_of(database, two_labs, OTHER) as second,
+    ):
+        for _ in range(4 * SYSTEMS):
+            first.step(timeout_seconds=0.0)
+            second.step(timeout_seconds=0.0)
+
+        for scheduler in (first, second):
+            assert scheduler.counters.commits >= SYSTEMS
+            assert (scheduler.counters.reread, scheduler.counters.foreign) == (0, 0)
+            fresh = fold(two_labs, scheduler.partition.identity)
+            assert contents(scheduler.partition)["sets"] == contents(fresh)["sets"]
+            assert scheduler.partition.systems == fresh.systems
+    assert grants(two_labs) == {("lab", DEFAULT_PARTITION.number): SYSTEMS, ("west", OTHER.number): SYSTEMS}
+    bases = {row.stamp.basis.partition for row in whole_log(two_labs) if row.stamp.basis}
+    assert bases == {identity.number for identity in BOTH}
+
+
+def test_scheduler__events_of_its_partition_between_basis_and_commit__reads_its_commit(
+    database: TestDatabase, two_labs: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit_jobs(two_labs, 1)
+    with scheduler_of(database, two_labs, DEFAULT_PARTITION) as scheduler:
+        decide = scheduling.decide
+
+        def decide_while_others_write(*asked):  # type: ignore[no-untyped-def]
+            decisions = decide(*asked)
+            if decisions and len(whole_log(two_labs)) == before:
+                submit_jobs(two_labs, 1)
+            return decisions
+
+        before = len(whole_log(two_labs))
+        monkeypatch.setattr(scheduling, "decide", decide_while_others_write)
+        for _ in range(6):
+            scheduler.step(timeout_seconds=0.0)
+        assert scheduler.counters.reread == 1
+        fresh = fold(two_labs, DEFAULT_PARTITION)
+        assert contents(scheduler.partition)["sets"] == contents(fresh)["sets"]
+
+
+def test_leases__of_partitions__have_names_of_their_own() -> None:
+    again = PartitionIdentity(3, OTHER.name)
+    names = [scheduler_lease(identity) for identity in (*BOTH, again)]
+    assert names == ["scheduler/default", "scheduler/other/2", "scheduler/other/3"]
+
+
+def fold(log: EventLog, identity: PartitionIdentity) -> Partition:
+    """Return the partition of a scheduler that has just started."""
+    partition = Partition(identity)
+    for recorded in whole_log(log):
+        if recorded.partition in read_by(identity.number):
+            subjects = partition.to_read(recorded)
+            partition.apply(recorded, log.history(subjects, recorded.position) if subjects else ())
+    return partition
+
+
+def grants(log: EventLog) -> Counter[tuple[str, int]]:
+    """Return the number of grants by lab and partition."""
+    return Counter(
+        (row.event.lab_controller, row.partition)
+        for row in whole_log(log)
+        if isinstance(row.event, RecipeScheduled)
+    )
