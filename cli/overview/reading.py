@@ -69,6 +69,7 @@ class OverviewReader:
         queue = client.pages("/queue", "recipes")["recipes"]
         return {
             "position": systems["position"],
+            "partitions": client.get("/partitions")["partitions"],
             "labs": labs_of(labs, systems["systems"]),
             "queue": queue_of(queue, now),
             "placed": self._placed(client, systems["systems"]),

@@ -11,6 +11,13 @@ from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
 from cli.terminal.wording import clock, counted, duration, elapsed, plain, reason_of
+from domain.directory.partition_states import DRAINING, STOPPED
+
+# State of a partition that takes no jobs -> what it does.
+INTAKE_ENDED = {
+    DRAINING: "no new jobs, what is there is granted",
+    STOPPED: "no new jobs, and nothing is granted",
+}
 
 MAX_LABS = 12
 MAX_SETS = 6
@@ -91,6 +98,7 @@ class OverviewScreen:
         yield self._heading()
         yield self._readiness()
         if "labs" in self._document:
+            yield from self._partitions()
             for part in (self._labs(options), self._queue(), self._placed(options), self._lately(options)):
                 yield Text()
                 yield from part
@@ -112,6 +120,17 @@ class OverviewScreen:
         if self._document["detail"]:
             line.append(f": {plain(self._document['detail'])}", style="red")
         return line
+
+    def _partitions(self) -> Iterator[Text]:
+        """Yield a line for each partition that is not active."""
+        for partition in self._document["partitions"]:
+            if partition["state"] in INTAKE_ENDED:
+                name, state = partition["name"], partition["state"]
+                line = Text(f"partition {plain(name)} is ")
+                line.append(state, style=STYLES[state])
+                yield line.append(
+                    f": {INTAKE_ENDED[state]}; `labledger partition start {plain(name)}` resumes"
+                )
 
     def _labs(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         labs = self._document["labs"]

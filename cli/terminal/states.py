@@ -32,6 +32,9 @@ STYLES: dict[str, str] = {
     "Broken": "red",
     "Removed": "dim",
     "draining": "yellow",
+    # partitions
+    "active": "green",
+    "stopped": "red",
     # lab controllers
     "silent": "red",
     "never": "red",

@@ -136,8 +136,13 @@ def lab(server: LoopbackServer) -> LoopbackServer:
     recipe = {"recipe_id": 12, "recipe_set_id": 4, "job_id": 7, "priority": "Urgent", "owner": "alice"}
     server.on("GET", "/recipes/12", Answer({**recipe, "whiteboard": "smoke"}))
     server.on("GET", "/whoami", Answer({"user": "alice"}))
+    server.on("GET", "/partitions", partition_in("active"))
     server.on("GET", "/events", _events)
     return server
+
+
+def partition_in(state: str) -> Answer:
+    return Answer({"position": 9, "partitions": [{"name": "default", "state": state}]})
 
 
 def _events(asked: ReceivedRequest) -> Answer:
@@ -236,6 +241,22 @@ def test_overview__database_away__is_reported_at_once(lab: LoopbackServer, run: 
 def test_overview__no_server__is_a_failure(server: LoopbackServer, run: Run) -> None:
     server.httpd.socket.close()
     assert run("overview").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "printed"),
+    [
+        ("active", None),
+        ("draining", "partition default is draining: no new jobs, what is there is granted"),
+        ("stopped", "partition default is stopped: no new jobs, and nothing is granted"),
+    ],
+)
+def test_overview__partition_takes_no_jobs__is_said_on_top(
+    lab: LoopbackServer, run: Run, state: str, printed: str | None
+) -> None:
+    lab.on("GET", "/partitions", partition_in(state))
+    third = run("overview").stdout.splitlines()[2]
+    assert third.startswith(printed) if printed else third == ""
 
 
 def test_reading__again__requests_only_changeable_parts(lab: LoopbackServer) -> None:
