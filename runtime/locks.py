@@ -93,6 +93,18 @@ class LockClass(Enum):
             ("projections/rebuild/rebuild.sql:hold_migrations", "pg_advisory_xact_lock"),
         ),
     )
+    # PostgreSQL locks the tables of a statement before it begins, so an append has these while it waits for
+    # its turn. Their rows are locked only in its turn, so rows need no order.
+    AUTHORS = LockSpec(
+        LockKind.TRANSACTION,
+        "The bytes of each author and the unfinished recipes of each owner.",
+        tables=("live.written", "live.unfinished"),
+        places=(
+            ("store/log.sql:written_by_one", "DO UPDATE"),
+            ("store/log.sql:written_by_many", "DO UPDATE"),
+            ("store/log.sql:append_recipes", "DO UPDATE"),
+        ),
+    )
     LOG_WRITER = LockSpec(
         LockKind.TRANSACTION,
         "The end of the log: one append at a time.",
@@ -115,18 +127,8 @@ class LockClass(Enum):
         tables=("live.leases",),
         places=(
             ("live.take_lease()", "DO UPDATE"),
-            ("live.end_hung_holder()", "FOR UPDATE"),
+            ("live.end_hung_holder()", "FOR UPDATE SKIP LOCKED"),
             ("store/log.sql:renew_lease", "UPDATE live.leases"),
-        ),
-    )
-    AUTHORS = LockSpec(
-        LockKind.TRANSACTION,
-        "The bytes of each author and the unfinished recipes of each owner; only inside of LOG_WRITER.",
-        tables=("live.written", "live.unfinished"),
-        places=(
-            ("store/log.sql:written_by_one", "DO UPDATE"),
-            ("store/log.sql:written_by_many", "DO UPDATE"),
-            ("store/log.sql:append_recipes", "DO UPDATE"),
         ),
     )
     COUNTER_WRITERS = LockSpec(
@@ -134,7 +136,7 @@ class LockClass(Enum):
         "The last batch of each process that counts.",
         tables=("live.counter_writers",),
         places=(
-            ("store/log.sql:add_to_counters", "FOR UPDATE"),
+            ("store/log.sql:add_to_counters", "FOR UPDATE SKIP LOCKED"),
             ("store/log.sql:add_to_counters", "DO UPDATE"),
         ),
     )

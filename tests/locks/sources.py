@@ -32,7 +32,7 @@ MUTABLE = frozenset(
 WORDS = re.compile(
     r"LOCK TABLE [\w.{}]+"
     r"|pg_(?:try_)?advisory_(?:xact_)?lock(?:_shared)?"
-    r"|FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b"
+    r"|FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b(?: SKIP LOCKED| NOWAIT)?"
     r"|DO UPDATE\b"
     r"|(?<!DO )(?<!FOR )(?<!KEY )(?<!, )\bUPDATE (?:ONLY )?(?!SET\b|ON\b)[\w.{}]+"
 )

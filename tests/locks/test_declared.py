@@ -92,7 +92,7 @@ def test_made_locks__correct_code__has_none(source: str) -> None:
 
 FUNCTION = "CREATE FUNCTION log.f() RETURNS void LANGUAGE plpgsql AS $$\nBEGIN\n  {}\nEND $$;\n{}"
 PLANTED_IN_SQL: list[tuple[str, Place]] = [
-    ("-- name: one\nSELECT FROM t FOR UPDATE SKIP LOCKED", ("a.sql:one", "FOR UPDATE")),
+    ("-- name: one\nSELECT FROM t FOR UPDATE SKIP LOCKED", ("a.sql:one", "FOR UPDATE SKIP LOCKED")),
     ("-- name: one\nSELECT FROM t FOR NO KEY UPDATE", ("a.sql:one", "FOR NO KEY UPDATE")),
     ("-- name: one\nUPDATE live.t SET a = 1", ("a.sql:one", "UPDATE live.t")),
     ("-- name: one\nINSERT INTO t ON CONFLICT (a) DO UPDATE SET a = 1", ("a.sql:one", "DO UPDATE")),
