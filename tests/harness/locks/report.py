@@ -50,12 +50,14 @@ class Records:
     beside: dict[tuple[str, str], list[Seen]] = field(default_factory=lambda: defaultdict(list))
     iterations: dict[str, list[Seen]] = field(default_factory=lambda: defaultdict(list))
     holds: dict[str, HoldTimes] = field(default_factory=lambda: defaultdict(HoldTimes))
+    processes: int = 0
 
 
 def read(folder: Path) -> Records:
     """Return the merged records of a folder. The last line of a killed process may be incomplete."""
     records = Records()
     for file in sorted(folder.glob("*.jsonl")):
+        records.processes += 1
         for line in file.read_text("utf-8").splitlines():
             try:
                 kind, *rest = json.loads(line)
@@ -132,6 +134,8 @@ def _places(heading: str, seen: list[Seen]) -> list[str]:
 
 def tables(records: Records, order: Sequence[str]) -> Iterator[str]:
     """Yield the lines with the nestings and the hold times by class."""
+    yield f"Recorded by {records.processes} processes."
+    yield ""
     yield f"{'held':<18} {'taken inside':<18} {'tests':>6}  seen by"
     for (outer, inner), seen in sorted(records.nestings.items(), key=lambda each: _ranks(each[0], order)):
         tests, sources = {one.test for one in seen}, sorted({one.source for one in seen})
