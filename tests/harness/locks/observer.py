@@ -15,7 +15,7 @@ from runtime.locks import LockClass, LockKind
 from tests.harness.locks.recorder import Recorder
 from tests.harness.locks.statements import condition
 
-INTERVAL_SECONDS = 0.05
+INTERVAL_SECONDS = 0.1
 # Sessions that a test uses itself: their locks are part of its situation.
 PLANTED = "planted"
 OF_TESTS = ("test owner", PLANTED)

@@ -73,11 +73,14 @@ class Recorder:
         HELD.set((*live_holds(), hold))
         return hold
 
-    def release(self, hold: Hold) -> None:
+    def release(self, hold: Hold, *, is_over: bool = True) -> None:
+        """Release a hold. Its time is recorded if the lock `is_over`, not if another hold continues it."""
         if hold.is_released:
             return
         hold.is_released = True
         HELD.set(live_holds())
+        if not is_over:
+            return
         now = time.perf_counter()
         self._held_for.append((hold.name, now - hold.since))
         if now - self._flushed_at > FLUSH_SECONDS:

@@ -70,12 +70,11 @@ class _Sessions:
             return execute()
         finally:
             is_open = self._is_open(connection)
+            outlive = [hold for hold in began if is_open or hold.name in _of_session()]
             for hold in reversed(began):
-                # A lock that outlives the statement is held on, below.
-                hold.is_released = is_open or hold.name in _of_session()
-                self._recorder.release(hold)
-            if any(hold.is_released for hold in began) and not connection.closed:
-                self._look(connection, min(hold.since for hold in began))
+                self._recorder.release(hold, is_over=hold not in outlive)
+            if outlive and not connection.closed:
+                self._look(connection, outlive[0].since)
 
     def end_after(self, owner: Any, method: str, connection_of: Callable[[Any], Any]) -> None:
         original = getattr(owner, method)

@@ -36,6 +36,19 @@ class _Holds:
             self._recorder.release(hold)
 
 
+class _FileHold(Hold):
+    """The lock of a file, until it is closed."""
+
+    def __init__(self, name: str, file: IO[Any]) -> None:
+        super().__init__(name)
+        self._file = weakref.ref(file)
+
+    @property
+    def is_over(self) -> bool:
+        file = self._file()
+        return self.is_released or file is None or file.closed
+
+
 class RecordingMutex:
     """A mutex that records; also the lock of a condition."""
 
@@ -116,8 +129,8 @@ def install(locks: ModuleType, recorder: Recorder) -> None:
         if wait:
             recorder.enter(self.name, source="process")
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        hold = recorder.hold(Hold(self.name))
-        # The file object ends with the block that has opened it.
+        recorder.hold(hold := _FileHold(self.name, file))
+        # A traceback may keep the closed file: then the time of the hold is too long, but it is over.
         weakref.finalize(file, recorder.release, hold)
 
     def shared(self: Any, collection: Any) -> Any:
