@@ -13,6 +13,8 @@ from tests.harness.locks.recorder import TOP, Hold, Recorder, calling_frame
 
 TESTS = str(TOP / "tests")
 IDLE, IN_TRANSACTION = 0, 2
+# A read of pg_locks takes a millisecond, which pages of a projector would notice.
+MAX_LOOKS = 10
 TRIES, TRIED = "pg_try", "SKIP LOCKED"
 
 
@@ -54,6 +56,7 @@ class _Sessions:
     def __init__(self, recorder: Recorder, psycopg: ModuleType) -> None:
         self._recorder = recorder
         self._psycopg = psycopg
+        self._looks: dict[tuple[str, ...], list[list[str]]] = {}
         self._held: weakref.WeakKeyDictionary[Any, list[SessionHold]] = weakref.WeakKeyDictionary()
 
     def take(self, connection: Any, names: tuple[str, ...], execute: Callable[[], Any]) -> Any:
@@ -74,7 +77,7 @@ class _Sessions:
             for hold in reversed(began):
                 self._recorder.release(hold, is_over=hold not in outlive)
             if outlive and not connection.closed:
-                self._look(connection, outlive[0].since)
+                self._look(connection, tuple(hold.name for hold in outlive), outlive[0].since)
 
     def end_after(self, owner: Any, method: str, connection_of: Callable[[Any], Any]) -> None:
         original = getattr(owner, method)
@@ -90,13 +93,13 @@ class _Sessions:
     def _is_open(self, connection: Any) -> bool:
         return not connection.closed and connection.pgconn.transaction_status == IN_TRANSACTION
 
-    def _look(self, connection: Any, since: float) -> None:
+    def _look(self, connection: Any, taken: tuple[str, ...], since: float) -> None:
         """Hold the locks that the session has after a statement, which began at that time."""
         if connection._pipeline is not None:
             return
         held = self._holds(connection)
         names = {hold.name for hold in held}
-        for name in self._own_locks(connection):
+        for name in self._locks_after(connection, (*sorted(names), "", *taken)):
             if name not in names:
                 for outer in names:
                     self._recorder.nest(outer, name, "pg_locks")
@@ -104,6 +107,18 @@ class _Sessions:
                 hold.since = since
                 self._recorder.hold(hold)
                 self._held.setdefault(connection, []).append(hold)
+
+    def _locks_after(self, connection: Any, key: tuple[str, ...]) -> list[str]:
+        """Return the locks of a session after a statement; those read before after MAX_LOOKS equal ones.
+
+        An advisory lock of a session may be refused, so it is read each time.
+        """
+        looks = self._looks.setdefault(key, [])
+        if len(looks) >= MAX_LOOKS and looks.count(looks[-1]) == MAX_LOOKS and not {*key} & _of_session():
+            return looks[-1]
+        found = sorted(self._own_locks(connection))
+        self._looks[key] = [*looks, found][-MAX_LOOKS:]
+        return found
 
     def _own_locks(self, connection: Any) -> list[str]:
         """Return the classes of the locks of this session, read by itself, in no order."""
