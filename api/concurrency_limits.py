@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from api.caller_slots import CallerSlots
 from domain.errors import LabledgerError, TooOften
+from runtime.locks import LockClass
 
 RETRY_SECONDS: Final = 1
 SHARE: Final = "labledger.share"
@@ -51,7 +52,7 @@ class ActiveRequests:
         self.waiting_reads = Counter[str]()
         self.body_bytes = Counter[str]()
         self.parsing = Parsing()
-        self.matches = CallerSlots()
+        self.matches = CallerSlots(LockClass.MATCHING)
 
 
 class Share:
@@ -150,7 +151,7 @@ class Parsing:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, "parsing")
-        self._slots = CallerSlots()
+        self._slots = CallerSlots(LockClass.PARSING)
 
     async def run(self, caller: str, size: int, parse: Callable[[], T]) -> T:
         """Return the result of `parse`, which is run in a thread if the body has MIN_LONG_BYTES or more."""

@@ -28,6 +28,7 @@ from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
 from projections.advancing import AscendingPosition
+from runtime.locks import LockClass
 from runtime.processes.garbage_collection import gc_paused
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
@@ -66,11 +67,11 @@ class Feed:
         # Set when a request waits for the next page.
         self._page_requested = threading.Event()
         self._thread: threading.Thread | None = None
-        self._folding = asyncio.Lock()
+        self._folding = LockClass.DIRECTORY.task_lock()
         # Long queries queue for `_running_query`, one of each caller, and only the first of the queue takes
         # `_folding`: a page of the log waits for one query, not for all of them.
-        self._slots = CallerSlots()
-        self._running_query = asyncio.Lock()
+        self._slots = CallerSlots(LockClass.CALLER_QUERY)
+        self._running_query = LockClass.RUNNING_QUERY.task_lock()
         # A single thread, because a computing thread takes the interpreter from the event loop.
         self._query_thread = ThreadPoolExecutor(1, "long-queries")
 

@@ -15,6 +15,7 @@ from api.passwords import Hashing
 from api.quotas import Quotas
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
+from runtime.locks import LockClass
 from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
@@ -36,7 +37,7 @@ class Parts:
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)
-    retries: asyncio.Lock = field(default_factory=asyncio.Lock)
+    retries: asyncio.Lock = field(default_factory=LockClass.RETRIES.task_lock)
     retention_tags: RetentionTags = field(default_factory=RetentionTags)
     quotas: Quotas = field(default_factory=Quotas)
     active_requests: ActiveRequests = field(default_factory=ActiveRequests)

@@ -13,6 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
 from domain.errors import TooOften
+from runtime.locks import LockClass
 
 # A hash takes some 300 ms of a core and 64 MiB, so few run at the same time, and few wait.
 MAX_RUNNING: Final = 2
@@ -31,8 +32,10 @@ class Hashing:
 
     def __init__(self) -> None:
         self._hasher = PasswordHasher()
-        self._queue = _HashQueue(MAX_RUNNING, MAX_QUEUED)
-        self._doubtful_queue = _HashQueue(MAX_DOUBTFUL_RUNNING, MAX_DOUBTFUL_QUEUED)
+        self._queue = _HashQueue(LockClass.PASSWORDS, MAX_RUNNING, MAX_QUEUED)
+        self._doubtful_queue = _HashQueue(
+            LockClass.DOUBTFUL_PASSWORDS, MAX_DOUBTFUL_RUNNING, MAX_DOUBTFUL_QUEUED
+        )
         # A hash that no password has: a check for a name without a password takes as long as any other.
         salt, digest = (base64.b64encode(bytes(size)).rstrip(b"=").decode() for size in (16, 32))
         costs = f"m={self._hasher.memory_cost},t={self._hasher.time_cost},p={self._hasher.parallelism}"
@@ -63,8 +66,8 @@ class Hashing:
 
 
 class _HashQueue:
-    def __init__(self, max_running: int, max_queued: int) -> None:
-        self._free = asyncio.Semaphore(max_running)
+    def __init__(self, lock_class: LockClass, max_running: int, max_queued: int) -> None:
+        self._free = lock_class.task_semaphore(max_running)
         self._max_count = max_running + max_queued
         self._count = 0
 

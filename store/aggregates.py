@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 
 from domain.events import Moment
 from domain.read_set import ReadSet, neighbours
 from domain.subjects import State, evolve
+from runtime.locks import LockClass
 from store.event_log import EventLog
 
 MAX_CACHED_STATES = 20_000
@@ -20,8 +20,8 @@ class Aggregates:
     def __init__(self, log: EventLog, max_cached: int = MAX_CACHED_STATES) -> None:
         self._log = log
         self._max_cached = max_cached
-        self._states: OrderedDict[str, State] = OrderedDict()
-        self._lock = threading.Lock()
+        self._states = LockClass.AGGREGATES.shared(OrderedDict[str, State]())
+        self._lock = LockClass.AGGREGATES.mutex()
 
     def load(self, subjects: Iterable[str]) -> dict[str, State]:
         """Return subject -> state of the existing aggregates, as of one position. Blocking; one query."""

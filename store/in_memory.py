@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import Any, cast
 
 import psycopg
 
+from runtime.locks import LockClass
 from store.datastore import Datastore
 from store.event_log import EventLog
 from store.log_tables import STATEMENTS, LogTables, Rows
@@ -57,7 +57,7 @@ class _Datastore(InMemoryDatastore):
     def __init__(self, tables: LogTables) -> None:
         super().__init__()
         self.tables = tables
-        self.changed = threading.Condition()
+        self.changed = LockClass.MEMORY_LOG.condition()
 
     def connect(self) -> _Connection:
         return _Connection(self)

@@ -15,6 +15,7 @@ from xdist.workermanage import NodeManager
 
 from runtime.embedded.database import remove_libpq_variables
 from tests.harness.folders import keep_temporary_files_in_memory, run_folder
+from tests.harness.locks.plugin import LockRecords
 
 if TYPE_CHECKING:
     from store.event_log import EventLog
@@ -43,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
         folders = ExitStack()
         folders.enter_context(run_folder())
         config.add_cleanup(folders.close)
+    config.pluginmanager.register(LockRecords(config), "lock-records")
     # Tests start hundreds of programs, and each would compile its imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False

@@ -21,6 +21,7 @@ from api.use_cases.system_rights import require_may_give_away
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
 from domain.system.state import System
 from domain.system_admin.registration import unknown_names
+from runtime.locks import LockClass
 from store.requests import Committed
 
 # More concurrent items would only wait for a database session.
@@ -134,7 +135,7 @@ async def _commit_by_system(request: RequestContext, items: Mapping[int, SystemU
     numbers_of: dict[str, list[int]] = defaultdict(list)
     for number, item in items.items():
         numbers_of[item.subject].append(number)
-    free = asyncio.Semaphore(MAX_CONCURRENT_ITEMS)
+    free = LockClass.LAB_ITEMS.task_semaphore(MAX_CONCURRENT_ITEMS)
 
     async def in_order(numbers: list[int]) -> None:
         async with free:

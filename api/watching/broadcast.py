@@ -12,6 +12,7 @@ from api.watching.groups import WatcherGroups, visible
 from api.watching.message import EventMessage
 from api.watching.recent import Recent
 from api.watching.watcher import Watcher, WatcherConnection
+from runtime.locks import LockClass
 from store.event_log import EventLog
 from store.selection import Selection
 
@@ -47,7 +48,7 @@ class Broadcast:
         self._groups = WatcherGroups()
         self._watchers: dict[Watcher, None] = {}
         self._count_by_user = Counter[str]()
-        self._reading = asyncio.Semaphore(MAX_READERS)
+        self._reading = LockClass.WATCHER_READS.task_semaphore(MAX_READERS)
         self._timer: asyncio.TimerHandle | None = None
         self._to_wake: dict[Watcher, None] = {}
         self._pause = 0.0

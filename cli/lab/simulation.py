@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any
 
 from api.client import Client, ServerProblem, Unreachable
 from api.headers import ACTS_AS
 from cli.lab.agent import LabAgent
 from replay.simulated_lab.behaviour import Behaviour
+from runtime.locks import LockClass
 
 # Interval of checks for lab controllers that were added or enabled.
 LOOK_SECONDS = 5.0
@@ -35,7 +37,7 @@ class Simulation:
     _stop: Event = field(default_factory=Event)
     _threads: dict[str, Thread] = field(default_factory=dict)
     _errors: list[Exception] = field(default_factory=list)
-    _report_lock: Lock = field(default_factory=Lock)
+    _report_lock: threading.Lock = field(default_factory=LockClass.AGENT_REPORTS.mutex)
 
     def run(self) -> None:
         """Run until a signal, or with `once` until all is done. Raise the first error of an agent."""

@@ -23,6 +23,7 @@ from runtime.embedded.database import EmbeddedDatabase, remove_libpq_variables
 from runtime.embedded.home import make_folder
 from runtime.embedded.locks import LockHeld, exclusive
 from runtime.embedded.ports import any_free, is_free_within
+from runtime.locks import LockClass
 from runtime.processes.logs import set_up_logging
 from runtime.processes.programs import SERVICES, SIMULATOR, program
 from runtime.processes.stop_request import listening
@@ -47,7 +48,7 @@ def up(demo: bool, **given: Any) -> None:
     set_up_logging(settings, UP)
     _make_folder(settings.data)
     try:
-        with exclusive(settings.data / "up.lock", wait=False) as leave_note:
+        with exclusive(LockClass.SERVICE_FOLDER, settings.data / "up.lock", wait=False) as leave_note:
             settings = _with_address(settings)
             leave_note(str(settings.url))
             _run(settings, demo)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
 from typing import Any
 
 import psycopg
@@ -13,6 +12,7 @@ from psycopg import Connection, Cursor
 from domain.errors import LabledgerError
 from projections.projector import SCHEMA
 from projections.rebuild.schemas import SQL
+from runtime.locks import LockClass
 
 # One session for each part of the log; each keeps a core busy.
 MAX_SESSIONS = 2
@@ -41,7 +41,7 @@ class ParallelSessions:
 
     def run(self, tasks: Iterable[Task]) -> None:
         """Run the tasks in parallel sessions. Raises the first error; then no further task starts."""
-        lock, remaining, errors = Lock(), iter(tasks), list[BaseException]()
+        lock, remaining, errors = LockClass.REBUILD_TASKS.mutex(), iter(tasks), list[BaseException]()
 
         def next_task() -> Task | None:
             with lock:

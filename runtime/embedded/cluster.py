@@ -28,6 +28,7 @@ from runtime.embedded.locks import exclusive
 from runtime.embedded.postmaster import Postmaster, running_postmaster
 from runtime.embedded.server_log import ServerLog
 from runtime.embedded.sockets import delete_short_folder, delete_sockets, setting_for, socket_folder
+from runtime.locks import LockClass
 
 OWNER = "labledger_owner"
 DATABASE = "labledger"
@@ -94,7 +95,7 @@ class Cluster:
     def start(self) -> Server:
         """Start the server, or adopt the running one, and wait until it accepts connections."""
         make_folder(self.folder)
-        with exclusive(self.folder / "lock"):
+        with exclusive(LockClass.SERVER_FOLDER, self.folder / "lock"):
             self._initialise_once()
             sockets = socket_folder(self.folder, self._home, self._account)
             server = Server(sockets, self._running_port(sockets), self._owner_password())

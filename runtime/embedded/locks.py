@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from runtime.locks import LockClass
 
 
 class LockHeld(Exception):
@@ -18,12 +19,12 @@ class LockHeld(Exception):
 
 
 @contextmanager
-def exclusive(path: Path, *, wait: bool = True) -> Iterator[Callable[[str], None]]:
+def exclusive(lock_class: LockClass, path: Path, *, wait: bool = True) -> Iterator[Callable[[str], None]]:
     """Hold the lock on a file. The yielded function writes the note that others get with `LockHeld`."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            lock_class.lock_file(file, wait=wait)
         except BlockingIOError:
             raise LockHeld(file.read()) from None
 

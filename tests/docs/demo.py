@@ -45,7 +45,9 @@ class Demo:
     def _make_program(self) -> None:
         script = self._folder / "bin" / "labledger"
         script.parent.mkdir()
-        script.write_text(f'#!/bin/sh\nPYTHONPATH={TOP} exec {sys.executable} -m cli "$@"\n', "utf-8")
+        script.write_text(
+            f'#!/bin/sh\nPYTHONPATH="{TOP}:$PYTHONPATH" exec {sys.executable} -m cli "$@"\n', "utf-8"
+        )
         script.chmod(0o755)
 
     def start(self) -> None:
@@ -118,7 +120,9 @@ class Demo:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(
+            # Processes of the demo record their locks, too.
+            if name == "PYTHONPATH"
+            or not name.startswith(
                 ("LABLEDGER_", "XDG_", "PYTHON", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
             )
         }

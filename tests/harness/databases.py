@@ -15,6 +15,8 @@ from psycopg import sql
 from api import database_setup
 from runtime.embedded.database import create_login
 from runtime.settings import Settings
+from tests.harness.locks.installing import is_recording, recorder
+from tests.harness.locks.observer import Observer
 
 # Unlike any login of a real installation: a server given by URL may have one.
 LOGIN = "labledger_test"
@@ -52,6 +54,8 @@ class Databases:
         database_setup.migrate(Settings.read({}, database_url=_with_database(server_url, self._template)))
         register_topics_of_tests(_with_database(server_url, self._template))
         create_login(server_url, LOGIN, LOGIN_PASSWORD)
+        template_url = _with_database(server_url, self._template)
+        self._observer = Observer(server_url, template_url, recorder()) if is_recording() else None
 
     @contextmanager
     def fresh(self, like: TestDatabase | None = None) -> Iterator[TestDatabase]:
@@ -66,6 +70,8 @@ class Databases:
             self._execute("DROP DATABASE {} WITH (FORCE)", name)
 
     def close(self) -> None:
+        if self._observer is not None:
+            self._observer.close()
         self._execute("DROP DATABASE {} WITH (FORCE)", self._template)
         self._session.close()
 

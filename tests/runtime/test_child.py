@@ -19,7 +19,7 @@ from tests.harness.waiting import wait_until
 URL = "postgresql://127.0.0.1:1/nothing"
 ECHO = "tests.runtime.echo"
 # The tests are not installed, unlike the modules that children run.
-IMPORTABLE = {"PYTHONPATH": str(TOP)}
+IMPORTABLE = {"PYTHONPATH": os.pathsep.join([str(TOP), os.environ.get("PYTHONPATH", "")])}
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from threading import Lock
 from typing import Protocol
 
+from runtime.locks import LockClass
 from workers.progress import ProgressCallback
 
 STEP_EVENTS = 10_000
@@ -34,9 +34,10 @@ class Steps:
         self._find_end = find_end
         self._on_progress = on_progress
         self._end = find_end()
-        self._lock = Lock()
-        self._reached = dict.fromkeys(range(len(parts)), 0)
-        self._kept = dict.fromkeys(range(len(parts)), 0)
+        self._lock = LockClass.REBUILD_STEPS.mutex()
+        # One number for each part. Replaced as a whole: no collection is shared under the lock.
+        self._reached: tuple[int, ...] = (0,) * len(parts)
+        self._kept: tuple[int, ...] = (0,) * len(parts)
         self._has_ended = False
         self.position = 0
         """The last position that was sent to the parts."""
@@ -47,16 +48,17 @@ class Steps:
 
     def reached(self, part: int, position: int, kept: int) -> None:
         with self._lock:
-            self._reached[part], self._kept[part] = position, kept
-            self._on_progress(min(self._reached.values()), self._end)
+            self._reached = _with_number(self._reached, part, position)
+            self._kept = _with_number(self._kept, part, kept)
+            self._on_progress(min(self._reached), self._end)
             self._send_steps()
 
     def _send_steps(self) -> None:
         """Send the next positions to all parts, or finish them."""
-        while not self._has_ended and self.position < min(self._reached.values()) + STEPS_AHEAD * STEP_EVENTS:
+        while not self._has_ended and self.position < min(self._reached) + STEPS_AHEAD * STEP_EVENTS:
             if self.position == self._end:
                 self._end = self._find_end()
-            if self.position == self._end or sum(self._kept.values()) > MAX_KEPT_ROWS:
+            if self.position == self._end or sum(self._kept) > MAX_KEPT_ROWS:
                 self._has_ended = True
                 for part in self._parts:
                     part.finish()
@@ -64,3 +66,7 @@ class Steps:
             self.position = min(self.position + STEP_EVENTS, self._end)
             for part in self._parts:
                 part.fold_up_to(self.position)
+
+
+def _with_number(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:
+    return (*numbers[:place], number, *numbers[place + 1 :])

@@ -154,9 +154,20 @@ def test_matches__one_of_the_user_is_answered__the_next_is_refused(
 ) -> None:
     monkeypatch.setattr(caller_slots, "MAX_WAIT_SECONDS", 0.2)
 
+    has_slot, may_end = asyncio.Event(), asyncio.Event()
+
+    async def earlier_request() -> None:
+        async with site.services.active_requests.matches.hold("ada"):
+            has_slot.set()
+            await may_end.wait()
+
     async def attack() -> httpx.Response:
-        async with site.client("ada") as ada, site.services.active_requests.matches.hold("ada"):
-            return await ada.post("/matches", json={"host_requires": {"and": []}})
+        async with site.client("ada") as ada, asyncio.TaskGroup() as others:
+            others.create_task(earlier_request())
+            await has_slot.wait()
+            answer = await ada.post("/matches", json={"host_requires": {"and": []}})
+            may_end.set()
+            return answer
 
     refused = site.do(attack)
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")

@@ -11,22 +11,25 @@ import pytest
 
 from runtime.embedded.locks import LockHeld, exclusive
 from runtime.embedded.ports import is_free_within
+from runtime.locks import LockClass
+
+FOLDER = LockClass.SERVICE_FOLDER
 
 
 def test_exclusive__held_by_another__tells_the_holders_note(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    with exclusive(lock) as leave_note:
+    with exclusive(FOLDER, lock) as leave_note:
         leave_note("http://127.0.0.1:8080")
-        with pytest.raises(LockHeld) as taken, exclusive(lock, wait=False):
+        with pytest.raises(LockHeld) as taken, exclusive(FOLDER, lock, wait=False):
             pytest.fail("two hold the lock")
     assert taken.value.note == "http://127.0.0.1:8080"
 
 
 def test_exclusive__given_back__can_be_taken_without_the_old_note(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
-    with exclusive(lock) as leave_note:
+    with exclusive(FOLDER, lock) as leave_note:
         leave_note("a long note from before")
-    with exclusive(lock, wait=False):
+    with exclusive(FOLDER, lock, wait=False):
         assert lock.read_text() == ""
 
 

@@ -1,0 +1,1 @@
+"""The order of locks: its declaration, compared with the code, and the recorder of nestings."""
