@@ -13,6 +13,10 @@ from store.requests import AppendRequest, Committed, Fence, Outcome
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 
 
+# Takes the lock of appends, which is held until the transaction ends.
+APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 14) + ")"
+
+
 def change(subject: str) -> Change:
     return Change(subject, LabControllerEnabled(), STAMP)
 

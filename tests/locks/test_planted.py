@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from runtime.locks import LockClass
+from tests.harness.appends import APPEND_NOTHING
 from tests.harness.databases import TestDatabase
 from tests.harness.locks import report
 from tests.harness.locks.observer import PLANTED, Observer
@@ -137,12 +138,15 @@ def test_run__clean__passes_and_prints_the_hold_times(tmp_path: Path, source: st
     assert "p99 ms" in run.output and "\nAGGREGATES " in run.output
 
 
-SQL_HEAD = """
+SQL_HEAD = (
+    """
 def session():
     return connect(os.environ["PLANTED_DATABASE_URL"])
 TAKE_LEASE = "SELECT log.take_lease('planted', 'holder')"
-APPEND = "SELECT * FROM log.append({})".format(", ".join(["'{}'"] * 13))
-"""
+APPEND = """
+    + repr(APPEND_NOTHING)
+    + "\n"
+)
 IN_A_TRANSACTION = """
 def test_inverted():
     with session() as one, one.transaction():

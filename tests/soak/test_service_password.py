@@ -9,12 +9,11 @@ import psycopg
 import pytest
 
 from store.datastore import connect
+from tests.harness.appends import APPEND_NOTHING
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, running
 from tests.harness.waiting import wait_until
 
-# Takes the lock of appends, which is held until the transaction ends.
-APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 14) + ")"
 pytestmark = pytest.mark.soak
 
 

@@ -19,14 +19,13 @@ from store.migrate import migrate
 from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.readiness import database_state
 from store.requests import AppendRequest, Fence
-from tests.harness.appends import STAMP, append_to
+from tests.harness.appends import APPEND_NOTHING, STAMP, append_to
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 
 NAME = "scheduler/test"
 # Takes the lock until the end of the transaction.
-APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 14) + ")"
 STRANGER = "labledger_test_stranger"
 READ = "user_name, role, token_id, method, path, query, request_id"
 VALUES = "'bob', 'auditor', 't', 'GET', '/', '', 'r'"
