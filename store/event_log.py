@@ -47,7 +47,7 @@ class EventLog(EventStore[str]):
         super().__init__(EventMapper(), Recorder(self.datastore))
 
     def append(self, requests: Sequence[AppendRequest]) -> list[Outcome]:
-        """Append all requests in one statement. They must not share a subject or a command id."""
+        """Append all requests in one statement. None changes a subject of another; ids differ."""
         stored = [self._with_rows(request) for request in requests]
         try:
             outcomes = self.recorder.insert(stored)

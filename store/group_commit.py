@@ -46,8 +46,8 @@ class _QueuedRequest:
 class GroupCommit:
     """A queue of requests, and the thread that appends them in groups.
 
-    Requests with a common subject or command id go into successive groups, so that each is checked against
-    the outcome of the one before.
+    A request that changes a subject of another one, or has its command id, goes into a later group, to be
+    checked against the outcome of the first. Requests that only expect the same version share a group.
 
     While the database is away, a request is retried until `timeout_seconds` after its submission, and then
     fails with DatabaseAway. It may be in the log nevertheless; repeat it with its command id to find out.
@@ -114,21 +114,24 @@ class GroupCommit:
 
     def _take_group(self) -> list[_QueuedRequest]:
         group: list[_QueuedRequest] = []
-        used_keys: set[str] = set()
+        used: set[str] = set()
+        changed: set[str] = set()
         deferred: deque[_QueuedRequest] = deque()
         events = 0
         while self._backlog:
             queued = self._backlog.popleft()
             request = queued.request
-            keys = request.subjects | {f"command:{request.command_id}"}
+            command = f"command:{request.command_id}"
+            is_free = used.isdisjoint((*request.changed, command)) and changed.isdisjoint(request.subjects)
             full = group and events + len(request.changes) > MAX_EVENTS
-            if full or not used_keys.isdisjoint(keys):
+            if full or not is_free:
                 deferred.append(queued)
             else:
                 group.append(queued)
                 events += len(request.changes)
             # Also for deferred requests, so that they stay before later requests of their subjects.
-            used_keys |= keys
+            used |= {*request.subjects, command}
+            changed |= request.changed
         self._backlog = deferred
         return group
 

@@ -87,8 +87,8 @@ class LogTables:
 
     def _last(self, partitions: Sequence[int], upto: int) -> int:
         """Return the last position up to `upto` of an event of these partitions, 0 without any."""
-        positions = (row.position for row in reversed(self.events[:upto]) if row.partition in partitions)
-        return next(positions, 0)
+        positions = range(upto, 0, -1)
+        return next((each for each in positions if self.events[each - 1].partition in partitions), 0)
 
     def end_of(self, partitions: Sequence[int]) -> Rows:
         return [(self._last(partitions, self.end),)]

@@ -43,13 +43,15 @@ class AppendRequest:
     original: Original | None = None
     partition: int = EVERYBODY
     subjects: frozenset[str] = field(init=False)
+    changed: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subjects", frozenset(self.expected))
         owners = (change.event.owner for change in self.changes if isinstance(change.event, RecipeNew))
         object.__setattr__(self, "new_recipes", dict(Counter(owners)))
-        missing = {change.subject for change in self.changes} - self.subjects
+        object.__setattr__(self, "changed", frozenset(change.subject for change in self.changes))
+        missing = self.changed - self.subjects
         if missing or not self.changes:
             raise ValueError(
                 f"an append needs changes, and an expected version for each of {sorted(missing)}"

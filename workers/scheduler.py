@@ -228,8 +228,9 @@ class Scheduler:
             raise
         if isinstance(outcome, Committed):
             self._halvings = max(0, self._halvings - 1)
-            if not self.partition.confirm(place_of(outcome)):
-                self.counters.reread += 1
+            place = place_of(outcome)
+            if not self.partition.confirm(place):
+                self.counters.reread += place.preceding > basis.position
             self._tailer.skip_to(self.partition.position)
             self.counters.commits += 1
             self.counters.events += sum(len(decision.events) for decision in decisions)

@@ -53,6 +53,8 @@ async def move_partition(parts: WriteParts, request: RequestContext, move: str) 
     unless the caller is an admin.
     """
     require_admin(request, f"{move} a partition")
+    # Another process may have changed the state that forbids the move.
+    await parts.feed.catch_up()
 
     def decide() -> AppendRequest | None:
         document = partition_document(parts.feed.directory)

@@ -7,14 +7,20 @@ from typing import Final
 
 from replay.audit.affected import Affected
 from replay.audit.invariant import Invariant, Violations
-from replay.audit.record import Commit, EventRecord
+from replay.audit.record import Commit, EventRecord, number_of
 from replay.audit.world import FoldedWorld
 
 MOVABLE: Final = frozenset({"system", "lab-controller"})
 """Kinds of one partition, which an append that concerns several partitions may change, too."""
 
 WITHOUT_MOVES: Final = frozenset({"job", "recipe-set", "recipe", "command"})
-"""Kinds of one partition, which no such append changes."""
+"""Kinds of one partition, which such an append changes only beside what concerns all, such as pools."""
+
+
+GRANTS: Final = frozenset({"recipe.scheduled", "recipe.locked"})
+
+MOVES: Final = frozenset({"lab-controller.partition-changed", "system.lab-controller-changed"})
+"""Events that take a lab or system from one partition to another."""
 
 
 class PartitionColumn(Invariant):
@@ -36,28 +42,33 @@ class PartitionColumn(Invariant):
 
 
 class StoppedDecidesNothing(Invariant):
-    """A basis at which the partition is stopped leads to decisions about deadlines only."""
+    """A stopped partition grants nothing, and decides only deadlines on a basis after the stop."""
 
     name = "stopped_decides_nothing"
     topics = ("partition.state-changed",)
 
     def __init__(self) -> None:
-        self._stopped_at: int | None = None
+        # By partition, the position of the event that stopped it.
+        self._stopped_at: dict[int | str, int] = {}
 
     def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
-        self._stopped_at = record.position if record.data["state"] == "stopped" else None
+        partition = number_of(record.name)
+        self._stopped_at.pop(partition, None)
+        if record.data["state"] == "stopped":
+            self._stopped_at[partition] = record.position
         yield from ()
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
-        stopped_at = self._stopped_at
-        if stopped_at is None:
-            return
         for decision in commit.decisions:
-            cause = decision.records[0].cause
+            stopped_at = self._stopped_at.get(decision.partition)
+            if stopped_at is None:
+                continue
+            cause, subjects = decision.records[0].cause, [record.subject for record in decision.records]
             if stopped_at <= decision.basis and not _is_deadline(cause):
-                subjects = [record.subject for record in decision.records]
                 what = f"decided because of {cause}, on a basis at which the partition is stopped"
                 yield self.violation([stopped_at, commit.first], subjects, what)
+            elif any(record.topic in GRANTS for record in decision.records):
+                yield self.violation([stopped_at, commit.first], subjects, "granted by a stopped partition")
 
 
 def _is_deadline(cause: str) -> bool:
@@ -71,7 +82,8 @@ def _faults(records: tuple[EventRecord, ...]) -> Iterator[str]:
     for number in sorted({record.basis_partition for record in records} - {None, partition}, key=str):
         yield f"it belongs to partition {partition}, but was decided in partition {number}"
     if not partition:
-        if kinds & WITHOUT_MOVES or kinds <= MOVABLE:
+        is_move = any(record.topic in MOVES for record in records)
+        if kinds <= MOVABLE | WITHOUT_MOVES and not is_move:
             yield "it belongs to all partitions, but concerns one"
     elif not kinds <= MOVABLE | WITHOUT_MOVES:
         yield f"it belongs to partition {partition}, but concerns all"

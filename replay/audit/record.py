@@ -141,7 +141,7 @@ def from_recorded(log: Iterable[Recorded]) -> Iterator[EventRecord]:
     return map(record_of, log)
 
 
-def _number(name: str | None) -> int | str:
+def number_of(name: str | None) -> int | str:
     """Return the number of a partition in JSON if its name tells it, otherwise its name."""
     return {None: 0, "default": 1}.get(name, name or 0)
 
@@ -168,7 +168,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[EventRecord]:
             now=event.get("now"),
             batch=_upto(event.get("batch")),
             recorded_at=event.get("recorded_at"),
-            partition=_number(event.get("partition")),
+            partition=number_of(event.get("partition")),
         )
 
 

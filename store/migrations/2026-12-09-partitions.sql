@@ -4,12 +4,13 @@
 ALTER TABLE log.events ADD COLUMN partition integer NOT NULL DEFAULT 0 CHECK (partition >= 0);
 CREATE INDEX events_partition ON log.events (partition, notification_id);
 
--- The last position of a partition's events before a position; 0 without any.
+-- The last position of a partition's events before a position; 0 without any. The comparison of whole rows forces the
+-- intended index: with an equality the planner may walk the positions of all other partitions instead.
 CREATE FUNCTION log.last_before(before bigint, of_partition integer) RETURNS bigint
 LANGUAGE sql STABLE SET search_path = log, pg_temp AS $$
     SELECT coalesce((
         SELECT e.notification_id FROM events e
-        WHERE e.partition = of_partition AND e.notification_id < before
+        WHERE (e.partition, e.notification_id) < (of_partition, before) AND e.partition >= of_partition
         ORDER BY e.partition DESC, e.notification_id DESC LIMIT 1), 0)
 $$;
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -119,6 +120,29 @@ def test_submit__same_subject_twice__order_kept_in_two_statements(gate: Gate, co
 
     assert gate.appends == [1, 2, 1, 1]
     assert [type(outcome) for outcome in outcomes] == [Committed, Committed, Conflict, Committed, Committed]
+
+
+def test_submit__requests_expect_the_same_version__one_statement(gate: Gate, commits: LoopedCommits) -> None:
+    outcomes = answers(gate, commits, append_to("warm"), *(beside(name, "shared") for name in "abc"))
+
+    assert gate.appends == [1, 3]
+    assert all(isinstance(outcome, Committed) for outcome in outcomes)
+
+
+def test_submit__one_changes_what_another_expects__the_second_is_refused(
+    gate: Gate, commits: LoopedCommits
+) -> None:
+    outcomes = answers(
+        gate, commits, append_to("warm"), beside("a", "shared"), append_to("shared"), beside("b", "shared")
+    )
+
+    assert gate.appends == [1, 1, 1, 1]
+    assert [type(outcome) for outcome in outcomes[1:]] == [Committed, Committed, Conflict]
+
+
+def beside(subject: str, expected: str) -> AppendRequest:
+    """Return a request that changes one new subject, and expects that another has no version yet."""
+    return replace(append_to(subject), expected={subject: 0, expected: 0})
 
 
 def test_submit__same_command_twice__written_once(gate: Gate, commits: LoopedCommits) -> None:

@@ -18,7 +18,7 @@ from api.use_cases.change_partition import (
 from api.use_cases.submit_job import submit_job
 from domain.admission.configuration import Configuration, LimitSection
 from domain.admission.job_filters import JobFilter
-from domain.directory.partition_states import DRAIN, START
+from domain.directory.partition_states import DRAIN, START, STOP
 from domain.directory.partitions import PARTITION
 from domain.errors import NotPermitted, Refused, Stale, Unknown
 from domain.job.spec import RecipeSetSpec
@@ -91,6 +91,13 @@ def test_submission__process_has_not_read_the_start__accepted(town: Town) -> Non
     before = town.log.end()
     assert town.ask(submit_job, by("eve"), JOB, process=1) is not None
     assert "job.submitted" in [topic for _, topic in town.since(before)]
+
+
+def test_move__process_has_not_read_the_last_one__is_made_all_the_same(town: Town) -> None:
+    town.ask(move_partition, as_admin(), STOP)
+    assert town.ask(move_partition, as_admin(), STOP, process=1) is None
+    town.ask(move_partition, as_admin(), START)
+    assert town.ask(move_partition, as_admin(), DRAIN, process=1) is not None
 
 
 def test_equal_rules__put_by_two_at_once__one_event(town: Town) -> None:

@@ -182,7 +182,7 @@ def _explain_locking(follower: Follower, state: Recipe, at: int | None, position
         "max_overtaken": partition.configuration.locks.max_overtaken,
         "waits_for": blockers,
     }
-    return {"summary": lock_summary(wait), "locking": locking}
+    return {"summary": lock_summary(partition, wait), "locking": locking}
 
 
 def _unfinished_host(partition: Partition, recipe_set_id: int) -> Recipe:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from domain.contention.documents import locks_to_json
+from domain.directory.partition_states import STOPPED
+from domain.scheduling.supply.reasons import PARTITION_STOPPED
 from domain.scheduling.world.partition import Partition
 
 MAX_BLOCKERS: Final = 10
@@ -54,8 +56,10 @@ def why_in_the_way(partition: Partition, recipe_set_id: int) -> str:
     return IS_OWED if partition.locks.is_owed(recipe_set_id) else IS_FIRST
 
 
-def lock_summary(wait: LockWait) -> str:
+def lock_summary(partition: Partition, wait: LockWait) -> str:
     """Return why a set waits, in one line."""
+    if partition.state == STOPPED:
+        return PARTITION_STOPPED
     if not wait.waits_for:
         return "its recipe set is about to get its resource locks"
     noun = "recipe set" if wait.waits_for_count == 1 else "recipe sets"

@@ -8,7 +8,7 @@ in the columns, with a state that no recipe can use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from domain.directory.events import LabControllerPartitionChanged
@@ -31,11 +31,16 @@ class LabMoves:
     """The labs of one partition, by its directory and systems. Instances have no state of their own."""
 
     def __init__(
-        self, identity: PartitionIdentity, directory: Directory, systems: Mapping[str, System]
+        self,
+        identity: PartitionIdentity,
+        directory: Directory,
+        systems: Mapping[str, System],
+        has_recipe_or_set: Callable[[str], bool],
     ) -> None:
         self._identity = identity
         self._directory = directory
         self._systems = systems
+        self._has_recipe_or_set = has_recipe_or_set
 
     def is_here(self, lab: str) -> bool:
         """Return whether a lab belongs to the partition."""
@@ -58,8 +63,9 @@ class LabMoves:
             if system is not None:
                 return self.is_here(system.lab_controller)
             return isinstance(event, SystemRegistered) and self.is_here(event.lab_controller)
-        # Jobs from before partitions.
-        return self._identity == DEFAULT_PARTITION
+        # From before partitions, or in a commit that concerns all, too: a system may leave its pools and lose
+        # its recipe at once.
+        return self._identity == DEFAULT_PARTITION or self._has_recipe_or_set(recorded.subject)
 
     def to_read(self, recorded: Recorded) -> list[str]:
         """Return the subjects whose events up to this one must be read first, because it brings them in."""

@@ -89,7 +89,9 @@ class Partition(PartitionQueries):
         self.departed_names = DepartedNames()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
-        self._lab_moves = LabMoves(identity, self.directory, self.systems)
+        self._lab_moves = LabMoves(
+            identity, self.directory, self.systems, lambda subject: self._find(subject) is not None
+        )
         # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
         self.conservation = Conservation(self.sets.placed)

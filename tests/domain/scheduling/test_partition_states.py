@@ -10,6 +10,7 @@ from domain.directory.partition_states import DRAIN, START, STOP, move
 from domain.errors import Refused
 from domain.events import Event
 from domain.scheduling.decisions.decide import decide
+from domain.scheduling.explaining.lock_waits import lock_summary, lock_wait
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import PARTITION_STOPPED
 from tests.domain.scheduling.consistency_loop import run_loop, tick
@@ -82,6 +83,9 @@ def test_stopped__set_that_waits_for_its_locks__gets_them_when_it_is_started(wor
     finish(world, first)
     assert world.partition.sets.recipes[second].held is None
     assert run_loop(world).decisions == [], "nothing was overlooked"
+    wait = lock_wait(world.partition, world.partition.sets.recipes[second].recipe_set_id)
+    assert wait is not None
+    assert lock_summary(world.partition, wait) == PARTITION_STOPPED
     world.move_partition(START)
     world.settle()
     assert world.partition.sets.recipes[second].held is not None

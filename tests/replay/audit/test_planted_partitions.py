@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from domain.directory.events import PartitionStateChanged
+from domain.directory.events import LabControllerPartitionChanged, PartitionStateChanged
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from replay.audit import EventRecord, check, from_recorded
-from tests.replay.audit.moves import Pair, idle, queued
+from tests.replay.audit.moves import Pair, idle, place, queued
 from tests.replay.audit.planted import opening
 from tests.replay.audit.story import Story
 
@@ -97,10 +97,21 @@ def test_stopped__decision_on_a_later_basis__is_found_unless_a_deadline_is_its_c
     assert ("stopped_decides_nothing" in names) == is_found
 
 
-def test_stopped__basis_before_the_stop__is_sound() -> None:
+@pytest.mark.parametrize(("decision", "is_found"), [([queued(5)], False), (place(5, "b"), True)])
+def test_stopped__basis_before_the_stop__is_sound_unless_it_grants(
+    decision: list[Pair], is_found: bool
+) -> None:
     story = opening()
-    story.job(5, {5: {"force": "a"}})
+    story.job(5, {5: {"force": "b"}})
     basis = story.end
     story.commit(moved("stopped"))
-    story.decide([queued(5)], basis=basis)
-    assert "stopped_decides_nothing" not in [each.invariant for each in story.violations()]
+    story.decide(decision, basis=basis)
+    names = [each.invariant for each in story.violations()]
+    assert ("stopped_decides_nothing" in names) == is_found
+
+
+def test_column__lab_that_moves__is_everybodys() -> None:
+    story = opening()
+    story.commit(("lab-controller/lab-1", LabControllerPartitionChanged(OTHER, ("a",))))
+    *before, move = from_recorded(story.log)
+    assert found([*before, move._replace(partition=EVERYBODY)]) == []
