@@ -165,11 +165,7 @@ class Scheduler:
                 mapper.require_readable(row)
                 self.partition.pass_over(row.position)
             else:
-                recorded = mapper.recorded(row)
-                subjects = self.partition.to_read(recorded)
-                self.partition.apply(
-                    recorded, self._log.history(subjects, recorded.position) if subjects else ()
-                )
+                self.partition.apply(mapper.recorded(row), self._log.history)
         if page:
             self._progress.complete_round()
 

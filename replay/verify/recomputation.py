@@ -7,7 +7,7 @@ decided. Events after the basis of a decision are folded once it is recomputed.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -21,6 +21,7 @@ from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Findings, LoopInput, correct
 from domain.scheduling.world.batches import catch_up
+from domain.scheduling.world.lab_moves import History, no_history
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.tentative import CommitPlace
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
@@ -31,9 +32,6 @@ MAX_EVENTS_AHEAD = 50_000
 NEW_SET_EVENTS = (RecipeSetSubmitted, RecipeNew)
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
-
-
-History = Callable[[Sequence[str], int], Sequence[Recorded]]
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Recomputation:
     """
 
     def __init__(
-        self, identity: PartitionIdentity = DEFAULT_PARTITION, history: History = lambda *_: ()
+        self, identity: PartitionIdentity = DEFAULT_PARTITION, history: History = no_history
     ) -> None:
         self.counts = RecomputationCounts()
         self.other_policies = Counter[int]()
@@ -153,9 +151,7 @@ class Recomputation:
         self._partition.pass_over(position)
 
     def _fold_next(self) -> None:
-        recorded = self._ahead.popleft()
-        subjects = self._partition.to_read(recorded)
-        self._partition.apply(recorded, self._history(subjects, recorded.position) if subjects else ())
+        self._partition.apply(self._ahead.popleft(), self._history)
 
     def _recompute(self, commit: DecidedCommit) -> list[Decided]:
         """Return the recomputed decisions; they stay applied tentatively."""

@@ -108,8 +108,7 @@ def fold(log: EventLog, identity: PartitionIdentity) -> Partition:
     partition = Partition(identity)
     for recorded in whole_log(log):
         if recorded.partition in read_by(identity.number):
-            subjects = partition.to_read(recorded)
-            partition.apply(recorded, log.history(subjects, recorded.position) if subjects else ())
+            partition.apply(recorded, log.history)
     return partition
 
 

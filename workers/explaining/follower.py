@@ -111,9 +111,7 @@ class Follower:
             partition = self._snapshots.load(position) if cached is None else cached
             with self._log_after(partition.position) as log:
                 for recorded in log.upto(position):
-                    subjects = partition.to_read(recorded)
-                    history = self._log.history(subjects, recorded.position) if subjects else ()
-                    partition.apply(recorded, history)
+                    partition.apply(recorded, self._log.history)
         partition.pass_over(position)
         return partition
 

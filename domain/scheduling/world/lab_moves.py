@@ -8,7 +8,7 @@ in the columns, with a state that no recipe can use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from domain.directory.events import LabControllerPartitionChanged
@@ -25,6 +25,15 @@ NO_LAB: Final = ""
 
 MOVES: Final = frozenset({LabControllerPartitionChanged, SystemLabControllerChanged})
 """The events that may bring a lab or a system into a partition."""
+
+
+History = Callable[[Sequence[str], int], Sequence[Recorded]]
+"""A function that returns the events of subjects before a position, in log order."""
+
+
+def no_history(subjects: Sequence[str], before: int) -> Sequence[Recorded]:
+    """Raise LookupError: the caller has a log in which no lab or system comes in."""
+    raise LookupError(f"the events of {', '.join(subjects)} before {before} are needed")
 
 
 class LabMoves:

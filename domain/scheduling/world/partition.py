@@ -40,7 +40,7 @@ from domain.scheduling.world.batches import end_batch_unless, is_newly_assigned,
 from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, has_equal_index
-from domain.scheduling.world.lab_moves import MOVES, LabMoves, gone, states_after
+from domain.scheduling.world.lab_moves import MOVES, History, LabMoves, gone, no_history, states_after
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import CommitPlace, TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
@@ -105,17 +105,16 @@ class Partition(PartitionQueries):
 
     # Events of the log
 
-    def to_read(self, recorded: Recorded) -> list[str]:
-        """Return the subjects whose `history`, the events before this one, `apply` needs; mostly none."""
-        return self._lab_moves.to_read(recorded) if type(recorded.event) in MOVES else []
+    def apply(self, recorded: Recorded, history: History = no_history) -> None:
+        """Fold an event from the log and push its triggers. Events of other partitions have no effect.
 
-    def apply(self, recorded: Recorded, history: Sequence[Recorded] = ()) -> None:
-        """Fold an event from the log and push its triggers. Events of other partitions have no effect."""
+        `history` returns the events of subjects before a position, for labs and systems that come in.
+        """
         self.pass_over(recorded.position)
         if not self._lab_moves.concerns(recorded):
             return
-        if history:
-            self._bring_in(history)
+        if type(recorded.event) in MOVES and (subjects := self._lab_moves.to_read(recorded)):
+            self._bring_in(history(subjects, recorded.position))
         self.filters.weighing.now = recorded.recorded_at
         resume(self.triggers, self.sets, recorded.stamp)
         happened = self._fold(recorded)

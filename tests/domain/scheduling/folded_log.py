@@ -101,9 +101,11 @@ class FoldedLog:
 
     def feed(self, scheduler: Partition, recorded: Recorded) -> None:
         """Apply an event with what must be read before it."""
-        subjects = frozenset(scheduler.to_read(recorded))
-        before = (each for each in self.log if subjects and each.position < recorded.position)
-        scheduler.apply(recorded, [each for each in before if each.subject in subjects])
+        scheduler.apply(recorded, self.history)
+
+    def history(self, subjects: Sequence[str], before: int) -> list[Recorded]:
+        wanted = frozenset(subjects)
+        return [each for each in self.log if each.position < before and each.subject in wanted]
 
     def version(self, subject: str) -> int:
         return self._versions.get(subject, 0)
