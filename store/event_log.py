@@ -220,11 +220,8 @@ class LogPart:
         self, url: str, excluded_topics: Sequence[str], partition: int | None = None, after: int = 0
     ) -> None:
         self.position = after
-        self._params: dict[str, Any] = {"excluded_topics": excluded_topics}
-        self._query = SQL["all_but"]
-        if partition is not None:
-            self._params["partitions"] = read_by(partition)
-            self._query = SQL["all_but_of"]
+        partitions = None if partition is None else read_by(partition)
+        self._params = {"excluded_topics": excluded_topics, "partitions": partitions}
         self._mapper = EventMapper()
         self._connection = connect(url)
 
@@ -232,7 +229,7 @@ class LogPart:
         """Yield the next events up to an existing position. Exhaust the iterator before the next call."""
         params = {"after": self.position, "upto": position, **self._params}
         cursor = self._connection.cursor(row_factory=tuple_row)
-        rows = cursor.stream(self._query, params, binary=True, size=MAX_ROWS)
+        rows = cursor.stream(SQL["all_but"], params, binary=True, size=MAX_ROWS)
         yield from map(self._mapper.recorded, rows)
         self.position = position
 
