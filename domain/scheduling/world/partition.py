@@ -108,7 +108,7 @@ class Partition(PartitionQueries):
     def apply(self, recorded: Recorded, history: History = no_history) -> None:
         """Fold an event from the log and push its triggers. Events of other partitions have no effect.
 
-        `history` returns the events of subjects before a position, for labs and systems that come in.
+        `history` returns the events of subjects before a position, for labs and systems that arrive.
         """
         self.pass_over(recorded.position)
         if not self._lab_moves.concerns(recorded):
