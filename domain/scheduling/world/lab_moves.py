@@ -1,6 +1,6 @@
 """Labs and systems that come into the partition of a scheduler, or leave it (design 6).
 
-A scheduler reads the events of its partition and those of all partitions. A lab that comes in has a history
+A scheduler reads the events of its partition and those of all partitions. A lab that arrives has a history
 in another partition, so its events and those of its systems are read by subject, up to the move. A lab that
 leaves takes its systems along: nothing is placed or reserved there. What remains of a system is its number
 in the columns, with a state that no recipe can use.
@@ -32,7 +32,7 @@ History = Callable[[Sequence[str], int], Sequence[Recorded]]
 
 
 def no_history(subjects: Sequence[str], before: int) -> Sequence[Recorded]:
-    """Raise LookupError: the caller has a log in which no lab or system comes in."""
+    """Raise LookupError: the caller has a log in which no lab or system arrives."""
     raise LookupError(f"the events of {', '.join(subjects)} before {before} are needed")
 
 

@@ -258,7 +258,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (directory_events.LabControllerPartitionChanged,),
         (*_labs(affected.own_name_if_here), _ROOM_KEPT),
         None,
-        "A lab that comes in brings idle systems; without one that has left, room may be kept in vain. No set"
+        "A lab that arrives brings idle systems; without one that has left, room may be kept in vain. No set"
         " has systems in a lab that leaves, so none lets go.",
     ),
     # Access to systems changes: recipes gain systems, and sets lose those that they wait for.
