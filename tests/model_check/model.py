@@ -11,6 +11,7 @@ from domain.contention.weights import WeightSettings, ticks
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
+from domain.scheduling.world.lab_moves import History
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
@@ -171,7 +172,7 @@ class ModelWorld(World):
     def read(self, held: Unread) -> None:
         self.partition = held.partition
         for recorded in held.rows:
-            self.partition.apply(recorded)
+            self.feed(self.partition, recorded)
 
 
 class Unread:
@@ -182,7 +183,7 @@ class Unread:
         self.position = partition.position
         self.rows: list[Recorded] = []
 
-    def apply(self, recorded: Recorded) -> None:
+    def apply(self, recorded: Recorded, _: History) -> None:
         self.rows.append(recorded)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from domain.partition_numbers import DEFAULT_PARTITION
 from domain.priority import Priority
 from domain.scheduling.decisions import new_job, overtaking, room_order, wake_up_grants
 from domain.scheduling.ranked import Rank
@@ -39,11 +40,11 @@ def last_come_first_served(patch: pytest.MonkeyPatch) -> None:
 
 
 def nobody_wakes_up(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(partition.Partition.__init__, "__defaults__", (rules(wakes=()),))
+    patch.setattr(partition.Partition.__init__, "__defaults__", (DEFAULT_PARTITION, rules(wakes=())))
 
 
 def nobody_lets_go(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(partition.Partition.__init__, "__defaults__", (rules(lets_go=()),))
+    patch.setattr(partition.Partition.__init__, "__defaults__", (DEFAULT_PARTITION, rules(lets_go=())))
 
 
 def not_expected(kind: str) -> Plant:
