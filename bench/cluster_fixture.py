@@ -30,6 +30,7 @@ READY_SECONDS = 120.0
 STOP_SECONDS = 30.0
 HOST = "127.0.0.1"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AGAIN_SECONDS = 2.0
 # Options of httpx for loopback: no proxy, and no system certificates, which take long to read.
 DIRECTLY: Final[Mapping[str, Any]] = {"trust_env": False, "verify": False}
 
@@ -134,6 +135,7 @@ def bench_cluster() -> Iterator[BenchCluster]:
         log = stack.enter_context(closing(EventLog(require_url(service_settings.database_url))))
         cluster = BenchCluster(service_settings, require_url(owner.database_url), token, log)
         stack.callback(cluster.stop_all)
+        stack.callback(ignore_signals)
         yield cluster
 
 
@@ -143,16 +145,27 @@ class BenchCommandFailed(LabledgerError):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGINT and SIGTERM within the context. Restore the handlers at the end."""
-    before = {number: signal.signal(number, signal.default_int_handler) for number in SIGNALS}
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM within the context. Restore the handlers at the end.
+
+    It is raised again and again until `ignore_signals`, because Python drops an exception in a destructor or
+    in the callback of a weak reference, and each import has such a callback.
+    """
+    before = {number: signal.signal(number, _interrupt) for number in (*SIGNALS, signal.SIGALRM)}
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
+def _interrupt(*_: object) -> None:
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+    raise KeyboardInterrupt
+
+
 def ignore_signals() -> None:
     """Ignore both signals from now on, so that the clean-up completes. For use inside `interruptible`."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)

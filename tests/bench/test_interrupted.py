@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from bench import cluster_fixture
+
 TIMEOUT_SECONDS = 120
 
 
@@ -48,3 +50,20 @@ def test_bench__interrupted__nothing_is_left(tmp_path: Path, how: signal.Signals
     while any(Path(f"/proc/{pid}").exists() for pid in processes):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+class Interrupting:
+    """An object whose destructor is interrupted."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_interruptible__interrupt_in_a_destructor__is_raised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    dropped: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda hooked: dropped.append(hooked.exc_type))
+    monkeypatch.setattr(cluster_fixture, "AGAIN_SECONDS", 0.05)
+    with pytest.raises(KeyboardInterrupt), cluster_fixture.interruptible():
+        Interrupting()
+        time.sleep(TIMEOUT_SECONDS)
+    assert dropped == [KeyboardInterrupt]
