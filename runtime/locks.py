@@ -54,7 +54,7 @@ class LockClass(Enum):
     LEASE = LockSpec(
         LockKind.SESSION,
         "The right of one scheduler to decide.",
-        advisory="objsubid = 2 AND classid = 19532 AND objid <> 21058",
+        advisory="objsubid = 2 AND classid = 19533",
         places=(("live.take_lease()", "pg_try_advisory_lock"),),
     )
     REBUILD = LockSpec(

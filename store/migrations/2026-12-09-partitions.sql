@@ -117,7 +117,8 @@ BEGIN
     ORDER BY r.request;
 END $$;
 
--- The number of each lease, for its advisory lock: a hash of its name could be that of another lease, too.
+-- The number of each lease, for its advisory lock: a hash of its name could be that of another lease, too. The first
+-- half of the key is that of leases alone.
 CREATE TABLE log.lease_numbers (
     name   text    PRIMARY KEY,
     number integer NOT NULL UNIQUE GENERATED ALWAYS AS IDENTITY
@@ -137,7 +138,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT k.pid FROM pg_locks k
     WHERE k.locktype = 'advisory' AND k.granted AND k.objsubid = 2
       AND k.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-      AND k.classid = 19532::oid AND k.objid = (SELECT n.number::oid FROM log.lease_numbers n WHERE n.name = lease)
+      AND k.classid = 19533::oid AND k.objid = (SELECT n.number::oid FROM log.lease_numbers n WHERE n.name = lease)
 $$;
 
 CREATE OR REPLACE FUNCTION live.take_lease(lease text, new_holder text, seconds double precision) RETURNS bigint
@@ -145,7 +146,7 @@ LANGUAGE plpgsql SET search_path = live, pg_temp AS $$
 DECLARE
     taken bigint;
 BEGIN
-    IF NOT pg_try_advisory_lock(19532, log.lease_number(lease)) THEN
+    IF NOT pg_try_advisory_lock(19533, log.lease_number(lease)) THEN
         RETURN NULL;
     END IF;
     taken := log.take_lease(lease, new_holder);

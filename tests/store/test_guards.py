@@ -193,7 +193,7 @@ def test_lease__lock_kept_by_a_session_that_is_no_holder__is_ended(
         first.release()
         wait_until(
             lambda: (
-                hung.execute("SELECT pg_try_advisory_lock(19532, log.lease_number(%s))", (NAME,)).fetchone()
+                hung.execute("SELECT pg_try_advisory_lock(19533, log.lease_number(%s))", (NAME,)).fetchone()
                 == (True,)
             )
         )

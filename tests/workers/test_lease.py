@@ -27,7 +27,7 @@ NAME = "scheduler/test"
 # The lease was not renewed for its whole length, and a little longer.
 AGE = b"UPDATE live.leases SET renewed_at = renewed_at - make_interval(secs => lease_seconds + 1)"
 RENEWED_AT = b"SELECT renewed_at FROM live.leases"
-LOCK = b"SELECT pg_try_advisory_lock(19532, log.lease_number(%s))"
+LOCK = b"SELECT pg_try_advisory_lock(19533, log.lease_number(%s))"
 
 
 @pytest.fixture
