@@ -40,7 +40,7 @@ def no_versions(patch: pytest.MonkeyPatch) -> None:
     append = LogTables.append
 
     def unexpecting(self: LogTables, *arrays: Any) -> Any:
-        command_ids, leases, epochs, digests, answers, numbers, subjects, _, *events = arrays
+        command_ids, leases, epochs, digests, answers, numbers, subjects, _, partitions, *events = arrays
         seen: dict[str, int] = {}
         versions = []
         for subject in events[1]:
@@ -48,7 +48,7 @@ def no_versions(patch: pytest.MonkeyPatch) -> None:
             versions.append(seen[subject])
         now = [self.versions.get(subject, 0) for subject in subjects]
         return append(self, command_ids, leases, epochs, digests, answers, numbers, subjects, now,
-                      *events[:2], versions, *events[3:])  # fmt: skip
+                      partitions, *events[:2], versions, *events[3:])  # fmt: skip
 
     patch.setattr(LogTables, "append", unexpecting)
 
