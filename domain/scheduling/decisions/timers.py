@@ -92,8 +92,9 @@ def correct(partition: Partition, clock: LoopInput, findings: Findings) -> list[
     corrections, so that deadlines expire under any load.
     """
     partition.begin_tentative(clock.now)
-    left_out = (() if clock.may_expire else ENDING, OVERLOOKED if partition.state == STOPPED else ())
-    checks = (check for check in CHECKS if not any(check in each for each in left_out))
+    ending = frozenset[Check]() if clock.may_expire else ENDING
+    left_out = ending | OVERLOOKED if partition.state == STOPPED else ending
+    checks = (check for check in CHECKS if check not in left_out)
     decisions = [decision for check in checks for decision in check(partition, clock, findings)]
     return with_batch(partition, decisions)
 

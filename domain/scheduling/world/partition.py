@@ -209,7 +209,7 @@ class Partition(PartitionQueries):
         elif isinstance(event, directory_events.PartitionConfigured):
             self._configure()
         elif isinstance(event, directory_events.PartitionStateChanged):
-            self.state = event.state
+            self.state = state_of(self.document)
         elif kind == "partition":
             self._put_job_filters()
 

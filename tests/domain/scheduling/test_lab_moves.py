@@ -8,6 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
+from domain.directory.events import PartitionStateChanged
+from domain.directory.partition_states import ACTIVE, STOPPED
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
@@ -194,3 +196,8 @@ def act(chance: Random, world: TwoPartitions) -> None:
         world.set_pool(chance.choice(("net", "gpu")), chance.choice(names), chance.random() < 0.7)
     else:
         world.own(chance.choice(names), chance.choice(("ada", "eve")))
+
+
+def test_state__of_another_partition_changes__is_not_its_own(world: TwoPartitions) -> None:
+    world.commit([("partition/other", PartitionStateChanged(STOPPED))])
+    assert (world.both[DEFAULT].state, world.both[OTHERS].state) == (ACTIVE, STOPPED)

@@ -84,36 +84,32 @@ class RecordingMutex:
         self.release()
 
 
-class RecordingTaskLock(asyncio.Lock):
+class _RecordingTask:
+    """A lock or semaphore of tasks that records, as the first base of a class."""
+
+    _holds: _Holds
+
+    async def acquire(self) -> Any:
+        self._holds.enter()
+        await super().acquire()  # type: ignore[misc]
+        self._holds.acquired()
+        return True
+
+    def release(self) -> None:
+        super().release()  # type: ignore[misc]
+        self._holds.released()
+
+
+class RecordingTaskLock(_RecordingTask, asyncio.Lock):
     def __init__(self, holds: _Holds) -> None:
         super().__init__()
         self._holds = holds
 
-    async def acquire(self) -> Any:
-        self._holds.enter()
-        await super().acquire()
-        self._holds.acquired()
-        return True
 
-    def release(self) -> None:
-        super().release()
-        self._holds.released()
-
-
-class RecordingSemaphore(asyncio.Semaphore):
+class RecordingSemaphore(_RecordingTask, asyncio.Semaphore):
     def __init__(self, holds: _Holds, value: int) -> None:
         super().__init__(value)
         self._holds = holds
-
-    async def acquire(self) -> Any:
-        self._holds.enter()
-        await super().acquire()
-        self._holds.acquired()
-        return True
-
-    def release(self) -> None:
-        super().release()
-        self._holds.released()
 
 
 def install(locks: ModuleType, recorder: Recorder) -> None:
