@@ -72,7 +72,11 @@ def _move_command(move: str) -> click.Command:
     """Return the command that makes a move of a partition."""
     moved, does = MOVES[move]
 
-    @click.command(move, help=f"{move.capitalize()} the partition NAME ({DEFAULT}): {does}.")
+    @click.command(
+        move,
+        help=f"{move.capitalize()} the partition NAME ({DEFAULT}): {does}.",
+        short_help=f"{move.capitalize()} a partition.",
+    )
     @click.argument("name", default=DEFAULT)
     @remote
     def command(client: Client, output: Output, name: str) -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # The fields of event data that a line shows, in this order.
 SHOWN_FIELDS: tuple[str, ...] = (
-    "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
-    "until", "seconds", "group", "whiteboard", "locks",
+    "system", "recipe_id", "lab_controller", "condition", "state", "priority", "task_id", "result", "reason",
+    "user", "until", "seconds", "group", "whiteboard", "locks",
 )  # fmt: skip
 # The fields that a line shows of an event about a job filter: of the event and of its document.
 SHOWN_OF_JOB_FILTER = ("name", "action", "limit", "reason")

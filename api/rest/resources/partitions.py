@@ -60,7 +60,7 @@ class Partitions:
         paging.answer_read(resp, at, _shown(document))
 
     @operation(
-        "Let a partition take jobs and grant systems",
+        "Start a partition, so that it takes jobs and grants systems",
         answers.PartitionMoved,
         versioned=True,
     )
@@ -68,7 +68,7 @@ class Partitions:
         await self._move(req, resp, name, START)
 
     @operation(
-        "Let a partition take no new jobs, and finish those that it has",
+        "Drain a partition, so that it takes no new jobs and finishes those that it has",
         answers.PartitionMoved,
         versioned=True,
     )
@@ -76,7 +76,7 @@ class Partitions:
         await self._move(req, resp, name, DRAIN)
 
     @operation(
-        "Let a partition take no new jobs and grant no systems; what has started goes on",
+        "Stop a partition, so that it takes no new jobs and grants nothing; what has started goes on",
         answers.PartitionMoved,
         versioned=True,
     )
