@@ -111,6 +111,7 @@ class LockClass(Enum):
         tables=("log.writer",),
         places=(
             ("log.append()", "LOCK TABLE log.writer"),
+            ("log.append_unless_joined()", "LOCK TABLE log.writer"),
             ("log.append_hangs()", "LOCK TABLE log.writer"),
             ("store/migrations/2026-11-23-quotas.sql", "LOCK TABLE log.writer"),
         ),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from domain.events import Moment
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.read_set import ReadSet, neighbours
 from domain.subjects import State, evolve
 from runtime.locks import LockClass
@@ -14,30 +16,49 @@ from store.event_log import EventLog
 MAX_CACHED_STATES = 20_000
 
 
+class Cached(NamedTuple):
+    """A state, and the partition of its first event."""
+
+    state: State
+    partition: int
+
+
 class Aggregates:
     """A least-recently-used cache of the immutable states of aggregates, by subject. Thread-safe."""
 
     def __init__(self, log: EventLog, max_cached: int = MAX_CACHED_STATES) -> None:
         self._log = log
         self._max_cached = max_cached
-        self._states = LockClass.AGGREGATES.shared(OrderedDict[str, State]())
+        self._cached = LockClass.AGGREGATES.shared(OrderedDict[str, Cached]())
         self._lock = LockClass.AGGREGATES.mutex()
 
     def load(self, subjects: Iterable[str]) -> dict[str, State]:
         """Return subject -> state of the existing aggregates, as of one position. Blocking; one query."""
         with self._lock:
-            states = {subject: self._states.get(subject) for subject in dict.fromkeys(subjects)}
+            cached = {subject: self._cached.get(subject) for subject in dict.fromkeys(subjects)}
         new_events = self._log.load(
-            {subject: state.version if state else 0 for subject, state in states.items()}
+            {subject: known.state.version if known else 0 for subject, known in cached.items()}
         )
         for subject, events in new_events.items():
-            state = states[subject]
+            known = cached[subject]
             for recorded in events:
-                state = evolve(subject, state, recorded.event, Moment.of(recorded))
-            states[subject] = state
-        existing = {subject: state for subject, state in states.items() if state is not None}
+                before, partition = known or (None, recorded.partition)
+                known = Cached(evolve(subject, before, recorded.event, Moment.of(recorded)), partition)
+            cached[subject] = known
+        existing = {subject: known for subject, known in cached.items() if known is not None}
         self._cache(existing)
-        return existing
+        return {subject: known.state for subject, known in existing.items()}
+
+    def partitions(self, subjects: Iterable[str]) -> dict[str, int]:
+        """Return the partitions of existing jobs, recipes, sets and commands. Blocking; mostly no query."""
+        wanted = dict.fromkeys(subjects)
+        with self._lock:
+            cached = {subject: self._cached.get(subject) for subject in wanted}
+        found = {subject: known.partition for subject, known in cached.items() if known is not None}
+        unknown = [subject for subject in wanted if subject not in found]
+        if unknown:
+            found |= self._log.first_partitions(unknown)
+        return {subject: number or DEFAULT_NUMBER for subject, number in found.items()}
 
     def as_of(self, subject: str, position: int) -> State | None:
         """Return the state at a position, None before the first event. Blocking; one query, no cache."""
@@ -68,16 +89,16 @@ class Aggregates:
         todo = list(reached)
         with self._lock:
             while todo:
-                state = self._states.get(todo.pop())
-                fresh = [other for other in neighbours(state) if other not in reached] if state else []
+                known = self._cached.get(todo.pop())
+                fresh = [other for other in neighbours(known.state) if other not in reached] if known else []
                 reached.update(dict.fromkeys(fresh))
                 todo += fresh
         return reached
 
-    def _cache(self, states: dict[str, State]) -> None:
+    def _cache(self, states: dict[str, Cached]) -> None:
         with self._lock:
-            for subject, state in states.items():
-                self._states[subject] = state
-                self._states.move_to_end(subject)
-            while len(self._states) > self._max_cached:
-                self._states.popitem(last=False)
+            for subject, known in states.items():
+                self._cached[subject] = known
+                self._cached.move_to_end(subject)
+            while len(self._cached) > self._max_cached:
+                self._cached.popitem(last=False)

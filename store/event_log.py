@@ -90,6 +90,7 @@ class EventLog(EventStore[str]):
             request.new_recipes,
             request.original,
             request.partition,
+            request.joins_seen,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:
@@ -108,6 +109,13 @@ class EventLog(EventStore[str]):
     def existing(self, subjects: Iterable[str]) -> frozenset[str]:
         """Return those of the subjects that have events. One query."""
         return frozenset(subject for (subject,) in self.rows(SQL["existing"], (list(subjects),)))
+
+    def first_partitions(self, subjects: Sequence[str]) -> dict[str, int]:
+        """Return subject -> the partition of its first event, without subjects that have none. One query.
+
+        A command has the partition of the event that caused it, whose position is its number.
+        """
+        return dict(self.rows(SQL["first_partitions"], (list(subjects),)))
 
     def at(self, positions: Sequence[int]) -> dict[int, Recorded]:
         events = self._recorded(SQL["at_positions"], (list(positions),))
@@ -174,6 +182,11 @@ class EventLog(EventStore[str]):
             Ids(next(job_ids), *(tuple(islice(*part)) for part in zip(parts, job, strict=True)))
             for job in jobs
         ]
+
+    def take_partition_number(self) -> int:
+        """Return a number that no partition has had."""
+        ((number,),) = self.rows(SQL["take_partition_number"], ())
+        return int(number)
 
     def last_job_id(self) -> int:
         """Return the last job id that `take_ids` has returned to any process; 0 before the first."""

@@ -100,6 +100,17 @@ ORDER BY e.originator_id, e.originator_version
 -- name: existing
 SELECT originator_id FROM log.events WHERE originator_id = ANY (%s::text[]) AND originator_version = 1
 
+-- name: first_partitions
+SELECT wanted.subject, e.partition
+FROM unnest(%s::text[]) AS wanted (subject)
+CROSS JOIN LATERAL (
+    SELECT partition FROM log.events WHERE originator_id = wanted.subject AND originator_version = 1
+    UNION ALL
+    SELECT partition FROM log.events WHERE notification_id =
+        CASE WHEN wanted.subject LIKE 'command/%%' THEN substring(wanted.subject FROM 9)::bigint END
+    LIMIT 1
+) AS e
+
 -- name: page
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE notification_id > %(after)s ORDER BY notification_id LIMIT %(limit)s
@@ -198,6 +209,9 @@ SELECT ARRAY(SELECT nextval('log.job_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.recipe_set_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.recipe_ids') FROM generate_series(1, %s)),
        ARRAY(SELECT nextval('log.task_ids') FROM generate_series(1, %s))
+
+-- name: take_partition_number
+SELECT nextval('log.partition_numbers')
 
 -- name: last_job_id
 -- The last job id given out, also if no job has it; null before the first.

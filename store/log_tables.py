@@ -12,7 +12,7 @@ from psycopg.errors import UniqueViolation
 
 from domain.partition_numbers import read_by
 from store.mapper import StoredRow
-from store.sql import APPENDS, BOUNDED, SQL
+from store.sql import APPEND_UNLESS_JOINED, APPENDS, BOUNDED, SQL
 
 Rows = Sequence[tuple[Any, ...]]
 
@@ -49,7 +49,7 @@ class LogTables:
         self.on_commit: list[Callable[[Sequence[StoredRow]], None]] = []
         self._now = now
         self._rows_of: dict[str, list[StoredRow]] = defaultdict(list)
-        self._ids = {"job": 0, "recipe_set": 0, "recipe": 0, "task": 0}
+        self._ids = {"job": 0, "recipe_set": 0, "recipe": 0, "task": 0, "partition": 1}
 
     @property
     def end(self) -> int:
@@ -183,10 +183,23 @@ class LogTables:
 
     def take_ids(self, *counts: int) -> Rows:
         """Return the next ids of jobs, recipe sets, recipes and tasks."""
-        return [tuple(self._take(kind, count) for kind, count in zip(self._ids, counts, strict=True))]
+        return [tuple(self._take(kind, count) for kind, count in zip(self._ids, counts, strict=False))]
 
     def last_job_id(self) -> Rows:
         return [(self._ids["job"] or None,)]
+
+    def take_partition_number(self) -> Rows:
+        return [(self._take("partition", 1)[0],)]
+
+    def first_partitions(self, subjects: Sequence[str]) -> Rows:
+        """Return subject and partition, for a command that of the event with its number as position."""
+        found: list[tuple[Any, ...]] = []
+        for subject in subjects:
+            kind, _, name = subject.partition("/")
+            caused_by = self.events[int(name) - 1 : int(name)] if kind == "command" else []
+            rows = self._rows_of.get(subject) or caused_by
+            found += [(subject, row.partition) for row in rows[:1]]
+        return found
 
     def _take(self, kind: str, count: int) -> list[int]:
         first = self._ids[kind] + 1
@@ -223,8 +236,18 @@ def _append(tables: LogTables, params: Any) -> Rows:
     return [(*row, None, None) for row in tables.append(*params[:_ARRAY_COUNT])]
 
 
+def _append_unless_joined(tables: LogTables, params: Any) -> Rows:
+    seen, *arrays = params
+    joined = ("system.registered", "system.lab-controller-changed")
+    (command_id,) = arrays[0]
+    if command_id not in tables.commits and any(row.topic in joined for row in tables.events[seen:]):
+        return [("conflict", *(None,) * 8)]
+    return _append(tables, arrays)
+
+
 STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     **dict.fromkeys(APPENDS.values(), _append),
+    APPEND_UNLESS_JOINED: _append_unless_joined,
     SQL["load"]: lambda tables, params: tables.load(*params),
     SQL["existing"]: lambda tables, params: tables.existing(*params),
     SQL["at_positions"]: lambda tables, params: tables.at_positions(*params),
@@ -234,6 +257,8 @@ STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     SQL["commits_of"]: lambda tables, params: tables.commits_of(*params),
     SQL["take_ids"]: lambda tables, params: tables.take_ids(*params),
     SQL["last_job_id"]: lambda tables, _: tables.last_job_id(),
+    SQL["first_partitions"]: lambda tables, params: tables.first_partitions(*params),
+    SQL["take_partition_number"]: lambda tables, _: tables.take_partition_number(),
     SQL["rest_of_commit"]: lambda tables, params: tables.events[slice(*params)],
     BOUNDED["page"]: lambda tables, params: tables.page(params),
     BOUNDED["page_of"]: lambda tables, params: tables.page_of(params),

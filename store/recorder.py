@@ -20,7 +20,7 @@ from domain.partition_numbers import EVERYBODY
 from domain.recipe.lifecycle import FINISHED
 from store.datastore import Datastore
 from store.requests import Committed, Conflict, Fence, Fenced, Outcome
-from store.sql import APPENDS
+from store.sql import APPEND_UNLESS_JOINED, APPENDS
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
@@ -42,6 +42,7 @@ class StoredAppend:
     new_recipes: Mapping[str, int] = field(default_factory=dict)
     original: Original | None = None
     partition: int = EVERYBODY
+    joins_seen: int | None = None
 
     @property
     def byte_count(self) -> int:
@@ -83,6 +84,10 @@ class Recorder(PostgresApplicationRecorder):
 
 def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
     """Return the statement that appends these requests, without unused parts, and its parameters."""
+    if any(request.joins_seen is not None for request in requests):
+        (alone,) = requests
+        counted = (alone.actor, len(alone.rows), alone.byte_count)
+        return APPEND_UNLESS_JOINED, [alone.joins_seen, *_arrays(requests), *counted]
     recipes, originals = _recipes(requests), _originals(requests)
     is_one, with_recipes, with_originals = len(requests) == 1, any(recipes), any(originals)
     written = [[each.actor, len(each.rows), each.byte_count] for each in requests]

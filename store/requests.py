@@ -31,7 +31,8 @@ class AppendRequest:
     that lost the answer. `expected` has the versions of all aggregates that the changes depend on, 0 for a
     new one, and must contain each changed subject. `digest` and `answer` are stored for repeated requests.
     `partition` is that of all changes, or EVERYBODY. `new_recipes` counts by owner. `original` has the
-    submitted bytes, which are stored beside the log.
+    submitted bytes, which are stored beside the log. With `joins_seen` the request is in conflict if a system
+    has joined a lab after this position; it must then be appended alone.
     """
 
     command_id: str
@@ -42,6 +43,7 @@ class AppendRequest:
     answer: bytes | None = None
     original: Original | None = None
     partition: int = EVERYBODY
+    joins_seen: int | None = None
     subjects: frozenset[str] = field(init=False)
     changed: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)

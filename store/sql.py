@@ -49,3 +49,8 @@ APPENDS = {
 """The statement that appends: for one request or more, with or without recipes that begin or finish, and with
 or without originals.
 """
+
+APPEND_UNLESS_JOINED = APPENDS[True, False, False].replace(
+    b"log.append(", b"log.append_unless_joined(%b::bigint, "
+)
+"""The statement that appends one request, unless a system has joined a lab after a position."""

@@ -6,11 +6,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
+from api.use_cases.owning_partition import Owner, owner_of
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import FaultyInput, Refused, Stale, display_subject
 from domain.events import Change, Decided, Stamp
 from domain.job.submission import Original
-from domain.partition_numbers import partition_of
 from domain.read_set import ReadSet
 from store.requests import AppendRequest, Committed, Conflict, Outcome, new_command_id, require_committed
 
@@ -24,25 +24,31 @@ def append_for(
     versions: Mapping[str, int],
     answer: bytes | None = None,
     original: Original | None = None,
+    partition: int | None = None,
 ) -> AppendRequest:
     """Return the append of decided changes.
 
     `versions` are those of the aggregates that the decision used. A changed aggregate without a version is
-    new. The command id is that of the request, otherwise a new one. Raises TooOften if the actor has reached
-    the quota of log bytes for the day.
+    new. The command id is that of the request, otherwise a new one. New jobs need their `partition`; that of
+    other changes is found here. May block. Raises TooOften if the actor has reached the quota of log bytes
+    for the day.
     """
     if request.has_quota:
         parts.quotas.require_log_bytes(request.actor)
     subjects = [subject for subject, _ in decided]
+    if partition is None:
+        owner = owner_of(parts.aggregates, parts.feed.directory, decided)
+    else:
+        owner = Owner(partition)
     stamp = Stamp(at=parts.clock(), actor=request.actor, cause=f"request/{request.request_id}")
     return AppendRequest(
         command_id=request.command_id or new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
-        expected={**dict.fromkeys(subjects, 0), **versions},
+        expected={**dict.fromkeys(subjects, 0), **owner.versions, **versions},
         digest=request.digest,
         answer=answer,
         original=original,
-        partition=partition_of(subjects),
+        partition=owner.partition,
     )
 
 

@@ -202,6 +202,18 @@ class TokenRevoked(DirectoryEvent):
     pass
 
 
+@event("partition.created")
+class PartitionCreated(DirectoryEvent):
+    """`number` is that of the partition in the log, which no other partition ever has."""
+
+    number: int
+
+
+@event("partition.removed")
+class PartitionRemoved(DirectoryEvent):
+    pass
+
+
 @event("partition.configured")
 class PartitionConfigured(DirectoryEvent):
     """`configuration` is the whole new configuration, in the canonical form of `domain.admission`."""
@@ -229,5 +241,12 @@ class PartitionJobFilterRemoved(DirectoryEvent):
     name: str
 
 
-REMOVED = (UserRemoved, GroupRemoved, PoolRemoved, LabControllerRemoved, DistroTreeRemoved)
+REMOVED = (
+    UserRemoved,
+    GroupRemoved,
+    PoolRemoved,
+    LabControllerRemoved,
+    DistroTreeRemoved,
+    PartitionRemoved,
+)
 """Events after which the name is free until it is registered again."""

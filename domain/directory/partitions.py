@@ -1,7 +1,7 @@
 """Partitions in the directory: their configuration and job filters, and the events that change these.
 
-At present there is one partition, whose subject has a version for all of its rules. It needs no registration:
-until its first event, its document is empty and the defaults hold.
+Each has a subject with a version for all of its rules. `default` needs no creation: until its first event,
+its document is empty and the defaults hold.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory import events as directory_events
 from domain.directory.state import Directory, DirectoryEntry
 from domain.events import Event
-from domain.partition_numbers import DEFAULT_NUMBER, DEFAULT_PARTITION
+from domain.partition_numbers import DEFAULT_NUMBER, DEFAULT_PARTITION, PartitionIdentity
 
 KIND: Final = "partition"
+LAB: Final = "lab-controller"
 DEFAULT: Final = DEFAULT_PARTITION.name
 PARTITION: Final = DEFAULT_PARTITION.subject
 
@@ -40,11 +41,40 @@ def partition_document(directory: Directory, name: str = DEFAULT) -> Document:
     return {} if entry is None else entry.document
 
 
+def identity_of(directory: Directory, name: str) -> PartitionIdentity | None:
+    """Return the identity of the partition of this name, None without one."""
+    if name == DEFAULT:
+        return DEFAULT_PARTITION
+    entry = directory.get(KIND, name)
+    return None if entry is None else PartitionIdentity(entry.document["number"], name)
+
+
+def identities(directory: Directory) -> list[PartitionIdentity]:
+    """Return the partitions that exist: `default`, then the others by name."""
+    others = (
+        PartitionIdentity(entry.document["number"], name)
+        for name, entry in directory.items(KIND)
+        if name != DEFAULT
+    )
+    return [DEFAULT_PARTITION, *sorted(others, key=lambda identity: identity.name)]
+
+
 def number_of_lab(directory: Directory, lab: str) -> int:
     """Return the number of the partition of a lab, 0 for none; a lab that never moved is in `default`."""
-    entry = directory.get("lab-controller", lab)
+    entry = directory.get(LAB, lab)
     number: int = DEFAULT_NUMBER if entry is None else entry.document.get("partition", DEFAULT_NUMBER)
     return number
+
+
+def lab_of(directory: Directory, fqdn: str) -> str | None:
+    """Return the lab of a system, None for an unknown system."""
+    entry = directory.get("system", fqdn)
+    return None if entry is None else entry.document["lab_controller"]
+
+
+def systems_of_lab(directory: Directory, lab: str) -> list[str]:
+    """Return the systems of a lab, in the order of their registration. Scans all systems."""
+    return [fqdn for fqdn, entry in directory.items("system") if entry.document["lab_controller"] == lab]
 
 
 def configuration_of(document: Document) -> Configuration:

@@ -17,7 +17,8 @@ from domain.directory.membership import FormerMembers, PoolSystems
 from domain.directory.name_index import NameIndex
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
-from domain.system.events import SystemInventoryChanged, SystemRegistered
+from domain.partition_numbers import DEFAULT_NUMBER, DEFAULT_PARTITION
+from domain.system.events import SystemInventoryChanged, SystemLabControllerChanged, SystemRegistered
 from domain.system.failures import BROKEN_AFTER
 
 Document = Mapping[str, Any]
@@ -25,7 +26,15 @@ Document = Mapping[str, Any]
 FOLDED_EVENTS: tuple[type[Event], ...] = tuple(
     event
     for event in TOPICS.values()
-    if issubclass(event, (directory_events.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
+    if issubclass(
+        event,
+        (
+            directory_events.DirectoryEvent,
+            SystemRegistered,
+            SystemInventoryChanged,
+            SystemLabControllerChanged,
+        ),
+    )
 )
 
 # Events of an entry that do not change its document.
@@ -82,13 +91,17 @@ def people_of(group: Document) -> tuple[str, ...]:
 
 
 class Directory:
-    """Mutable: `apply` the events of the log in order, then query."""
+    """Mutable: `apply` the events of the log in order, then query.
+
+    `partition_names` has the names of all partitions that ever existed, by number.
+    """
 
     def __init__(self) -> None:
         self.credentials = Credentials()
         self._entries: dict[str, dict[str, DirectoryEntry]] = {}
         self._pools = PoolSystems()
         self.former_members = FormerMembers()
+        self.partition_names: dict[int, str] = {DEFAULT_NUMBER: DEFAULT_PARTITION.name}
         self._folded: dict[str, str] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
@@ -101,7 +114,7 @@ class Directory:
         kind, name = split_subject(recorded.subject)
         if isinstance(event, SystemRegistered | SystemInventoryChanged):
             self._collect_names(event)
-        elif not isinstance(event, directory_events.DirectoryEvent):
+        elif not isinstance(event, directory_events.DirectoryEvent | SystemLabControllerChanged):
             return
         if kind == "system":
             self._folded[name.casefold()] = name
@@ -115,6 +128,8 @@ class Directory:
         for token_id in self.credentials.apply(name, recorded):
             del self._entries["token"][token_id]
         self._pools.apply(name, event)
+        if isinstance(event, directory_events.PartitionCreated):
+            self.partition_names[event.number] = name
         if kind == "group":
             self.former_members.changed(
                 name, people_of(before.document if before else {}), people_of(document)
@@ -135,6 +150,7 @@ class Directory:
             "access": self.credentials.plain(),
             "pools": self._pools.plain(),
             "leavers": self.former_members.plain(),
+            "partition_names": [[number, name] for number, name in self.partition_names.items()],
             "keys": list(self._keys),
             "arches": list(self._arches),
             "power_types": list(self._power_types),
@@ -148,6 +164,7 @@ class Directory:
         self.credentials.restore(values["access"])
         self._pools.restore(values["pools"])
         self.former_members.restore(values["leavers"])
+        self.partition_names = dict(values["partition_names"])
         self._folded = {name.casefold(): name for name, _ in self.items("system")}
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])

@@ -129,7 +129,8 @@ class Partition(PartitionQueries):
             if kind == "lab-controller":
                 self.directory.drop(kind, name)
         for recorded in history:
-            self.directory.apply(recorded)
+            if isinstance(recorded.event, directory_events.DirectoryEvent):
+                self.directory.apply(recorded)
         for system in states_after(history):
             self._put_system(system)
 
