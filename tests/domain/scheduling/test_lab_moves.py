@@ -117,6 +117,26 @@ def test_system__moves_to_a_lab_of_another_partition__goes_with_it(world: TwoPar
     assert (world.system_of(here), world.system_of(there)) == (None, "x")
 
 
+def test_lab__moves_with_a_pending_system__its_new_partition_decides_for_it(world: TwoPartitions) -> None:
+    held = submit(world, DEFAULT, "a")
+    world.settle_both()
+    world.turn_to(DEFAULT)
+    world.complete(held)
+    assert world.systems["a"].usage == "pending"
+    waits = submit(world, OTHERS, "a")
+    world.move_lab("lab-1", OTHERS)
+    assert world.both[OTHERS].systems == world.fresh(OTHERS).systems
+    world.settle_both()
+    assert (world.system_of(waits), world.systems["a"].usage) == ("a", "waiting")
+    cause = next(
+        each.stamp.cause
+        for each in world.log
+        if each.event.TOPIC == "system.scheduled" and each.partition == OTHERS
+    )
+    moved = next(each for each in world.log if each.event.TOPIC == "lab-controller.partition-changed")
+    assert cause == f"event/{moved.position}"
+
+
 def test_commit__about_systems_of_both__each_folds_its_own(world: TwoPartitions) -> None:
     world.move_lab("lab-1", OTHERS)
     before = world.both[DEFAULT].systems["a"], world.both[OTHERS].systems.get("x")
@@ -137,7 +157,7 @@ def test_grant__lab_leaves_before_its_commit__is_in_conflict(world: TwoPartition
 
 def is_free(world: TwoPartitions, lab: str) -> bool:
     systems = [system for system in world.systems.values() if system.lab_controller == lab]
-    return all(each.usage == "idle" and each.reservation is None for each in systems)
+    return all(each.recipe_id is None and each.reservation is None for each in systems)
 
 
 @pytest.mark.parametrize("seed", range(6))
