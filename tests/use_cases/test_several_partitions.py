@@ -11,6 +11,7 @@ import pytest
 from api.use_cases.change_partition import configure_partition, move_partition, would_configure
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.create_partition import create_partition
+from api.use_cases.import_systems import ImportItem, InputLocation, import_systems
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
@@ -294,3 +295,18 @@ def test_jobs_of_one_submission__name_several_partitions__refused(gpu: Town) -> 
         gpu.ask(submit_jobs, by("eve"), jobs)
     done = gpu.ask(submit_jobs, by("eve"), [AcceptedJob(of(GPU)), AcceptedJob(of())])
     assert columns(gpu, done) == {number_of(gpu, GPU)}
+
+
+def test_import__of_systems_of_several_partitions__refused(gpu: Town) -> None:
+    names(gpu, GPU, OTHER_LAB)
+    items = [
+        ImportItem(
+            InputLocation(f"systems[{index}]"), fqdn, {}, NewSystemValues(owner="ada", lab_controller=lab)
+        )
+        for index, (fqdn, lab) in enumerate({"a": LAB, "b": OTHER_LAB}.items())
+    ]
+    before = gpu.log.end()
+    with pytest.raises(FaultyInput, match=r"has systems of several partitions \(default, gpu\)"):
+        gpu.ask(import_systems, as_admin(), items, [])
+    assert gpu.log.end() == before
+    assert columns(gpu, gpu.ask(import_systems, as_admin(), items[:1], [])) == {1}
