@@ -56,7 +56,7 @@ class Feed:
         self.directory = Directory()
         self.distro_trees = DistroTrees(self.directory)
         self.visibility = VisibilityIndex(self.directory)
-        self.broadcast = Broadcast(log)
+        self.broadcast = Broadcast(log, self.directory.partition_names)
         self.tailer: Tailer | None = None
         # When set, long polls end at once.
         self.is_closing = False
@@ -162,11 +162,12 @@ class Feed:
 
     def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[EventMessage], list[int]]:
         """Return the events of a page for the directory, messages of all its events, and their sizes."""
-        mapper = self._log.mapper
+        mapper, names = self._log.mapper, self.directory.partition_names
         messages = []
         for row in page:
             mapper.require_readable(row)
-            messages.append(EventMessage(row.position, row.topic, row.subject, partial(mapper.recorded, row)))
+            read = partial(mapper.recorded, row)
+            messages.append(EventMessage(row.position, row.topic, row.subject, row.partition, read, names))
         folded = [mapper.recorded(row) for row in page if row.topic in FOLDED_TOPICS]
         return folded, messages, [len(row.state) for row in page]
 

@@ -38,6 +38,11 @@ def partition_of(subjects: Iterable[str]) -> int:
     return DEFAULT_NUMBER if kinds <= OF_ONE_PARTITION else EVERYBODY
 
 
+def of_job(partition: int) -> int:
+    """Return the partition of a job, by that of an event of it; events from before partitions name none."""
+    return partition or DEFAULT_NUMBER
+
+
 def read_by(partition: int) -> list[int]:
     """Return the numbers of the events that the scheduler of a partition reads."""
     return [EVERYBODY, partition]

@@ -1,7 +1,8 @@
 -- Documents by kind and name, tokens included, and commands to lab controllers.
 
 -- name: documents
--- Open intervals have an index of their own, so that the query does not scan closed ones for them.
+-- Open intervals have an index of their own, so that the query does not scan closed ones for them. The lab controllers
+-- of a partition are its `labs`; of `default` all but the few `other_labs`.
 SELECT name, version, document FROM (
     SELECT name, version, document FROM read.documents
     WHERE kind = %(kind)s AND until_position = 9223372036854775807 AND since_position <= %(at)s
@@ -11,7 +12,21 @@ SELECT name, version, document FROM (
       AND since_position <= %(at)s
 ) AS found
 WHERE name > %(after)s
+  AND (%(labs)s::text[] IS NULL OR name = ANY (%(labs)s::text[]))
+  AND (%(other_labs)s::text[] IS NULL OR name <> ALL (%(other_labs)s::text[]))
 ORDER BY name LIMIT %(limit)s
+
+-- name: moved_labs
+-- The lab controllers that are not in `default`, with the numbers of their partitions, 0 for none.
+SELECT name, (document ->> 'partition')::integer AS partition FROM (
+    SELECT name, document FROM read.documents
+    WHERE kind = 'lab-controller' AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT name, document FROM read.documents
+    WHERE kind = 'lab-controller' AND until_position < 9223372036854775807 AND until_position > %(at)s
+      AND since_position <= %(at)s
+) AS found
+WHERE document ->> 'partition' <> '1' ORDER BY name
 
 -- name: document
 SELECT name, version, document FROM (

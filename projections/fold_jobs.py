@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from domain.events import Recorded, data_of
 from domain.job import events as job_events
+from domain.partition_numbers import of_job
 from domain.priority import Priority
 from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
@@ -22,6 +23,7 @@ def job_document(
         group_name=event.group,
         whiteboard=event.whiteboard,
         document=event.document,
+        partition=of_job(recorded.partition),
     )
     models.job_documents.add(row, now)
 

@@ -13,6 +13,7 @@ from typing import Any
 from domain.events import Recorded
 from domain.fast_dataclasses import maker
 from domain.lab_commands.derive import PlacedRecipe, of_recipe
+from domain.partition_numbers import of_job
 from domain.priority import Priority
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import BEFORE_START, OPEN_TASK, UNPLACED
@@ -58,6 +59,7 @@ def recipe_details(
         guestargs=event.guestargs,
         reservesys=event.reservesys,
         locks=event.locks,
+        partition=of_job(recorded.partition),
     )
     models.recipe_details.add(row, now)
 
@@ -70,6 +72,7 @@ def _identity(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdent
         distro_tree_id=event.distro_tree_id,
         host_recipe_id=event.host_recipe_id,
         locks=event.locks,
+        partition=of_job(recorded.partition),
     )
 
 
@@ -128,6 +131,7 @@ def _update_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Ins
         priority=int(Priority[models.recipe_sets.of((ids.recipe_set_id,)).priority]),
         submission=ids.submission,
         lab_controller=after.lab_controller,
+        partition=ids.partition,
     )
     models.queue.put((recipe_id,), row, now)
 

@@ -33,7 +33,7 @@ SELECT d.recipe_id, lived.state,
             SELECT level, name, until_position FROM locks WHERE recipe_id = d.recipe_id OFFSET 0) AS l
         WHERE l.until_position = 9223372036854775807),
        d.since, lived.waiting, lived.locked, lived.running,
-       d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id, d.locks
+       d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id, d.locks, d.partition
 FROM (
     -- Three queries, each with its index; one condition would scan all recipes.
     SELECT unnest(%(recipes)s::integer[]) AS recipe_id

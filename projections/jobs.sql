@@ -1,15 +1,24 @@
 -- Jobs and their recipe sets.
 
 -- name: job_ids
--- Ids of the jobs of a page, newest first. `projections/sql.py` chooses the fastest of the four queries.
+-- Ids of the jobs of a page, newest first. `projections/sql.py` chooses the fastest of the five queries.
 SELECT job_id FROM read.job_documents WHERE job_id < %(before)s AND since_position <= %(at)s
 ORDER BY job_id DESC LIMIT %(limit)s
+
+-- name: job_ids_of_partition
+-- The comparisons of whole rows force the intended index, as in `log.last_before`.
+SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
+  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+WHERE (d.partition, d.job_id) < (%(partition)s, %(before)s) AND d.partition >= %(partition)s
+  AND d.since_position <= %(at)s AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
+ORDER BY d.partition DESC, d.job_id DESC LIMIT %(limit)s
 
 -- name: job_ids_of_owner
 SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.owner = %(owner)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
   AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text)
+  AND (%(partition)s::integer IS NULL OR d.partition = %(partition)s::integer)
   AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
 ORDER BY d.job_id DESC LIMIT %(limit)s
 
@@ -17,6 +26,7 @@ ORDER BY d.job_id DESC LIMIT %(limit)s
 SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.group_name = %(group)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
+  AND (%(partition)s::integer IS NULL OR d.partition = %(partition)s::integer)
   AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
 ORDER BY d.job_id DESC LIMIT %(limit)s
 
@@ -34,14 +44,15 @@ SELECT so.job_id FROM (
 CROSS JOIN LATERAL (
     SELECT FROM read.job_documents d WHERE d.job_id = so.job_id
       AND (%(owner)s::text IS NULL OR d.owner = %(owner)s::text)
-      AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text) OFFSET 0) AS theirs
+      AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text)
+      AND (%(partition)s::integer IS NULL OR d.partition = %(partition)s::integer) OFFSET 0) AS theirs
 WHERE so.job_id < %(before)s
 ORDER BY so.job_id DESC LIMIT %(limit)s
 
 -- name: jobs
 -- Jobs by id. The ids of their recipe sets, which never change, are JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
-       d.group_name AS "group", d.since AS submitted_at,
+       d.group_name AS "group", d.partition, d.since AS submitted_at,
        array_to_json(ARRAY (
            SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r WHERE r.job_id = d.job_id ORDER BY 1
        ))::text AS recipe_set_ids
@@ -52,7 +63,7 @@ WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 -- name: job
 -- The document includes later changes by users. It is JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
-       d.submitter, d.group_name AS "group", d.since AS submitted_at,
+       d.submitter, d.group_name AS "group", d.partition, d.since AS submitted_at,
        (CASE WHEN j.changed IS NULL THEN d.document
              ELSE (d.document - 'product') || jsonb_strip_nulls(j.changed) END)::text AS document
 FROM read.job_documents d JOIN read.jobs j
@@ -60,7 +71,7 @@ FROM read.job_documents d JOIN read.jobs j
 WHERE d.job_id = %(job_id)s
 
 -- name: recipe_set
-SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", s.priority, s.state, s.result
+SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, s.priority, s.state, s.result
 FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
 WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
 

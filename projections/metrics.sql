@@ -20,12 +20,18 @@ WHERE state NOT IN ('completed', 'cancelled', 'aborted') ORDER BY state
 SELECT level, state, open_count AS locks FROM read.lock_counts ORDER BY level, state
 
 -- name: oldest_unplaced
--- The oldest recipe is the first of some priority, assigned or not, in the order of the queue.
+-- The oldest recipe is the first of some priority, assigned or not, in the order of the queue of a partition. The queue
+-- of a removed partition is empty.
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
-FROM (VALUES (true), (false)) AS wanted (not_assigned) CROSS JOIN generate_series(-5, -1) AS minus_priority
+FROM (
+    SELECT 1 AS partition
+    UNION SELECT (document ->> 'number')::integer FROM read.documents
+    WHERE kind = 'partition' AND until_position = 9223372036854775807 AND document ? 'number') AS existing
+CROSS JOIN (VALUES (true), (false)) AS wanted (not_assigned) CROSS JOIN generate_series(-5, -1) AS minus_priority
 CROSS JOIN LATERAL (
     SELECT recipe_id FROM read.queue
-    WHERE until_position = 9223372036854775807 AND (NOT assigned) = not_assigned AND (-priority) = minus_priority
+    WHERE until_position = 9223372036854775807 AND partition = existing.partition
+      AND (NOT assigned) = not_assigned AND (-priority) = minus_priority
     ORDER BY submission, recipe_id LIMIT 1) AS first
 JOIN read.recipe_details d USING (recipe_id)
 

@@ -25,6 +25,7 @@ class RecipeIdentity(NamedTuple):
     distro_tree_id: int | None
     host_recipe_id: int | None
     locks: Mapping[str, Any]
+    partition: int
 
 
 class StateCounts:

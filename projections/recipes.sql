@@ -1,21 +1,26 @@
 -- Recipes, their tasks, and the queue.
 
 -- name: queue
--- Unplaced recipes, without guests. `since` is the beginning of the state; a change of priority does not change it.
--- Open and closed intervals have an index each, in the order of the queue, so that the query reads no more rows than
--- it returns.
+-- Unplaced recipes of some partitions, without guests. `since` is the beginning of the state; a change of priority does
+-- not change it.
+-- Open intervals have an index in the order of the queue of each partition, so that the query reads no more rows than
+-- it returns of each; closed intervals have an index of positions.
 SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
-       r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard, d.since AS submitted_at
+       r.since, r.since_position, d.owner, d.group_name AS "group", q.partition, d.whiteboard, d.since AS submitted_at
 FROM (
     SELECT * FROM (
-        (SELECT * FROM read.queue
-         WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
-           AND (NOT assigned, -priority, submission, recipe_id)
-             > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
-         ORDER BY NOT assigned, -priority, submission, recipe_id LIMIT %(limit)s)
+        SELECT found.* FROM unnest(%(partitions)s::integer[]) AS wanted (partition)
+        CROSS JOIN LATERAL (
+            SELECT * FROM read.queue
+            WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+              AND partition = wanted.partition
+              AND (NOT assigned, -priority, submission, recipe_id)
+                > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
+            ORDER BY NOT assigned, -priority, submission, recipe_id LIMIT %(limit)s) AS found
         UNION ALL
         (SELECT * FROM read.queue
          WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+           AND partition = ANY (%(partitions)s::integer[])
            AND (NOT assigned, -priority, submission, recipe_id)
              > (%(not_assigned)s, %(minus_priority)s, %(submission)s, %(recipe_id)s)
          ORDER BY NOT assigned, -priority, submission, recipe_id LIMIT %(limit)s)
@@ -30,7 +35,7 @@ ORDER BY NOT q.assigned, -q.priority, q.submission, q.recipe_id
 -- name: queue_of
 -- Recipes by id, with the columns of `queue`, in no order.
 SELECT r.recipe_id, d.recipe_set_id, d.job_id, r.state, r.lab_controller, r.since, r.since_position,
-       d.owner, d.group_name AS "group", d.whiteboard
+       d.owner, d.group_name AS "group", d.partition, d.whiteboard
 FROM read.recipes r JOIN read.recipe_details d USING (recipe_id)
 WHERE r.recipe_id = ANY (%(recipe_ids)s) AND r.since_position <= %(at)s AND r.until_position > %(at)s
 
@@ -46,7 +51,7 @@ WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s) AND j.has_conditions
 
 -- name: recipe
 -- `guests` are the ids of a host's guests.
-SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.whiteboard, d.role,
+SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.partition, d.whiteboard, d.role,
        d.distro_tree_id, d.distro, d.host_recipe_id, d.guestname, d.guestargs, d.reservesys,
        d.locks AS declared_locks,
        ARRAY (SELECT g.recipe_id FROM read.recipe_details g

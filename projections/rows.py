@@ -18,6 +18,7 @@ class JobDocumentRow(NamedTuple):
     group_name: str | None
     whiteboard: str
     document: Mapping[str, Any]
+    partition: int
 
 
 class RecipeDetailsRow(NamedTuple):
@@ -41,6 +42,7 @@ class RecipeDetailsRow(NamedTuple):
     guestargs: str | None
     reservesys: Mapping[str, Any] | None
     locks: Mapping[str, Any]
+    partition: int
 
 
 class TaskResultRow(NamedTuple):
@@ -104,6 +106,7 @@ class QueueRow(NamedTuple):
     priority: SmallInt
     submission: BigInt
     lab_controller: str | None
+    partition: int
 
 
 class IdleRow(NamedTuple):

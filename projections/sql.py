@@ -38,18 +38,18 @@ Documents that an answer passes on unchanged are JSON text, which saves decoding
 
 
 SYSTEM_FILTERS = ("condition", "usage", "lab_controller", "pool", "owner")
-JOB_FILTERS = ("owner", "group", "state")
+JOB_FILTERS = ("owner", "group", "state", "partition")
 # Parameters without any filter.
-ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, "fqdn", "hidden"))
+ANY_LAB: Mapping[str, Any] = dict.fromkeys(("labs", "other_labs"))
+ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, *ANY_LAB, "fqdn", "hidden"))
 ANY_LOCK: Mapping[str, Any] = dict.fromkeys(("level", "name", "state", "hidden"))
 ANY_JOB: Mapping[str, Any] = dict.fromkeys(JOB_FILTERS)
 
 
 def job_ids_query(filters: Mapping[str, Any]) -> str:
     """Return the name of the fastest query. In a long log nearly all jobs are finished."""
-    state, owner, group = (filters[name] for name in ("state", "owner", "group"))
-    if state is not None and (state not in FINISHED or (owner is None and group is None)):
+    state = filters["state"]
+    narrowing = [name for name in ("owner", "group", "partition") if filters[name] is not None]
+    if state is not None and (state not in FINISHED or not narrowing):
         return "job_ids_in_state"
-    if owner is not None:
-        return "job_ids_of_owner"
-    return "job_ids" if group is None else "job_ids_of_group"
+    return f"job_ids_of_{narrowing[0]}" if narrowing else "job_ids"

@@ -1,6 +1,7 @@
 -- Systems, the idle pool, and the usage of systems.
 --
--- Hidden systems are unnested, because PostgreSQL then uses a hash table, and would search an array row by row.
+-- Hidden systems are unnested, because PostgreSQL then uses a hash table, and would search an array row by row. The
+-- systems of a partition are those of its `labs`; of `default` all but those of the few `other_labs`.
 
 -- name: systems
 -- All systems that match the filters, except `hidden` ones; unused filters are null. A person has the system if
@@ -25,6 +26,8 @@ WHERE s.fqdn > %(after)s
   AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
   AND (%(condition)s::text IS NULL OR s.condition = %(condition)s::text)
   AND (%(usage)s::text IS NULL OR u.usage = %(usage)s::text)
+  AND (%(labs)s::text[] IS NULL OR s.lab_controller = ANY (%(labs)s::text[]))
+  AND (%(other_labs)s::text[] IS NULL OR s.lab_controller <> ALL (%(other_labs)s::text[]))
   AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
 ORDER BY s.fqdn LIMIT %(limit)s
 
@@ -44,7 +47,10 @@ SELECT fqdn, lab_controller, since, since_position FROM (
      WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
      ORDER BY fqdn)
 ) AS idle
-WHERE fqdn > %(after)s AND (%(hidden)s::text[] IS NULL OR fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
+WHERE fqdn > %(after)s
+  AND (%(labs)s::text[] IS NULL OR lab_controller = ANY (%(labs)s::text[]))
+  AND (%(other_labs)s::text[] IS NULL OR lab_controller <> ALL (%(other_labs)s::text[]))
+  AND (%(hidden)s::text[] IS NULL OR fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
@@ -61,7 +67,7 @@ ORDER BY since_position
 -- Seconds by condition and usage from one moment to before another, grouped by a property of the system at that time:
 -- a system that moved between labs counts in each for the time there. A system in two pools counts in both, and one in
 -- no pool under null; the same holds for architectures. `until` must not be after the moment of `at`. `hidden` systems
--- count in every sum that does not name them.
+-- count in every sum that does not name them. With `labs` or without `other_labs`, only the time in these labs counts.
 WITH span AS MATERIALIZED (
     -- The positions at both ends.
     SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
@@ -85,6 +91,8 @@ CROSS JOIN LATERAL (
     WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position >= coalesce((
         SELECT max(b.since_position) FROM read.systems b
         WHERE b.fqdn = known.fqdn AND b.since_position <= span.first), 0)
+      AND (%(labs)s::text[] IS NULL OR i.lab_controller = ANY (%(labs)s::text[]))
+      AND (%(other_labs)s::text[] IS NULL OR i.lab_controller <> ALL (%(other_labs)s::text[]))
     OFFSET 0) AS s
 CROSS JOIN LATERAL (
     SELECT i.condition, i.usage, i.since,

@@ -133,7 +133,9 @@ class EventLog(EventStore[str]):
         size_bytes: int = MAX_PAGE_BYTES,
     ) -> tuple[list[Recorded], int]:
         """Return the next selected events, and the position up to which they are complete."""
-        query = "all_between" if selection.is_everything else "selected"
+        query = "of_partition" if selection.is_by_partition else "selected"
+        if selection.is_everything and selection.partition is None:
+            query = "all_between"
         params = {
             "after": after,
             "upto": upto,
@@ -143,6 +145,8 @@ class EventLog(EventStore[str]):
             "subjects": list(selection.subjects),
             "of_subject": list(selection.topics) if selection.topics else None,
             "hidden": list(selection.hidden),
+            "partition": selection.partition,
+            "everything": selection.is_everything,
         }
         rows, available = bounded_rows(self.rows(BOUNDED[query], params))
         events = [self.mapper.recorded(row) for row in rows]

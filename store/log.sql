@@ -169,6 +169,16 @@ FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)
   AND topic <> ALL (%(hidden)s::text[])
 ORDER BY notification_id LIMIT %(limit)s
 
+-- name: of_partition
+-- All events of one partition, by its index, or those with one of the topics or subjects.
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
+FROM log.events
+WHERE (partition, notification_id) > (%(partition)s::integer, %(after)s::bigint)
+  AND (partition, notification_id) <= (%(partition)s::integer, %(upto)s::bigint)
+  AND (%(everything)s OR topic = ANY (%(topics)s::text[]) OR originator_id = ANY (%(subjects)s::text[]))
+  AND topic <> ALL (%(hidden)s::text[])
+ORDER BY partition, notification_id LIMIT %(limit)s
+
 -- name: selected
 -- One topic or subject at a time, so that a rare one does not scan the log for its next row. The comparisons of whole
 -- rows force the intended index, because the planner cannot know which topics are rare.
@@ -179,6 +189,7 @@ FROM (
         SELECT * FROM log.events AS e
         WHERE (e.topic, e.notification_id) > (wanted.topic, %(after)s::bigint)
           AND (e.topic, e.notification_id) <= (wanted.topic, %(upto)s::bigint)
+          AND (%(partition)s::integer IS NULL OR e.partition = %(partition)s::integer)
         ORDER BY e.topic, e.notification_id LIMIT %(limit)s
     ) AS found
     UNION ALL
@@ -188,6 +199,7 @@ FROM (
         WHERE (e.originator_id, e.originator_version) > (wanted.subject, log.version_at(wanted.subject, %(after)s))
           AND (e.originator_id, e.originator_version) <= (wanted.subject, log.version_at(wanted.subject, %(upto)s))
           AND (%(of_subject)s::text[] IS NULL OR e.topic = ANY (%(of_subject)s::text[]))
+          AND (%(partition)s::integer IS NULL OR e.partition = %(partition)s::integer)
           AND e.topic <> ALL (%(hidden)s::text[])
         ORDER BY e.originator_id, e.originator_version LIMIT %(limit)s
     ) AS found

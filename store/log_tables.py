@@ -140,6 +140,17 @@ class LogTables:
         rows = [row for row in self.events[params["after"] : params["upto"]] if row.topic not in hidden]
         return self.bounded(rows[: params["limit"]], params["bytes"])
 
+    def of_partition(self, params: Mapping[str, Any]) -> Rows:
+        topics, subjects, hidden = (frozenset(params[name]) for name in ("topics", "subjects", "hidden"))
+        rows = (
+            row
+            for row in self.events[params["after"] : params["upto"]]
+            if row.partition == params["partition"]
+            and (params["everything"] or row.topic in topics or row.subject in subjects)
+            and row.topic not in hidden
+        )
+        return self.bounded(list(islice(rows, params["limit"])), params["bytes"])
+
     @staticmethod
     def bounded(rows: Sequence[StoredRow], max_bytes: int) -> Rows:
         """Return the first rows up to a size, at least one, each with the number of all given rows."""
@@ -155,9 +166,11 @@ class LogTables:
     def selected(self, params: Mapping[str, Any]) -> Rows:
         topics, subjects = frozenset(params["topics"]), frozenset(params["subjects"])
         of_subject, hidden = params["of_subject"], frozenset(params["hidden"])
-        after, upto = params["after"], params["upto"]
+        after, upto, partition = params["after"], params["upto"], params["partition"]
 
         def is_selected(row: StoredRow) -> bool:
+            if partition is not None and row.partition != partition:
+                return False
             if row.topic in topics:
                 return True
             has_topic = row.subject in subjects and (of_subject is None or row.topic in of_subject)
@@ -263,6 +276,7 @@ STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     BOUNDED["page"]: lambda tables, params: tables.page(params),
     BOUNDED["page_of"]: lambda tables, params: tables.page_of(params),
     BOUNDED["all_between"]: lambda tables, params: tables.all_between(params),
+    BOUNDED["of_partition"]: lambda tables, params: tables.of_partition(params),
     BOUNDED["selected"]: lambda tables, params: tables.selected(params),
 }
 """Statement -> the function that returns its rows."""

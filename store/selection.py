@@ -26,20 +26,31 @@ def subjects_of(recorded: Recorded) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of events by topic and subject; None selects all.
+    """A selection of events by topic, subject and partition; None selects all.
 
     `recipe/*` selects every recipe, by topics: they begin with the kind of their subject. Events with
-    `hidden` topics or `unseen` subjects (`subjects_of`) are excluded.
+    `hidden` topics or `unseen` subjects (`subjects_of`) are excluded. With the number of a partition, only
+    its own events are selected, without those that concern all partitions.
     """
 
     topics: tuple[str, ...] | None = None
     subject: tuple[str, ...] | None = None
     hidden: tuple[str, ...] = ()
     unseen: frozenset[str] = frozenset()
+    partition: int | None = None
 
     @cached_property
     def is_everything(self) -> bool:
+        """Return whether all topics and subjects are selected."""
         return not self.topics and not self._named
+
+    @cached_property
+    def is_by_partition(self) -> bool:
+        """Return whether to find the events by the index of the partition, not by topics and subjects.
+
+        A kind has many topics, each with events of all partitions; a caller asks for few topics.
+        """
+        return self.partition is not None and not self.topics and (self.is_everything or bool(self._kinds))
 
     @cached_property
     def anywhere(self) -> tuple[str, ...]:
@@ -59,6 +70,10 @@ class Selection:
         if topic in self.anywhere:
             return True
         return (self.is_everything or subject in self.subjects) and self.wants_of_subject(topic)
+
+    def has_partition(self, partition: int) -> bool:
+        """Return whether events of the partition with this number are selected."""
+        return self.partition is None or partition == self.partition
 
     def sees(self, subjects: Iterable[str]) -> bool:
         """Return whether none of an event's subjects is unseen."""

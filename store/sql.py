@@ -15,7 +15,7 @@ SQL = named_queries(Path(__file__).with_name("log.sql"))
 # An event may contain a whole job, so a read is limited in bytes, too.
 MAX_PAGE_BYTES = 4 << 20
 
-BOUNDED_NAMES = ("page", "page_of", "all_between", "selected")
+BOUNDED_NAMES = ("page", "page_of", "all_between", "of_partition", "selected")
 BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in BOUNDED_NAMES}
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from api.watching.capacity import max_watchers
 from api.watching.groups import WatcherGroups, visible
-from api.watching.message import EventMessage
+from api.watching.message import EventMessage, PartitionNames
 from api.watching.recent import Recent
 from api.watching.watcher import Watcher, WatcherConnection
 from runtime.locks import LockClass
@@ -40,11 +40,12 @@ class WatchingCounters:
 class Broadcast:
     """The watchers of one event loop."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, names: PartitionNames) -> None:
         self.counters = WatchingCounters()
         self.recent = Recent()
         self.position = 0
         self._log = log
+        self._names = names
         self._groups = WatcherGroups()
         self._watchers: dict[Watcher, None] = {}
         self._count_by_user = Counter[str]()
@@ -137,7 +138,7 @@ class Broadcast:
 
     def _read(self, after: int, upto: int, selection: Selection) -> tuple[Sequence[EventMessage], int]:
         selected, through = self._log.select(after, upto, PAGE_EVENTS, selection, PAGE_BYTES)
-        messages = [EventMessage.from_recorded(recorded) for recorded in selected]
+        messages = [EventMessage.from_recorded(recorded, self._names) for recorded in selected]
         for message in messages:
             # Decoded in this thread, outside the event loop.
             message.text  # noqa: B018

@@ -22,7 +22,9 @@ class WatcherGroup:
 
 
 def visible(selection: Selection, messages: Sequence[EventMessage]) -> Sequence[EventMessage]:
-    """Return the messages without those about `unseen` subjects."""
+    """Return the messages of the selected partition, without those about `unseen` subjects."""
+    if selection.partition is not None:
+        messages = [message for message in messages if selection.has_partition(message.partition)]
     if not selection.unseen:
         return messages
     return [message for message in messages if selection.sees(message.subjects)]

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 import orjson
 
-from domain.directory.partitions import DEFAULT
 from domain.events import Recorded, shown_of
-from domain.partition_numbers import EVERYBODY
 from store.selection import POOL_SYSTEM_TOPICS, subjects_of
+
+PartitionNames = Mapping[int, str]
+"""The name of each partition that ever existed, by its number."""
 
 
 class EventMessage:
     """An event to send, which is decoded for the first watcher, because most events have none."""
 
-    __slots__ = ("_read", "_subjects", "_text", "position", "subject", "topic")
+    __slots__ = ("_names", "_read", "_subjects", "_text", "partition", "position", "subject", "topic")
 
-    def __init__(self, position: int, topic: str, subject: str, read: Callable[[], Recorded]) -> None:
+    def __init__(
+        self,
+        position: int,
+        topic: str,
+        subject: str,
+        partition: int,
+        read: Callable[[], Recorded],
+        names: PartitionNames,
+    ) -> None:
         self.position = position
         self.topic = topic
         self.subject = subject
+        self.partition = partition
+        self._names = names
         self._read: Callable[[], Recorded] | None = read
         self._text = b""
         self._subjects: tuple[str, ...] = (subject,)
 
     @classmethod
-    def from_recorded(cls, recorded: Recorded) -> EventMessage:
-        return cls(recorded.position, recorded.event.TOPIC, recorded.subject, lambda: recorded)
+    def from_recorded(cls, recorded: Recorded, names: PartitionNames) -> EventMessage:
+        position, topic, subject = recorded.position, recorded.event.TOPIC, recorded.subject
+        return cls(position, topic, subject, recorded.partition, lambda: recorded, names)
 
     @property
     def text(self) -> bytes:
@@ -46,16 +58,16 @@ class EventMessage:
     def _decode(self) -> None:
         if self._read is not None:
             recorded, self._read = self._read(), None
-            self._text, self._subjects = server_sent(recorded), subjects_of(recorded)
+            self._text, self._subjects = server_sent(recorded, self._names), subjects_of(recorded)
 
 
-def server_sent(recorded: Recorded) -> bytes:
+def server_sent(recorded: Recorded, names: PartitionNames) -> bytes:
     """Return the event as a server-sent event (WHATWG HTML, 9.2)."""
-    data = orjson.dumps(event_document(recorded), option=orjson.OPT_UTC_Z)
+    data = orjson.dumps(event_document(recorded, names), option=orjson.OPT_UTC_Z)
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (recorded.position, recorded.event.TOPIC.encode(), data)
 
 
-def event_document(recorded: Recorded) -> dict[str, Any]:
+def event_document(recorded: Recorded, names: PartitionNames) -> dict[str, Any]:
     stamp, basis = recorded.stamp, recorded.stamp.basis
     body: dict[str, Any] = {
         "position": recorded.position,
@@ -68,7 +80,7 @@ def event_document(recorded: Recorded) -> dict[str, Any]:
         "cause": stamp.cause,
         "basis": basis.position if basis else None,
         "commit_end": recorded.commit_end,
-        "partition": None if recorded.partition == EVERYBODY else DEFAULT,
+        "partition": names.get(recorded.partition),
         "data": shown_of(recorded.event),
     }
     if basis is not None:

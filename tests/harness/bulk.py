@@ -19,11 +19,22 @@ SUBJECTS = 2_000
 
 
 class BulkEvents:
-    """Appends commits of one to four events. Each name has its own subjects, and always the same events."""
+    """Appends commits of one to four events. Each name has its own subjects, and always the same events.
 
-    def __init__(self, log: EventLog, name: int = 1, words: int = 20, subjects: int = SUBJECTS) -> None:
+    They are of one partition, by default that of their subjects.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        name: int = 1,
+        words: int = 20,
+        subjects: int = SUBJECTS,
+        partition: int | None = None,
+    ) -> None:
         self._log = log
         self._subjects = subjects
+        self._partition = partition
         self._name = name
         self._dice = random.Random(name)
         self._words = "x" * words
@@ -60,9 +71,9 @@ class BulkEvents:
         expected = {change.subject: versions.get(change.subject, 0) for change in changes}
         for change in changes:
             versions[change.subject] = versions.get(change.subject, 0) + 1
-        return AppendRequest(
-            f"busy/{self._name}/{next(self._commits)}", changes, expected, partition=partition_of(expected)
-        )
+        partition = partition_of(expected) if self._partition is None else self._partition
+        command_id = f"busy/{self._name}/{next(self._commits)}"
+        return AppendRequest(command_id, changes, expected, partition=partition)
 
     def _happened(self) -> tuple[str, Event]:
         number = self._name * self._subjects + self._dice.randrange(self._subjects)

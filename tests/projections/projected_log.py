@@ -11,9 +11,9 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from domain.events import Change, Event, Recorded
-from domain.partition_numbers import partition_of
+from domain.partition_numbers import DEFAULT_NUMBER, partition_of
 from projections.projector import Projector
-from projections.sql import ANY_LOCK, ANY_SYSTEM, QUERIES
+from projections.sql import ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES
 from store.datastore import connect
 from store.event_log import EventLog
 from store.requests import AppendRequest
@@ -38,18 +38,20 @@ class ProjectedLog:
         self._projector = Projector(connection)
         self._versions = Counter[str]()
 
-    def commit(self, *happened: Happened) -> range:
+    def commit(self, *happened: Happened, partition: int | None = None) -> range:
         """Append and project events; return the positions of the commit."""
-        written = self.write(*happened)
+        written = self.write(*happened, partition=partition)
         self.project(self.unread())
         return written
 
-    def write(self, *happened: Happened) -> range:
+    def write(self, *happened: Happened, partition: int | None = None) -> range:
+        """Append events; a partition is that of their subjects."""
         subjects = dict.fromkeys(subject for subject, _ in happened)
         expected = {subject: self._versions[subject] for subject in subjects}
         changes = tuple(Change(subject, event, STAMP) for subject, event in happened)
+        number = partition_of(expected) if partition is None else partition
         (outcome,) = self.log.append(
-            [AppendRequest(f"commit/{self.log.end()}", changes, expected, partition=partition_of(expected))]
+            [AppendRequest(f"commit/{self.log.end()}", changes, expected, partition=number)]
         )
         self._versions.update(subject for subject, _ in happened)
         return positions(outcome)
@@ -68,7 +70,7 @@ class ProjectedLog:
 
     def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
         """Return the rows of a named query, as of the end unless `at` is given."""
-        asked = {"at": self._projector.position, "hidden": None, **params}
+        asked = {"at": self._projector.position, "hidden": None, **ANY_LAB, **params}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(QUERIES[query], asked).fetchall()
 
@@ -87,7 +89,7 @@ class ProjectedLog:
 
     def queue(self, **params: Any) -> list[dict[str, Any]]:
         start = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0}
-        return self.rows("queue", **start, limit=1_000, **params)
+        return self.rows("queue", **{**start, "partitions": [DEFAULT_NUMBER], "limit": 1_000, **params})
 
     def recipe(self, recipe_id: int, **params: Any) -> dict[str, Any]:
         return self.row("recipe", recipe_id=recipe_id, **params)

@@ -19,7 +19,7 @@ from domain.recipe import events as recipe_events
 from domain.roll_up import RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
-from projections.sql import ANY_JOB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL, job_ids_query
+from projections.sql import ANY_JOB, ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL, job_ids_query
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
@@ -58,7 +58,7 @@ def queries(at: int, moment: datetime) -> Queries:
     job = {**recipe, "job_id": 60, "recipe_id": None}
     short = {"since": moment - timedelta(milliseconds=50), "until": moment}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
-        "queue": ("queue", first_page),
+        "queue": ("queue", {**first_page, "partitions": [1, 2]}),
         "locks": ("locks", {**ANY_LOCK, **FIRST_LOCKS}),
         "locks of a level": ("locks", {**ANY_LOCK, **FIRST_LOCKS, "level": "system", "state": "awaited"}),
         "held locks": ("held_locks", recipe),
@@ -84,11 +84,12 @@ def queries(at: int, moment: datetime) -> Queries:
     for title, filters in {
         "jobs that wait": {"state": "queued"},
         "of one": {"owner": "eve", "state": "running"},
+        "jobs of a partition": {"partition": 2, "state": "completed"},
     }.items():
         jobs = {**ANY_JOB, "before": 2**31, "limit": 5, **filters}
         asked[title] = (job_ids_query(jobs), jobs)
     return {
-        title: (QUERIES[name], {"at": at, "hidden": None, **params})
+        title: (QUERIES[name], {"at": at, "hidden": None, **ANY_LAB, **params})
         for title, (name, params) in asked.items()
     }
 
@@ -166,7 +167,7 @@ def test_cost__lab_and_queue_six_times_as_large__a_page_and_each_metric_cost_no_
     page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 5}
     metrics = named_queries(Path(projections.__file__).with_name("metrics.sql"))
     asked: Queries = {
-        "page": (QUERIES["queue"], {"at": 10_000, **page}),
+        "page": (QUERIES["queue"], {"at": 10_000, "partitions": [1], **page}),
         **{name: (query, {}) for name, query in metrics.items()},
     }
     put_in_queue(planner, 1, 1_000)
@@ -178,10 +179,33 @@ def test_cost__lab_and_queue_six_times_as_large__a_page_and_each_metric_cost_no_
     )
 
 
-def put_in_queue(owner: Owner, first: int, last: int) -> None:
+def test_cost__few_jobs_of_a_partition_among_many__a_page_reads_few_rows_of_others(planner: Owner) -> None:
+    start = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0}
+    jobs = {**ANY_JOB, "before": 2**31, "partition": 2}
+    asked: Queries = {
+        "queue": (QUERIES["queue"], {"at": 10_000, "limit": 5, "partitions": [2], **start}),
+        "jobs": (QUERIES[job_ids_query(jobs)], {"at": 10_000, "limit": 5, **jobs}),
+    }
+    put_in_queue(planner, 1, 5, partition=2)
+    before = pages(planner, asked)
+    put_in_queue(planner, 6, 6_000)
+    after = pages(planner, asked)
+    assert {title: after[title] <= MAX_GROWTH * before[title] + 5 for title in asked} == dict.fromkeys(
+        asked, True
+    )
+    position = {"at": 10_000, "limit": 5, "partitions": [1, 2], **start}
+    both = [row[0] for row in planner.execute(QUERIES["queue"], position).fetchall()]
+    first = "SELECT recipe_id FROM read.queue ORDER BY -priority, submission LIMIT 5"
+    assert both == [number for (number,) in planner.execute(first.encode()).fetchall()]
+
+
+def put_in_queue(owner: Owner, first: int, last: int, partition: int = 1) -> None:
     rows = {
-        "queue": "(recipe_id, state, assigned, priority, submission, since_position, since)"
-        " SELECT n, 'queued', false, 1 + mod(n, 5), n, n, now()",
+        "queue": "(recipe_id, state, assigned, priority, submission, since_position, since, partition)"
+        f" SELECT n, 'queued', false, 1 + mod(n, 5), n, n, now(), {partition}",
+        "jobs": "(job_id, state, result, since_position, since) SELECT n, 'queued', 'New', n, now()",
+        "job_documents": "(job_id, owner, submitter, whiteboard, document, since_position, since, partition)"
+        f" SELECT n, 'eve', 'eve', '', '{{}}', n, now(), {partition}",
         "recipes": "(recipe_id, state, since_position, since) SELECT n, 'queued', n, now()",
         "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard,"
         " tasks, since_position, since) SELECT n, n, n, 'eve', '', '[]', n, now()",
@@ -200,9 +224,9 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
     summed = {"since": moment, "until": moment, "group_by": "system"}
     asked: dict[str, dict[str, Any]] = {
         "systems": {**ANY_SYSTEM, **page},
-        "idle_pool": page,
+        "idle_pool": {**ANY_LAB, **page},
         "locks": {**ANY_LOCK, **FIRST_LOCKS},
-        "system_usage": summed,
+        "system_usage": {**ANY_LAB, **summed},
         "usage_of_each_system": {**summed, **page},
     }
     assert asked.keys() == {name for name, query in QUERIES.items() if b"%(hidden)s" in query}

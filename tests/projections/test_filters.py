@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from random import Random
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from domain.directory.events import PoolRegistered
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS
 from projections.sql import ANY_JOB, ANY_SYSTEM, job_ids_query
@@ -19,6 +20,8 @@ from tests.projections.projected_log import ProjectedLog, projected_log
 from tests.projections.random_history import LABS, POOLS, SYSTEMS, anything
 from tests.projections.recipe_lives import GROUPS, OWNERS, lives
 
+# EVERYBODY is that of jobs from before partitions.
+PARTITIONS = (EVERYBODY, DEFAULT_NUMBER, 2)
 JOBS = 40
 ALL = 1_000
 PAGE = 3
@@ -39,7 +42,8 @@ def moments(models: ProjectedLog) -> list[int]:
     models.commit(*(registered(fqdn, lab_controller=dice.choice(LABS)) for fqdn in SYSTEMS))
     commits, ends = lives(dice, JOBS), [0]
     while part := list(islice(commits, 20)):
-        ends.append(models.commit(*(one for commit in part for one in commit))[-1])
+        happened = [one for commit in part for one in commit]
+        ends.append(models.commit(*happened, partition=dice.choice(PARTITIONS))[-1])
         models.commit(*(one for _ in range(10) for one in anything(dice, SYSTEMS)))
     return [*dice.sample(ends, 5), models.commit(lab("last"))[-1]]
 
@@ -63,8 +67,8 @@ def test_jobs__of_any_owner_group_and_state__are_those_of_the_whole_list(
     seen = 0
     for at in moments:
         everything = jobs(models, at)
-        for group, state in product({*GROUPS, None}, (None, *RECIPE.states)):
-            filters = {"owner": owner, "group": group, "state": state}
+        for group, state, partition in product({*GROUPS, None}, (None, *RECIPE.states), (None, 1, 2, 3)):
+            filters = {"owner": owner, "group": group, "state": state, "partition": partition}
             wanted = [row for row in everything if _matches(row, filters)]
             assert jobs(models, at, **filters) == wanted, f"{filters} as of {at}"
             seen += len(wanted)
@@ -100,7 +104,7 @@ def test_systems__with_a_filter__come_by_pages(models: ProjectedLog, moments: li
     assert models.rows("systems", **{**asked, "owner": "bob"}, after="", limit=PAGE) == []
 
 
-def _matches(row: dict[str, Any], filters: dict[str, str | None]) -> bool:
+def _matches(row: dict[str, Any], filters: Mapping[str, str | int | None]) -> bool:
     given = {name: value for name, value in filters.items() if value is not None}
     pool = given.pop("pool", None)
     return (pool is None or pool in row["pools"]) and all(row[name] == value for name, value in given.items())

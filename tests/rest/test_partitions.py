@@ -22,7 +22,9 @@ def _started(client: httpx.Client) -> Iterator[None]:
 
 
 def test_partition__before_any_event__is_active(client: httpx.Client) -> None:
-    assert client.get("/partitions").json()["partitions"] == [{"name": "default", "state": "active"}]
+    labs = [lab["fqdn"] for lab in client.get("/lab-controllers").json()["lab_controllers"]]
+    shown = {"name": "default", "state": "active", "lab_controllers": labs}
+    assert client.get("/partitions").json()["partitions"] == [shown]
     assert client.get(PATH).json()["state"] == "active"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from store.event_log import EventLog
+from store.sql import BOUNDED
 from tests.harness.sessions import Owner
 
 MANY = 20_000
@@ -37,3 +38,14 @@ def test_last_before__many_events_of_another_partition__reads_only_the_last_row(
         fetched = full.execute(FETCHED).fetchone()
     assert found == (last,)
     assert fetched is not None and fetched[0] <= 1
+
+
+@pytest.mark.parametrize("topics", [[], ["lab-controller.enabled"]])
+def test_events_of_a_partition__many_of_another__reads_only_its_own(full: Owner, topics: list[str]) -> None:
+    params = {"partition": 0, "after": 4, "upto": MANY, "limit": 100, "bytes": 1 << 20, "hidden": []}
+    params |= {"everything": not topics, "topics": topics, "subjects": []}
+    with full.transaction():
+        found = full.execute(BOUNDED["of_partition"], params).fetchall()
+        fetched = full.execute(FETCHED).fetchone()
+    assert [row[0] for row in found] == list(range(5, 11))
+    assert fetched is not None and fetched[0] <= len(found)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from store import tailer as tailer_module
 from store.event_log import EventLog
 from store.selection import Selection
@@ -254,16 +255,18 @@ EVENTS = 600
 
 @pytest.mark.promise
 def test_select__random_selection__pages_have_its_events(log: EventLog) -> None:
-    BulkEvents(log, subjects=30).append(EVENTS)
+    for name, partition in ((1, DEFAULT_NUMBER), (3, 2), (4, EVERYBODY)):
+        BulkEvents(log, name, subjects=30, partition=partition).append(EVENTS // 3)
     dice, whole = random.Random(3), whole_log(log)
     found = 0
-    for _ in range(50):
+    for _ in range(100):
         selection, limit = _selection(dice), dice.choice((1, 3, 50, 1_000))
         after, upto = sorted(dice.choices(range(len(whole) + 1), k=2))
         expected = [
             one.position
             for one in whole
             if after < one.position <= upto and selection.has(one.event.TOPIC, one.subject)
+            if selection.has_partition(one.partition)
         ]
         assert _by_pages(log, selection, after, upto, limit) == expected, (selection, after, upto, limit)
         found += len(expected)
@@ -290,7 +293,8 @@ def _selection(dice: random.Random) -> Selection:
     named = [f"recipe/{30 + dice.randrange(30)}" for _ in range(dice.randrange(4))]
     kinds = dice.choice(([], [], ["recipe/*"], ["system/*"], ["pool/*", "system/*"]))
     hidden = dice.choice(((), (), ("recipe.queued",), ("system.idle", "pool.changed")))
-    return Selection(topics, (*named, *kinds) or None, hidden)
+    partition = dice.choice((None, None, DEFAULT_NUMBER, 2, 3))
+    return Selection(topics, (*named, *kinds) or None, hidden, partition=partition)
 
 
 def _by_pages(log: EventLog, selection: Selection, after: int, upto: int, limit: int) -> list[int]:

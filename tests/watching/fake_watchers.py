@@ -12,6 +12,7 @@ from api.watching.message import EventMessage
 from api.watching.watcher import Watcher
 from domain.directory.events import PoolSystemAdded
 from domain.events import Event, Recorded, Stamp
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.recipe.events import RecipeQueued
 from domain.system.events import SystemIdle
 from store.event_log import EventLog
@@ -19,13 +20,16 @@ from store.selection import Selection
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 STAMP = Stamp(AT, "tester", "request/test")
+NAMES = {1: "default", 2: "other"}
 
 
-def happened(position: int, subject: str = "recipe/1", reason: str = "busy") -> Recorded:
+def happened(
+    position: int, subject: str = "recipe/1", reason: str = "busy", partition: int = DEFAULT_NUMBER
+) -> Recorded:
     event: Event = RecipeQueued(reason) if subject.startswith("recipe/") else SystemIdle()
     if subject.startswith("pool/"):
         event = PoolSystemAdded(system="a")
-    return Recorded(position, position, AT, subject, position, event, STAMP)
+    return Recorded(position, position, AT, subject, position, event, STAMP, partition)
 
 
 class FakeLine:
@@ -56,7 +60,7 @@ class Audience:
     """A broadcast that starts after a position, with readers of what its watchers send."""
 
     def __init__(self, after: int = 0, log: FakeLog | None = None) -> None:
-        self.broadcast = Broadcast(cast(EventLog, log or FakeLog()))
+        self.broadcast = Broadcast(cast(EventLog, log or FakeLog()), NAMES)
         self.broadcast.begin(after)
         self.lines: list[FakeLine] = []
 
@@ -67,7 +71,8 @@ class Audience:
         return self.broadcast.watch(selection, after, self.lines[-1], still_allowed)
 
     def append(self, *recorded: Recorded) -> None:
-        self.broadcast.take([EventMessage.from_recorded(one) for one in recorded], [100 for _ in recorded])
+        messages = [EventMessage.from_recorded(one, NAMES) for one in recorded]
+        self.broadcast.take(messages, [100 for _ in recorded])
 
 
 async def read(watcher: Watcher, chunks: list[bytes]) -> None:

@@ -13,19 +13,20 @@ from api.watching.message import EventMessage
 from api.watching.recent import Recent
 from api.watching.watcher import Watcher
 from store.selection import Selection
-from tests.watching.fake_watchers import happened
+from tests.watching.fake_watchers import NAMES, happened
 
 SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b", "pool/big")
 TOPICS = ("recipe.queued", "system.idle", "pool.system-added")
 named = st.lists(st.sampled_from((*SUBJECTS, "recipe/*", "system/*", "pool/*")), max_size=4)
 selections = st.builds(
-    lambda topics, subjects, hidden, unseen: Selection(
-        tuple(topics) or None, tuple(subjects) or None, tuple(hidden), unseen
+    lambda topics, subjects, hidden, unseen, partition: Selection(
+        tuple(topics) or None, tuple(subjects) or None, tuple(hidden), unseen, partition
     ),
     st.lists(st.sampled_from(TOPICS), max_size=2),
     named,
     st.lists(st.sampled_from(TOPICS), max_size=2),
     st.frozensets(st.sampled_from(SUBJECTS), max_size=1),
+    st.sampled_from((None, *NAMES)),
 )
 
 
@@ -48,7 +49,8 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
         groups.remove(one)
         groups.remove(one)
     messages = [
-        EventMessage.from_recorded(happened(number, subject)) for number, subject in enumerate(subjects, 1)
+        EventMessage.from_recorded(happened(number, subject, partition=number % 3), NAMES)
+        for number, subject in enumerate(subjects, 1)
     ]
     found: dict[Watcher, list[int]] = {one: [] for one in watchers}
     for group, wanted in groups.messages_by_group(messages):
@@ -58,19 +60,21 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
         expected = [
             message.position
             for message in messages
-            if one.selection.has(message.topic, message.subject) and one.selection.sees(message.subjects)
+            if one.selection.has(message.topic, message.subject)
+            and one.selection.has_partition(message.partition)
+            and one.selection.sees(message.subjects)
         ]
         assert found[one] == ([] if one in gone else expected)
 
 
 def test_message__of_a_pool_and_a_system__is_about_both_however_it_is_read() -> None:
-    fresh, decoded = (EventMessage.from_recorded(happened(1, "pool/big")) for _ in range(2))
+    fresh, decoded = (EventMessage.from_recorded(happened(1, "pool/big"), NAMES) for _ in range(2))
     assert b"pool.system-added" in decoded.text
     assert fresh.subjects == decoded.subjects == ("pool/big", "system/a")
 
 
 def _add(recent: Recent, first: int, last: int, size_bytes: int = 1) -> None:
-    messages = [EventMessage.from_recorded(happened(position)) for position in range(first, last + 1)]
+    messages = [EventMessage.from_recorded(happened(position), NAMES) for position in range(first, last + 1)]
     recent.add(messages, [size_bytes for _ in messages])
 
 

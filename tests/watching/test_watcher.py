@@ -169,9 +169,9 @@ def test_watchers__of_the_same_events__share_their_text(monkeypatch: pytest.Monk
     made: list[int] = []
     really = message.server_sent
 
-    def counted(recorded: Recorded) -> bytes:
+    def counted(recorded: Recorded, names: message.PartitionNames) -> bytes:
         made.append(recorded.position)
-        return really(recorded)
+        return really(recorded, names)
 
     monkeypatch.setattr(message, "server_sent", counted)
 
@@ -191,7 +191,7 @@ def test_watchers__of_the_same_events__share_their_text(monkeypatch: pytest.Monk
 
 
 def test_event__not_selected__is_not_serialised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(recorded: Recorded) -> bytes:
+    def refused(recorded: Recorded, names: message.PartitionNames) -> bytes:
         raise AssertionError(f"{recorded.position} was made text")
 
     async def sent() -> list[bytes]:

@@ -66,13 +66,17 @@ class Page(ReadQuery):
         }
 
 
-class JobPage(Page):
+class PartitionPage(Page):
+    partition: Annotated[Name | None, Field(description="only what belongs to this partition")] = None
+
+
+class JobPage(PartitionPage):
     owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
     group: Annotated[Name | None, Field(description="only jobs of this group")] = None
     state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
 
 
-class QueuePage(Page):
+class QueuePage(PartitionPage):
     system: Annotated[
         Fqdn | None,
         Field(
@@ -89,7 +93,7 @@ class LockPage(Page):
     state: Annotated[LockState | None, Field(description="only held, or only awaited locks")] = None
 
 
-class SystemPage(Page):
+class SystemPage(PartitionPage):
     condition: Annotated[Condition | None, Field(description="only systems in this condition")] = None
     usage: Annotated[UsageState | None, Field(description="only systems with this usage")] = None
     lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
@@ -141,7 +145,7 @@ class Span(ReadQuery):
     until: Annotated[Time | None, Field(description="end of the time span")] = None
 
 
-class Summed(Span, Page):
+class Summed(Span, PartitionPage):
     """Sums are short, so the default page is the largest one."""
 
     group_by: Annotated[GroupBy, Field(description="group the sums by this")] = "system"
@@ -153,6 +157,10 @@ class EventQuery(ReadQuery):
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     types: Annotated[Topics, Field(description="only these topics")] = ()
     subject: Annotated[Subjects, Field(description="only events of these subjects")] = ()
+    partition: Annotated[
+        Name | None,
+        Field(description="only events of this partition, without those that concern all partitions"),
+    ] = None
 
 
 class ReadsQuery(Query):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging
+from api.rest import paging, partitions
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.context import keyed_request
 from api.rest.contract.inputs.jobs import Cancel
@@ -29,7 +29,10 @@ _NUMBERS = dict.fromkeys(key for _, key in _QUERIES.values())
 
 
 class FoundRow(NamedTuple):
-    """A row and the position of the read; `others` has the rows of each further query."""
+    """A row and the position of the read; `others` has the rows of each further query.
+
+    The row has the name of its partition.
+    """
 
     at: At
     row: Row
@@ -55,7 +58,9 @@ async def find(
     if not rows:
         raise Unknown(display_name(kind, number))
     resp.etag = str(versions[0]["version"])
-    return FoundRow(at, rows[0], others)
+    names = await partitions.names_at(parts, at)
+    row = {**rows[0], "partition": names[rows[0]["partition"]]}
+    return FoundRow(at, row, others)
 
 
 async def cancel(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,9 +11,10 @@ from falcon.asgi import Request, Response
 from pydantic import TypeAdapter
 
 from api.clock import rfc3339
-from api.rest import paging
+from api.rest import paging, partitions
 from api.rest.body import read_model
-from api.rest.context import request_of
+from api.rest.context import query_of, request_of
+from api.rest.contract import queries
 from api.rest.contract.answers import documents as answers
 from api.rest.contract.answers.access import PasswordSet
 from api.rest.contract.inputs import documents as inputs
@@ -26,7 +27,9 @@ from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import change_lab_controller
 from domain.directory.roles import SUBMITTER
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.system.failures import BROKEN_AFTER
+from projections.reader import At
 
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
 NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
@@ -114,6 +117,8 @@ class LabControllers(Documents):
     """Lab controllers. Answers about the past have no last contact, which is not recorded in the log."""
 
     optional = "broken_after"
+    list_query = queries.PartitionPage
+    list_refusals = (404,)
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)
@@ -133,7 +138,19 @@ class LabControllers(Documents):
         done = await change_lab_controller(self._parts, request_of(req), name, changes)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "changed": done is not None})
 
-    async def _further_fields(self, req: Request) -> Callable[[str], dict[str, Any]]:
+    async def _filters(self, req: Request, at: At) -> Mapping[str, Any]:
+        asked = query_of(req, queries.PartitionPage).partition
+        number = await partitions.number_at(self._parts, at, asked)
+        return (await partitions.lab_partitions(self._parts, at)).labs_of(number)
+
+    def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
+        number = row["document"].get("partition", DEFAULT_NUMBER)
+        names = self._parts.feed.directory.partition_names
+        return {**super()._shown(row), "partition": names.get(number)}
+
+    async def _further_fields(self, req: Request, at: At) -> Callable[[str], dict[str, Any]]:
+        # `_shown` needs the names of all partitions of this read.
+        await partitions.names_at(self._parts, at)
         heard: dict[str, datetime] = {}
         if req.get_param("as_of") is None:
             heard = await asyncio.to_thread(self._parts.contacts.last_heard)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from falcon.asgi import Request, Response
@@ -20,6 +20,8 @@ from api.rest.ports import DocumentParts
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from domain.errors import Fault, FaultyInput, Unknown, display_name
+from projections.reader import At
+from projections.sql import ANY_LAB
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 
@@ -39,6 +41,9 @@ class Documents:
 
     # The field that a client may omit.
     optional = ""
+    # The parameters of the list, and further statuses that it answers.
+    list_query: type[queries.Page] = queries.Page
+    list_refusals: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -55,7 +60,9 @@ class Documents:
         self._plural = f"{kind.replace('-', '_')}s"
         words = kind.replace("-", " ")
         self.operations = {
-            "on_get_list": Operation(f"List the {words}s", shapes.listed, queries.Page),
+            "on_get_list": Operation(
+                f"List the {words}s", shapes.listed, self.list_query, refuses=self.list_refusals
+            ),
             "on_get": Operation(f"Show a {words}", shapes.shown, queries.ReadQuery, versioned=True),
             "on_put": Operation(
                 f"Register or change a {words}", shapes.put, body=shapes.given, versioned=True
@@ -66,8 +73,9 @@ class Documents:
     async def on_get_list(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
         params = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
+        params |= await self._filters(req, page.at)
         rows = await self._parts.reader.rows("documents", params)
-        further_fields = await self._further_fields(req)
+        further_fields = await self._further_fields(req, page.at)
         shown = [{**further_fields(row["name"]), **self._shown(row)} for row in rows]
         paging.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
 
@@ -78,7 +86,7 @@ class Documents:
         if row is None:
             raise Unknown(display_name(self._kind, name))
         resp.etag = str(row["version"])
-        further_fields = await self._further_fields(req)
+        further_fields = await self._further_fields(req, at)
         paging.answer_read(resp, at, {**further_fields(name), **self._shown(row)})
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
@@ -108,7 +116,11 @@ class Documents:
     def _default(self) -> Any:
         return ""
 
-    async def _further_fields(self, req: Request) -> Callable[[str], dict[str, Any]]:
+    async def _filters(self, req: Request, at: At) -> Mapping[str, Any]:
+        """Return the parameters of the query that select the documents of the list."""
+        return ANY_LAB
+
+    async def _further_fields(self, req: Request, at: At) -> Callable[[str], dict[str, Any]]:
         """Return a function from a name to further fields of its answer, which the document lacks."""
         return lambda name: {}
 

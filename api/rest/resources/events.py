@@ -12,7 +12,7 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import share_of
 from api.headers import EVENT_STREAM, LAST_EVENT_ID, POSITION_HEADER
 from api.intake.limits import MAX_MESSAGE_LENGTH
-from api.rest import paging, visibility
+from api.rest import paging, partitions, visibility
 from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
@@ -25,6 +25,7 @@ from api.watching.message import event_document
 from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
 from domain.events import TOPICS, split_subject
+from domain.partition_numbers import EVERYBODY
 from store.selection import Selection
 
 # Only roles in SEES_ALL may see them, as at /tokens.
@@ -41,11 +42,16 @@ class Events:
         EventPage,
         queries.EventQuery,
         gives=(JSON, EVENT_STREAM),
+        refuses=(404,),
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.EventQuery)
         hidden = await visibility.hidden_systems(req, self._parts)
-        selection = _selection(query, principal_of(req), hidden)
+        partition = None
+        if query.partition is not None:
+            at = await paging.read_at(req, self._parts)
+            partition = await partitions.number_at(self._parts, at, query.partition)
+        selection = _selection(query, principal_of(req), hidden, partition)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             _check_stream(query)
@@ -67,9 +73,15 @@ class Events:
         upto = await self._upto(query)
         select = self._parts.log.select
         found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
+        names = self._parts.feed.directory.partition_names
+        if any(one.partition not in names for one in found if one.partition != EVERYBODY):
+            # A partition was created a moment ago.
+            await self._parts.feed.reach(through)
         following = through if through < upto else None
         paging.answer(
-            resp, through, {"events": [event_document(recorded) for recorded in found], "next": following}
+            resp,
+            through,
+            {"events": [event_document(recorded, names) for recorded in found], "next": following},
         )
 
     async def _upto(self, query: queries.EventQuery) -> int:
@@ -85,14 +97,16 @@ def _check_stream(query: queries.EventQuery) -> None:
         raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in given])
 
 
-def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str]) -> Selection:
+def _selection(
+    query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str], partition: int | None
+) -> Selection:
     """Return the selection. Raises NotPermitted for events of tokens (docs/decisions/0016)."""
     hidden = () if principal.role in SEES_ALL else OF_TOKENS
     kinds = {split_subject(subject)[0] for subject in query.subject or ()}
     if hidden and ("token" in kinds or any(topic in hidden for topic in query.types or ())):
         raise NotPermitted(f"the events of tokens require the role {' or '.join(sorted(SEES_ALL))}")
     unseen = frozenset(f"system/{fqdn}" for fqdn in hidden_systems)
-    return Selection(query.types or None, query.subject or None, hidden, unseen)
+    return Selection(query.types or None, query.subject or None, hidden, unseen, partition)
 
 
 def _resumed(req: Request, after: int) -> int:

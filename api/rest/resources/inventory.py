@@ -15,7 +15,7 @@ from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.headers import CSV
 from api.intake.systems_csv import write_systems
-from api.rest import paging, visibility
+from api.rest import paging
 from api.rest.body import media_type, read_body
 from api.rest.context import client_address, keyed_request, query_of
 from api.rest.contract import queries
@@ -25,6 +25,7 @@ from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
 from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
+from api.rest.resources.systems import system_rows
 from api.use_cases.idempotency import commit_once
 from api.use_cases.import_systems import counted, import_systems, preview_import
 from domain.errors import Fault, FaultyInput
@@ -41,13 +42,11 @@ class Inventory:
         answers.InventoryList,
         queries.SystemPage,
         gives=(JSON, CSV),
+        refuses=(404,),
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        filters = query_of(req, queries.SystemPage).filters()
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **filters}
-        params["hidden"] = await visibility.hidden_rows(req, self._parts)
-        rows = await self._parts.reader.rows("systems", params)
+        rows, _ = await system_rows(req, self._parts, page)
         systems = [exported(row) for row in rows]
         last = rows[-1]["fqdn"] if rows else None
         resp.append_header("Vary", "Accept")

@@ -10,7 +10,7 @@ from falcon.asgi import Request, Response
 from api.headers import POSITION_HEADER
 from api.intake import PARSERS
 from api.intake.xml_writer import write_job
-from api.rest import paging
+from api.rest import paging, partitions
 from api.rest.body import read_body, read_model
 from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
@@ -85,14 +85,17 @@ class Jobs:
             resp, self._parts.log, done, {"job_id": job_id, "changed": done is not None}
         )
 
-    @operation("List jobs, newest first", answers.JobList, queries.JobPage)
+    @operation("List jobs, newest first", answers.JobList, queries.JobPage, refuses=(404,))
     async def on_get(self, req: Request, resp: Response) -> None:
         page, reader = await paging.read_page(req, self._parts, first=2**31), self._parts.reader
-        filters = query_of(req, queries.JobPage).filters()
+        query = query_of(req, queries.JobPage)
+        number = await partitions.number_at(self._parts, page.at, query.partition)
+        filters = {**query.filters(), "partition": number}
         params = {"at": page.position, "limit": page.limit, "before": page.after, **filters}
         found = await reader.rows(job_ids_query(filters), params)
         jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
-        listed = [listed_job(job) for job in jobs]
+        names = await partitions.names_at(self._parts, page.at)
+        listed = [listed_job(job, names) for job in jobs]
         paging.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
 
     @operation(

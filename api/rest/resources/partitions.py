@@ -15,6 +15,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers import partitions as answers
 from api.rest.contract.inputs import partitions as inputs
 from api.rest.contract.operation import operation
+from api.rest.partitions import listed_partitions
 from api.rest.ports import PartitionParts, ReadParts
 from api.rest.resources.documents import NAME, check_name
 from api.use_cases.change_partition import configure_partition, move_partition, would_configure
@@ -55,11 +56,10 @@ class Partitions:
     def __init__(self, parts: PartitionParts) -> None:
         self._parts = parts
 
-    @operation("List the partitions with their states", answers.PartitionList, queries.ReadQuery)
+    @operation("List the partitions with their states and labs", answers.PartitionList, queries.ReadQuery)
     async def on_get_list(self, req: Request, resp: Response) -> None:
         at = await paging.read_at(req, self._parts)
-        _, document = await partition_at(self._parts, at, DEFAULT)
-        paging.answer_read(resp, at, {"partitions": [_shown(DEFAULT, document)]})
+        paging.answer_read(resp, at, {"partitions": await listed_partitions(self._parts, at)})
 
     @operation("Show the state of a partition", answers.PartitionShown, queries.ReadQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.clock import rfc3339
-from api.rest import paging, visibility
+from api.rest import paging, partitions, visibility
 from api.rest.body import parse_model, read_body, read_json_bytes
 from api.rest.context import keyed_request, principal_of, query_of
 from api.rest.contract import queries
@@ -34,7 +34,7 @@ from api.use_cases.change_job import return_recipe
 from api.use_cases.idempotency import commit_once
 from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import report_progress
-from domain.errors import LabledgerError
+from domain.errors import Fault, FaultyInput, LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
 from domain.scheduling.explaining.places import START
@@ -124,18 +124,24 @@ class Recipes:
         refuses=(404,),
     )
     async def on_get_queue(self, req: Request, resp: Response) -> None:
-        system = query_of(req, queries.QueuePage).system
-        if system is not None:
-            await self._queue_of(req, resp, system)
+        asked = query_of(req, queries.QueuePage)
+        if asked.system is not None:
+            if asked.partition is not None:
+                raise FaultyInput([Fault("partition", "cannot be given with a system, which has one itself")])
+            await self._queue_of(req, resp, asked.system)
             return
         page = await paging.read_page(req, self._parts, first=QUEUE_START)
+        number = await partitions.number_at(self._parts, page.at, asked.partition)
+        partition_names = await partitions.names_at(self._parts, page.at)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
         params = {"at": page.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
+        params["partitions"] = list(partition_names) if number is None else [number]
         rows = await self._parts.reader.rows("queue", params)
         weights, held_back = await asyncio.gather(
             weights_of(self._parts, page.at, rows), self._held_back(page.at, rows)
         )
-        recipes = [queued_recipe(*each) for each in zip(rows, weights, held_back, strict=True)]
+        named = ({**row, "partition": partition_names[row["partition"]]} for row in rows)
+        recipes = [queued_recipe(*each) for each in zip(named, weights, held_back, strict=True)]
         last = rows[-1] if rows else None
         key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]
         paging.answer_list(req, resp, page, "recipes", recipes, key)
@@ -160,7 +166,9 @@ class Recipes:
         await self._parts.reader.reach(position, self._parts.max_waits.position_wait_seconds)
         params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}
         rows = {row["recipe_id"]: row for row in await self._parts.reader.rows("queue_of", params)}
+        names = await partitions.names_at(self._parts, At(position))
         recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
+        recipes = [{**recipe, "partition": names[recipe["partition"]]} for recipe in recipes]
         page = replace(page, at=page.at._replace(position=position))
         held_back = await self._held_back(page.at, recipes)
         recipes = [{**recipe, "held_back": each} for recipe, each in zip(recipes, held_back, strict=True)]

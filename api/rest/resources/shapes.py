@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -24,8 +24,9 @@ from projections.fold_locks import locks_of
 Row = dict[str, Any]
 
 
-def listed_job(job: Row) -> Row:
-    return {**job, "recipe_set_ids": Fragment(job["recipe_set_ids"])}
+def listed_job(job: Row, names: Mapping[int, str]) -> Row:
+    """Return a job of a list; `names` are those of partitions."""
+    return {**job, "partition": names[job["partition"]], "recipe_set_ids": Fragment(job["recipe_set_ids"])}
 
 
 def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
@@ -51,7 +52,7 @@ def recipe_set_document(recipe_set: Row, shown: Row, declared: list[Row], held_l
 
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
     """Return a recipe; `guests` are the ids of its guest recipes, `deadline` is that of its watchdog."""
-    of_job = ("job_id", "recipe_set_id", "priority", "owner", "group")
+    of_job = ("job_id", "recipe_set_id", "priority", "owner", "group", "partition")
     shown = ("recipe_id", "host_recipe_id", "state", "awaits_locks", "system", "lab_controller")
     further = ("guests", "guestname", "guestargs", "reservesys", "distro")
     return {
@@ -113,7 +114,7 @@ def ranked(rank: Row) -> Row:
 def system_document(row: Row) -> Row:
     usage = ("reserved_until", "loaned_to", "loaned_until", "draining", "usage", "recipe_id")
     return {
-        **{name: row[name] for name in ("fqdn", "lab_controller", "owner", "condition")},
+        **{name: row[name] for name in ("fqdn", "lab_controller", "partition", "owner", "condition")},
         **row["inventory"],
         "pools": row["pools"],
         "user": row["reserved_by"],

@@ -7,24 +7,37 @@ from functools import partial
 from falcon.asgi import Request, Response
 
 from api.clock import rfc3339
-from api.rest import paging, visibility
+from api.rest import paging, partitions, visibility
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
-from api.rest.ports import ChangeParts
+from api.rest.partitions import LabPartitions
+from api.rest.ports import ChangeParts, ReadParts
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.shapes import system_document
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.idempotency import commit_once
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown, display_name
+from projections.reader import Row
 from projections.sql import ANY_SYSTEM
 
 # The fields whose changes have a reason.
 FIELDS_WITH_REASON = ("condition", "draining")
+
+
+async def system_rows(req: Request, parts: ReadParts, page: paging.PageAt) -> tuple[list[Row], LabPartitions]:
+    """Return the requested systems of a page, and the partitions of their labs. Raises Unknown."""
+    query = query_of(req, queries.SystemPage)
+    number = await partitions.number_at(parts, page.at, query.partition)
+    labs = await partitions.lab_partitions(parts, page.at)
+    params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **query.filters()}
+    params |= labs.labs_of(number)
+    params["hidden"] = await visibility.hidden_rows(req, parts)
+    return await parts.reader.rows("systems", params), labs
 
 
 class Systems:
@@ -44,15 +57,11 @@ class Systems:
         resp.location = f"/systems/{document['fqdn']}"
         paging.answer(resp, done.position, {"fqdn": document["fqdn"]})
 
-    @operation("List the systems", answers.SystemList, queries.SystemPage)
+    @operation("List the systems", answers.SystemList, queries.SystemPage, refuses=(404,))
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        filters = query_of(req, queries.SystemPage).filters()
-        hidden = await visibility.hidden_rows(req, self._parts)
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **filters}
-        params["hidden"] = hidden
-        rows = await self._parts.reader.rows("systems", params)
-        systems = [system_document(row) for row in rows]
+        rows, labs = await system_rows(req, self._parts, page)
+        systems = [system_document(labs.named(row)) for row in rows]
         paging.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
 
     @operation("Show a system", answers.System, queries.ReadQuery, versioned=True)
@@ -65,7 +74,8 @@ class Systems:
         if not rows:
             raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
-        paging.answer_read(resp, at, system_document(rows[0]))
+        labs = await partitions.lab_partitions(self._parts, at)
+        paging.answer_read(resp, at, system_document(labs.named(rows[0])))
 
     @operation(
         "Change a system: its properties, condition, lab or owner, or drain it",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import paging, partitions, visibility
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
@@ -17,6 +17,7 @@ from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from domain.errors import Unknown, display_name
 from projections.reader import At, Row
+from projections.sql import ANY_LAB
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -37,33 +38,49 @@ class Usage:
             raise Unknown(display_name("system", fqdn))
         paging.answer_read(resp, at, {"intervals": rows})
 
-    @operation("List the idle systems", answers.IdlePool, queries.Page)
+    @operation("List the idle systems", answers.IdlePool, queries.PartitionPage, refuses=(404,))
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
         hidden = await visibility.hidden_rows(req, self._parts)
+        asked = query_of(req, queries.PartitionPage).partition
+        number = await partitions.number_at(self._parts, page.at, asked)
+        labs = await partitions.lab_partitions(self._parts, page.at)
         params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
-        rows = await self._parts.reader.rows("idle_pool", params)
-        paging.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
+        rows = await self._parts.reader.rows("idle_pool", {**params, **labs.labs_of(number)})
+        systems = [labs.named(row) for row in rows]
+        paging.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
 
     def _until(self, at: At, wanted: datetime | None) -> datetime:
         """Return `wanted`, but at most the time of `as_of`, or now."""
         latest = at.moment or self._parts.clock()
         return min(wanted or latest, latest)
 
-    @operation("Sum the seconds of systems by condition and usage", answers.SystemUsage, queries.Summed)
+    @operation(
+        "Sum the seconds of systems by condition and usage",
+        answers.SystemUsage,
+        queries.Summed,
+        refuses=(404,),
+    )
     async def on_get_summed(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.Summed)
         page = await paging.read_page(req, self._parts, first="")
+        number = await partitions.number_at(self._parts, page.at, query.partition)
         since, until = query.since or BEGINNING, self._until(page.at, query.until)
         hidden = await visibility.hidden_rows(req, self._parts)
         params = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
         params["hidden"] = hidden
         groups: Any
-        if query.since is None and query.group_by == "system":
+        if query.since is None and query.group_by == "system" and number is None:
             groups, key = await self._of_each_system(page, params)
         else:
+            params |= await self._labs_of(page.at, number)
             groups, key = _page(_groups(await self._parts.reader.rows("system_usage", params)), page)
         paging.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
+
+    async def _labs_of(self, at: At, number: int | None) -> Mapping[str, Any]:
+        if number is None:
+            return ANY_LAB
+        return (await partitions.lab_partitions(self._parts, at)).labs_of(number)
 
     async def _of_each_system(self, page: paging.PageAt, params: Row) -> tuple[orjson.Fragment, str | None]:
         params = {**params, "after": page.after, "limit": page.limit}

@@ -163,6 +163,7 @@ def test_selection__of_a_million__reads_little_more_than_it_gives(
         "subjects": subjects,
         "of_subject": None,
         "hidden": ["token.created", "token.revoked"],
+        "partition": None,
     }
     with psycopg.connect(service.database.owner_url, autocommit=True) as owner:
         owner.execute(f"SET plan_cache_mode = {planned}")  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ import orjson
 import pytest
 
 from api.watching.message import event_document
+from domain.partition_numbers import DEFAULT_PARTITION
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
@@ -61,11 +62,14 @@ def test_verify__owner_changed_a_decision__is_noticed(database: TestDatabase, ow
     assert different(answer) == [1, 1] or answer["audit"]["broken"]
 
 
+NAMES = {DEFAULT_PARTITION.number: DEFAULT_PARTITION.name}
+
+
 def copy_of_log(database: TestDatabase) -> list[bytes]:
     """Return the lines of `labledger events --json`."""
     with closing(EventLog(database.service_url, pool_size=1)) as log:
         found, _ = log.select(0, log.end(), 1_000)
-    return [orjson.dumps(event_document(recorded), option=orjson.OPT_UTC_Z) for recorded in found]
+    return [orjson.dumps(event_document(recorded, NAMES), option=orjson.OPT_UTC_Z) for recorded in found]
 
 
 @pytest.mark.parametrize("change", [ANOTHER_SYSTEM, ANOTHER_ACTOR, ANOTHER_TEXT, NO_END])

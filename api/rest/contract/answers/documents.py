@@ -81,9 +81,11 @@ class ListedLabController(LabController):
 
     `never_heard`: silent since its registration. `last_heard_at`: its last contact, null in answers about
     the past. `broken_after` consecutive provisioning failures make a system Broken (0: no number does).
+    `partition`: null if the lab is in none.
     """
 
     fqdn: str
+    partition: str | None
     broken_after: int
     silent: bool
     never_heard: bool

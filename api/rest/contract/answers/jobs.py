@@ -48,6 +48,7 @@ class ListedJob(AnswerPart):
     whiteboard: str
     owner: str
     group: str | None
+    partition: str
     submitted_at: Time
     recipe_set_ids: list[Id]
 
@@ -74,6 +75,7 @@ class Job(ReadAnswer):
     owner: str
     submitter: str
     group: str | None
+    partition: str
     document: dict[str, Any]
     submitted_at: Time
     recipe_sets: list[SetSummary]
@@ -105,6 +107,7 @@ class RecipeSet(ReadAnswer):
     job_id: Id
     owner: str
     group: str | None
+    partition: str
     priority: PriorityName
     state: RecipeState
     result: Result

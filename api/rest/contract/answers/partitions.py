@@ -22,8 +22,12 @@ class PartitionShown(ReadAnswer, NamedPartition):
     pass
 
 
+class ListedPartition(NamedPartition):
+    lab_controllers: list[str]
+
+
 class PartitionList(ReadAnswer):
-    partitions: list[NamedPartition]
+    partitions: list[ListedPartition]
 
 
 class PartitionMoved(Answer, NamedPartition):

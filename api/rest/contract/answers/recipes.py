@@ -96,6 +96,7 @@ class Recipe(ReadAnswer, RecipeSummary):
     priority: PriorityName
     owner: str
     group: str | None
+    partition: str
     guests: list[Id]
     guestname: str | None
     guestargs: str | None
@@ -138,6 +139,7 @@ class QueuedRecipe(AnswerPart):
     since_position: int
     owner: str
     group: str | None
+    partition: str
     lab_controller: str | None
     whiteboard: str
 

@@ -8,10 +8,14 @@ from api.rest.contract.values import Condition, Id, Time, UsageState
 
 
 class ListedSystem(Properties):
-    """Unknown properties are left out. `user`: the person who reserved it. `loaned_to`: the borrower."""
+    """Unknown properties are left out. `user`: the person who reserved it. `loaned_to`: the borrower.
+
+    `partition`: that of its lab, null if the lab is in none.
+    """
 
     fqdn: str
     lab_controller: str
+    partition: str | None
     owner: str
     condition: Condition
     pools: list[str]
@@ -58,6 +62,7 @@ class SystemHistory(ReadAnswer):
 class IdleSystem(AnswerPart):
     fqdn: str
     lab_controller: str
+    partition: str | None
     since: Time
     since_position: int
 

@@ -1,0 +1,89 @@
+"""Partitions in requests and answers of reads: clients use names, events and rows have numbers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.rest.ports import ReadParts
+from domain.directory.partition_states import state_of
+from domain.directory.partitions import DEFAULT, KIND, LAB
+from domain.errors import Unknown, display_name
+from domain.partition_numbers import DEFAULT_NUMBER
+from projections.reader import At
+from projections.sql import ANY_LAB
+
+Row = dict[str, Any]
+
+
+async def number_at(parts: ReadParts, at: At, name: str | None) -> int | None:
+    """Return the number that the partition of this name had as of a read, None without a name.
+
+    Raises Unknown. The name may be that of another partition at present.
+    """
+    if name is None or name == DEFAULT:
+        return None if name is None else DEFAULT_NUMBER
+    row = await parts.reader.row("document", {"kind": KIND, "name": name, "at": at.position})
+    if row is None:
+        raise Unknown(display_name(KIND, name))
+    number: int = row["document"]["number"]
+    return number
+
+
+async def names_at(parts: ReadParts, at: At) -> Mapping[int, str]:
+    """Return number -> name of at least each partition that existed as of a read."""
+    await parts.feed.reach(at.position)
+    return parts.feed.directory.partition_names
+
+
+@dataclass(frozen=True)
+class LabPartitions:
+    """The partitions of labs as of a read. `moved` has the numbers of labs outside of `default`."""
+
+    moved: Mapping[str, int]
+    names: Mapping[int, str]
+
+    def name_of(self, lab: str) -> str | None:
+        """Return the name of the partition of a lab, None if the lab is in no partition."""
+        return self.names.get(self.moved.get(lab, DEFAULT_NUMBER))
+
+    def named(self, row: Row) -> Row:
+        """Return a row of a system with the name of its partition."""
+        return {**row, "partition": self.name_of(row["lab_controller"])}
+
+    def labs_of(self, number: int | None) -> Mapping[str, Any]:
+        """Return the parameters of a query that select the labs of a partition, None for all labs."""
+        if number is None:
+            return ANY_LAB
+        if number == DEFAULT_NUMBER:
+            return {**ANY_LAB, "other_labs": list(self.moved)}
+        return {**ANY_LAB, "labs": [lab for lab, of_lab in self.moved.items() if of_lab == number]}
+
+
+async def lab_partitions(parts: ReadParts, at: At) -> LabPartitions:
+    """Return the partitions of all labs as of a read. Without a second partition, no lab has ever moved."""
+    names = await names_at(parts, at)
+    rows = await parts.reader.rows("moved_labs", {"at": at.position}) if len(names) > 1 else []
+    return LabPartitions({row["name"]: row["partition"] for row in rows}, names)
+
+
+async def listed_partitions(parts: ReadParts, at: At) -> list[Row]:
+    """Return the partitions as of a read with their states and labs: `default`, then the others by name."""
+    whole = {"at": at.position, "after": "", "limit": None, **ANY_LAB}
+    rows, labs = await parts.reader.together(
+        ("documents", {"kind": KIND, **whole}), ("documents", {"kind": LAB, **whole})
+    )
+    documents = {DEFAULT: {}, **{row["name"]: row["document"] for row in rows}}
+    of_number: dict[int, list[str]] = defaultdict(list)
+    for lab in labs:
+        of_number[lab["document"].get("partition", DEFAULT_NUMBER)].append(lab["name"])
+    return [
+        {
+            "name": name,
+            "state": state_of(document),
+            "lab_controllers": of_number[document.get("number", DEFAULT_NUMBER)],
+        }
+        for name, document in documents.items()
+    ]
