@@ -75,6 +75,16 @@ SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition,
 FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
 WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
 
+-- name: unfinished_sets
+-- Unfinished recipe sets of a partition, by its unfinished jobs.
+SELECT s.recipe_set_id
+FROM read.jobs j
+JOIN read.job_documents d ON d.job_id = j.job_id AND d.partition = %(partition)s
+JOIN read.recipe_sets s ON s.job_id = j.job_id AND s.until_position = 9223372036854775807
+WHERE (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY (%(unfinished)s::text[])
+  AND j.until_position = 9223372036854775807 AND s.state = ANY (%(unfinished)s::text[])
+ORDER BY s.recipe_set_id
+
 -- name: recipe_sets
 -- The recipe sets of a job, or one by its id (the other parameter is null), with recipes and tasks, as JSON text:
 -- [{"recipe_set_id", "priority", "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}].

@@ -1,4 +1,7 @@
-"""Export and import of systems as JSON or CSV, through the API. A long file is imported in parts."""
+"""Export and import of systems as JSON or CSV, through the API.
+
+A long file is imported in parts, and so is one with systems of several partitions.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,22 @@ UNPROCESSABLE = 422
 WithProgress = Callable[[str, Sequence[Any]], Iterable[Any]]
 """A function of a title and items, which yields the items and shows the progress."""
 
+PartitionOf = Callable[[str, str], str | None]
+"""A function of the names of a system and of its lab (or ""), which returns the partition of the system."""
+
 _LOCATION = re.compile(r"^(systems\[|row )([0-9]+)")
+# The number of the first row of a table, after its header.
+_FIRST_ROW = 2
 
 
 @dataclass(frozen=True)
 class ImportPart:
-    """A part of a file: the `names` of its systems, and the number of systems `before` it in the file."""
+    """A part of a file: the `names` of its systems, and their `places` in the file, from 0."""
 
     content: bytes
     content_type: str
     names: tuple[str, ...] = ()
-    before: int = 0
+    places: tuple[int, ...] = ()
 
 
 def export(
@@ -53,18 +61,50 @@ def export(
         yield page.partition("\r\n")[2] if number else page
 
 
-def parts_of(content: bytes, form: str) -> list[ImportPart]:
-    """Return the parts of a file. A malformed file is one part, whose faults the server reports."""
+def partitions_of_systems(client: Client) -> PartitionOf:
+    """Return a function for the partitions of systems; without a second partition it asks nothing."""
+    partitions = client.get("/partitions")["partitions"]
+    of_lab = {lab: each["name"] for each in partitions for lab in each["lab_controllers"]}
+
+    def partition_of(fqdn: str, lab: str) -> str | None:
+        if len(partitions) == 1 or lab:
+            return of_lab.get(lab)
+        try:
+            name: str | None = client.get(client.path("systems", fqdn))["partition"]
+        except ServerProblem:
+            # The import reports what is wrong with the system.
+            return None
+        return name
+
+    return partition_of
+
+
+def parts_of(content: bytes, form: str, partition_of: PartitionOf = lambda *_: None) -> list[ImportPart]:
+    """Return the parts of a file, each of one partition.
+
+    A malformed file is one part, whose faults the server reports.
+    """
     content_type = CONTENT_TYPES[form]
     try:
         header, systems = _rows(content) if form == "csv" else _documents(content)
     except ValueError:
         return [ImportPart(content, content_type)]
-    write, name = (_table, _name_in_row) if form == "csv" else (_document, _name_in_document)
+    write, field = (_table, _field_of_row) if form == "csv" else (_document, _field_of_document)
+    names = [field(header, item, "fqdn") for item in systems]
+    divided: dict[str | None, list[int]] = {}
+    for place, item in enumerate(systems):
+        partition = partition_of(names[place], field(header, item, "lab_controller"))
+        divided.setdefault(partition, []).append(place)
     return [
-        ImportPart(write(header, part), content_type, tuple(name(header, item) for item in part), first)
-        for first in range(0, len(systems) or 1, SYSTEMS_IN_PART)
-        for part in (systems[first : first + SYSTEMS_IN_PART],)
+        ImportPart(
+            write(header, [systems[place] for place in part]),
+            content_type,
+            tuple(names[place] for place in part),
+            tuple(part),
+        )
+        for places in list(divided.values()) or [[]]
+        for first in range(0, len(places) or 1, SYSTEMS_IN_PART)
+        for part in (places[first : first + SYSTEMS_IN_PART],)
     ]
 
 
@@ -85,8 +125,8 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _name_in_row(header: Sequence[str], row: Sequence[str]) -> str:
-    return dict(zip(header, row, strict=False)).get("fqdn", "")
+def _field_of_row(header: Sequence[str], row: Sequence[str], field: str) -> str:
+    return dict(zip(header, row, strict=False)).get(field, "")
 
 
 def _documents(content: bytes) -> tuple[list[str], list[Any]]:
@@ -102,8 +142,8 @@ def _document(_: Sequence[str], systems: Sequence[Any]) -> bytes:
     return json.dumps({"systems": systems}).encode()
 
 
-def _name_in_document(_: Sequence[str], system: Any) -> str:
-    return str(system.get("fqdn", "")) if isinstance(system, dict) else ""
+def _field_of_document(_: Sequence[str], system: Any, field: str) -> str:
+    return str(system.get(field, "")) if isinstance(system, dict) else ""
 
 
 def preview_import(
@@ -137,17 +177,23 @@ def import_all(client: Client, parts: Sequence[ImportPart], with_progress: WithP
             done.append(client.post_text(PATH, part.content, part.content_type))
         except ServerProblem as problem:
             faults = tuple(_located_in_file(fault, part) for fault in problem.faults)
-            stored = f"the first {part.before} systems are stored, the others are not" if part.before else ""
+            count = _stored(parts, part)
+            stored = f"{count} systems are stored, the others are not" if count else ""
             detail = "; ".join(text for text in (problem.detail, stored) if text)
             raise ServerProblem(problem.status, problem.title, detail, faults) from None
         except Unreachable as error:
-            raise error.with_progress(_unknown_outcome(part)) from None
+            raise error.with_progress(_unknown_outcome(part, _stored(parts, part))) from None
     return _combined(done)
 
 
-def _unknown_outcome(part: ImportPart) -> str:
+def _stored(parts: Sequence[ImportPart], failed: ImportPart) -> int:
+    """Return the number of systems in the parts before one that failed."""
+    return sum(len(part.names) for part in parts[: parts.index(failed)])
+
+
+def _unknown_outcome(part: ImportPart, stored: int) -> str:
     """Return the text about a part that may or may not be stored, because its response was lost."""
-    before = f"the first {part.before} systems are stored, " if part.before else ""
+    before = f"{stored} systems are stored, " if stored else ""
     text = f"{before}those from {part.names[0]} on may be" if part.names else "the file may be stored"
     return f"{text}; it is safe to import the file again"
 
@@ -156,19 +202,22 @@ def _duplicates(parts: Sequence[ImportPart]) -> Iterator[Fault]:
     """Yield a fault for each system that occurs in two parts. The server finds duplicates within one part."""
     first: dict[str, ImportPart] = {}
     for part in parts:
-        for number, name in enumerate(part.names, start=part.before):
+        for number, name in zip(part.places, part.names, strict=True):
             if name and first.setdefault(name.casefold(), part) is not part:
                 where = (
                     f"systems[{number}].fqdn"
                     if part.content_type == JSON
-                    else f"row {number + 2}, column fqdn"
+                    else f"row {number + _FIRST_ROW}, column fqdn"
                 )
                 yield Fault(where, "occurs twice")
 
 
 def _located_in_file(fault: Fault, part: ImportPart) -> Fault:
     def number(match: re.Match[str]) -> str:
-        return f"{match[1]}{int(match[2]) + part.before}"
+        first = _FIRST_ROW if match[1].startswith("row") else 0
+        place = int(match[2]) - first
+        # A malformed file has no places.
+        return match[0] if place not in range(len(part.places)) else f"{match[1]}{part.places[place] + first}"
 
     return replace(fault, where=_LOCATION.sub(number, fault.where))
 

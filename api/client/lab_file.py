@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.client.calls import Client
-from api.client.inventory_file import WithProgress, import_all, parts_of
+from api.client.inventory_file import WithProgress, import_all, partitions_of_systems, parts_of
 from api.client.problems import ServerProblem
 from domain.errors import Fault, Unreadable
 
@@ -84,7 +84,8 @@ def _import_systems(client: Client, systems: Sequence[Any], with_progress: WithP
         return LoadedSection(SYSTEMS)
     existing = {system["fqdn"] for system in client.pages("/systems", SYSTEMS)[SYSTEMS]}
     rows = [{"fqdn": row["fqdn"]} if row["fqdn"] in existing else row for row in systems]
-    done = import_all(client, parts_of(json.dumps({SYSTEMS: rows}).encode(), "json"), with_progress)
+    parts = parts_of(json.dumps({SYSTEMS: rows}).encode(), "json", partitions_of_systems(client))
+    done = import_all(client, parts, with_progress)
     return LoadedSection(SYSTEMS, done["added"], done["changed"], done["kept"])
 
 

@@ -18,6 +18,7 @@ from domain.errors import Refused
 from domain.events import Decided, subject
 from domain.partition_numbers import PartitionIdentity
 from domain.read_set import ReadSet
+from domain.recipe.lifecycle import UNFINISHED
 from domain.recipe_set.ending import abort_set
 from domain.system_admin.reservation import end
 from projections.reader import Reader
@@ -84,7 +85,8 @@ def _require_removable(parts: JobParts, request: RequestContext, partition: Part
 
 async def _unfinished_sets(parts: RemovalParts, partition: PartitionIdentity) -> list[int]:
     await parts.reader.reach(parts.feed.position, READ_MODELS_SECONDS)
-    rows = await parts.reader.rows("unfinished_sets", {"partition": partition.number})
+    params = {"partition": partition.number, "unfinished": list(UNFINISHED)}
+    rows = await parts.reader.rows("unfinished_sets", params)
     return [row["recipe_set_id"] for row in rows]
 
 

@@ -84,12 +84,13 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
 
     Properties that FILE does not have stay unchanged. The value null, or in CSV an empty cell, clears a
     property. A file with errors is refused with a list of all errors, and nothing is stored. More than 200
-    systems are validated together first, then stored in parts of 200. Importing an export changes nothing.
+    systems are validated together first, then stored in parts of 200; so are systems of several partitions,
+    in parts of one partition. Importing an export changes nothing.
     """
-    from api.client.inventory_file import import_all, parts_of, preview_import
+    from api.client.inventory_file import import_all, partitions_of_systems, parts_of, preview_import
     from cli.terminal.progress import advancing
 
-    parts = parts_of(file.read(), _format_of(form, file))
+    parts = parts_of(file.read(), _format_of(form, file), partitions_of_systems(client))
     result = (preview_import if dry_run else import_all)(client, parts, advancing)
     if output.as_json:
         output.document({name: value for name, value in result.items() if name != "position"})

@@ -18,7 +18,13 @@ from api.rest import visibility
 from api.rest.body import media_type
 from api.rest.context import Principal
 from api.rest.ports import JobBodyParts
-from domain.directory.partitions import DEFAULT, max_placed_recipes, merged_table, operation_table
+from domain.directory.partitions import (
+    DEFAULT,
+    identities,
+    max_placed_recipes,
+    merged_table,
+    operation_table,
+)
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 from domain.events import subject
 
@@ -123,7 +129,7 @@ class _Reader:
     def _rules_of(self, partition: str | None) -> PartitionRules:
         """Return the rules of the named partition. A job that names none is checked again once it has one."""
         directory = self.parts.feed.directory
-        if partition is None and len(directory.partition_names) > 1:
+        if partition is None and len(identities(directory)) > 1:
             return PartitionRules(merged_table(directory))
         name = partition or DEFAULT
         max_placed = max_placed_recipes(directory, name) if self.is_submission else None

@@ -61,12 +61,18 @@ class Partitions:
         at = await paging.read_at(req, self._parts)
         paging.answer_read(resp, at, {"partitions": await listed_partitions(self._parts, at)})
 
-    @operation("Show the state of a partition", answers.PartitionShown, queries.ReadQuery, versioned=True)
+    @operation(
+        "Show the state and the labs of a partition",
+        answers.PartitionShown,
+        queries.ReadQuery,
+        versioned=True,
+    )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         at = await paging.read_at(req, self._parts)
-        version, document = await partition_at(self._parts, at, name)
+        version, _ = await partition_at(self._parts, at, name)
         resp.etag = str(version)
-        paging.answer_read(resp, at, _shown(name, document))
+        (shown,) = (row for row in await listed_partitions(self._parts, at) if row["name"] == name)
+        paging.answer_read(resp, at, shown)
 
     @operation("Create a partition", answers.PartitionCreated, versioned=True)
     async def on_put(self, req: Request, resp: Response, name: str) -> None:

@@ -41,6 +41,7 @@ PUTS = {
 def accept_items(server: LoopbackServer, *fqdns: str) -> None:
     systems = [{"fqdn": fqdn} for fqdn in fqdns]
     server.on("GET", "/systems", Answer({"position": 1, "systems": systems, "next": None}))
+    server.on("GET", "/partitions", Answer({"partitions": [{"name": "default", "lab_controllers": []}]}))
 
 
 def imported(added: int = 0, kept: int = 0) -> Answer:

@@ -32,6 +32,7 @@ def test_generate__same_options__same_lab_that_can_be_loaded(server: LoopbackSer
     for tree in document["distro_trees"]:
         server.on("PUT", f"/distro-trees/{tree['id']}", Answer({}))
     server.on("GET", "/systems", Answer({"position": 1, "systems": [], "next": None}))
+    server.on("GET", "/partitions", Answer({"partitions": [{"name": "default", "lab_controllers": []}]}))
     said = {"added": 9, "changed": 0, "kept": 0, "systems": []}
     server.on("POST", "/inventory", Answer(said))
     loaded = run("lab", "load", "-", "--json", input=first.stdout)

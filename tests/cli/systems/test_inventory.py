@@ -17,6 +17,7 @@ from api import client as api_client
 from api.client import Unreachable, inventory_file
 from cli.systems.usage import SHARES, shares
 from domain.access.policy import PERMISSIONS
+from domain.errors import Fault
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.cli.loopback import Answer, LoopbackServer
 from tests.harness.running import Running
@@ -165,7 +166,7 @@ def test_import__server_goes_away_between_two_parts__message_names_the_stored_sy
         inventory_file.import_all(
             cast(api_client.Client, Client()), inventory_file.parts_of(body, "json"), lambda _, parts: parts
         )
-    assert "connection lost; the first 2 systems are stored, those from a2.east.example.com on may be" in str(
+    assert "connection lost; 2 systems are stored, those from a2.east.example.com on may be" in str(
         lost.value
     )
 
@@ -349,3 +350,21 @@ def test_loan__to_a_user_until_a_time__is_sent_in_utc(server: LoopbackServer, ru
     assert server.asked[0].json() == {"user": "bob", "until": "2126-12-24T18:00:00+00:00"}
     run("system", "loan", "a.b")
     assert server.asked[1].json() == {}
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_parts__of_several_partitions__each_of_one_with_the_places_of_its_systems(form: str) -> None:
+    labs = ["east", "west", "east", "", "east"]
+    systems = [{"fqdn": f"a{place}.lab", "lab_controller": lab} for place, lab in enumerate(labs)]
+    table = "\n".join(["fqdn,lab_controller", *(",".join(system.values()) for system in systems)])
+    body = json.dumps({"systems": systems}) if form == "json" else table
+    parts = inventory_file.parts_of(
+        body.encode(), form, lambda fqdn, lab: "gpu" if (lab or "west") == "west" else "default"
+    )
+    assert [part.places for part in parts] == [(0, 2), (4,), (1, 3)]
+    assert [part.names for part in parts] == [("a0.lab", "a2.lab"), ("a4.lab",), ("a1.lab", "a3.lab")]
+    assert all(part.content.decode().count(".lab") == len(part.names) for part in parts)
+    where = "systems[1].owner" if form == "json" else "row 3, column owner"
+    located = inventory_file._located_in_file(Fault(where, "is unknown"), parts[2])
+    assert located.where == ("systems[3].owner" if form == "json" else "row 5, column owner")

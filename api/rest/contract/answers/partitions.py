@@ -18,12 +18,12 @@ class NamedPartition(AnswerPart):
     state: Annotated[str, OneOf(STATES)]
 
 
-class PartitionShown(ReadAnswer, NamedPartition):
-    pass
-
-
 class ListedPartition(NamedPartition):
     lab_controllers: list[str]
+
+
+class PartitionShown(ReadAnswer, ListedPartition):
+    pass
 
 
 class PartitionList(ReadAnswer):
