@@ -15,7 +15,8 @@ from store.event_log import EventLog
 
 def migrate(settings: Settings) -> list[str]:
     """Migrate the database; return the names of the applied migrations."""
-    return migrations.migrate(require_url(settings.migration_url))
+    numbering = migrations.Numbering(settings.id_start, settings.id_step)
+    return migrations.migrate(require_url(settings.migration_url), numbering=numbering)
 
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:

@@ -19,6 +19,7 @@ LOG_FORMATS = ("people", "json")
 MAX_WAIT_SECONDS: Final = 60
 # The HTTP server stops waiting for the rest of a body after this time.
 MAX_REQUEST_SECONDS: Final = 60
+MAX_ID: Final = 2**30
 # Minimum of both limits on bodies: the maximum length of the body of one request.
 MIN_BODY_BYTES: Final = 16 * 2**20
 
@@ -210,6 +211,16 @@ class Settings:
     )
     consistency_seconds: float = _setting(
         10.0, values.seconds, "interval of the scheduler's consistency loop", SCHEDULER
+    )
+    id_start: int = _setting(
+        1,
+        values.Integer(1, MAX_ID),
+        "first id of the jobs, recipe sets, recipes and tasks of a new database",
+        UP,
+        MIGRATE,
+    )
+    id_step: int = _setting(
+        1, values.Integer(1, MAX_ID), "difference of one such id to the next, in a new database", UP, MIGRATE
     )
     ready_seconds: float = _setting(
         60.0, values.seconds, "time without progress after which `up` stops waiting for readiness", UP

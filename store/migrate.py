@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import psycopg
 from psycopg.errors import DataError, ProgrammingError
@@ -41,12 +41,24 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
     return [Migration(file.stem, file.read_text("utf-8")) for file in sorted(folder.glob("*.sql"))]
 
 
-def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
+class Numbering(NamedTuple):
+    """The first id of jobs, recipe sets, recipes and tasks, and the difference of one id to the next."""
+
+    start: int = 1
+    step: int = 1
+
+
+CONSECUTIVE: Final = Numbering()
+
+
+def migrate(
+    owner_url: str, wanted: list[Migration] | None = None, numbering: Numbering = CONSECUTIVE
+) -> list[str]:
     """Apply the missing migrations, all in one transaction, and return their names.
 
     Also register all topics, because the log accepts only events of registered ones, and close the database
-    to roles other than the service role. Runs as the owner of the schemas. Raises ChangedMigration if a file
-    differs from the applied one.
+    to roles other than the service role. Runs as the owner of the schemas. The `numbering` counts only for a
+    log without events. Raises ChangedMigration if a file differs from the applied one.
     """
     expected = migrations() if wanted is None else wanted
     with psycopg.connect(owner_url) as connection, connection.cursor() as cursor:
@@ -55,6 +67,8 @@ def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
             "CREATE TABLE IF NOT EXISTS public.labledger_migrations ("
             " name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())"
         )
+        for name, value in numbering._asdict().items():
+            cursor.execute("SELECT set_config(%s, %s, true)", (f"labledger.id_{name}", str(value)))
         cursor.execute("SELECT name, digest FROM public.labledger_migrations")
         applied: dict[str, str] = dict(cursor.fetchall())
         missing = [migration for migration in expected if not _is_applied(migration, applied)]

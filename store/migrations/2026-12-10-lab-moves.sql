@@ -2,6 +2,21 @@
 CREATE SEQUENCE log.partition_numbers AS integer START 2;
 GRANT USAGE ON SEQUENCE log.partition_numbers TO labledger_service;
 
+-- Ids of a new database begin with a number, and ascend by a number, of the operator's choice, so that those of two
+-- databases can differ. The next id of an older database stays what it is.
+DO $$
+DECLARE
+    ids text;
+    first text := coalesce(nullif(current_setting('labledger.id_start', true), ''), '1');
+    step text := coalesce(nullif(current_setting('labledger.id_step', true), ''), '1');
+BEGIN
+    IF NOT EXISTS (SELECT FROM log.events) THEN
+        FOREACH ids IN ARRAY ARRAY['job_ids', 'recipe_set_ids', 'recipe_ids', 'task_ids'] LOOP
+            EXECUTE format('ALTER SEQUENCE log.%I INCREMENT BY %s START WITH %s RESTART', ids, step, first);
+        END LOOP;
+    END IF;
+END $$;
+
 -- An append that is in conflict if a system has joined a lab after the position `seen`. A lab moves with all of its
 -- systems, and no version tells whether it has got another one.
 CREATE FUNCTION log.append_unless_joined(

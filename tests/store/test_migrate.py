@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from api import database_setup
 from cli import main
 from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
+from domain.job.submission import Ids
+from runtime.settings import Settings
 from store.event_log import EventLog
 from store.mapper import EventMapper, StoredRow
 from store.migrate import ChangedMigration, Migration, migrate, migrations
 from store.requests import AppendRequest
+from tests.harness import servers
 from tests.harness.appends import STAMP, append_to
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
@@ -65,6 +70,21 @@ def test_migrate__eight_at_the_same_time__one_applies_all(url: str) -> None:
         applied = list(pool.map(lambda _: migrate(url, [FIRST, SECOND]), range(8)))
 
     assert sorted(applied) == [[]] * 7 + [[FIRST.name, SECOND.name]]
+
+
+def test_new_database__with_a_numbering__has_ids_in_its_steps_and_keeps_them() -> None:
+    with servers.cluster() as cluster:
+        url = cluster.start().owner_url
+        database_setup.migrate(Settings.read({}, database_url=url, id_start="5", id_step="10"))
+        with closing(EventLog(url)) as log:
+            assert log.take_ids([(1, 2, 3)] * 2) == [
+                Ids(5, (5,), (5, 15), (5, 15, 25)),
+                Ids(15, (15,), (25, 35), (35, 45, 55)),
+            ]
+        # A later migration with another numbering changes nothing.
+        database_setup.migrate(Settings.read({}, database_url=url))
+        with closing(EventLog(url)) as log:
+            assert log.take_ids([(1, 1, 1)])[0].job == 25
 
 
 def test_migrations__of_the_package__sql_files_in_order_of_their_dates(tmp_path: Path) -> None:
