@@ -35,8 +35,8 @@ SECTIONS = {
         "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
-        "idle": ("cli.lists.systems:idle", "List the idle systems that could be granted now."),
-        "lab-controllers": ("cli.lists.systems:lab_controllers", "List the lab controllers."),
+        "idle": ("cli.lists.filtered:idle", "List the idle systems that could be granted now."),
+        "lab-controllers": ("cli.lists.filtered:lab_controllers", "List the lab controllers."),
         "lab-controller": (
             "cli.directory.commands:lab_controller",
             "Show, add, enable, disable and delete a lab controller.",

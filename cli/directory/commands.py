@@ -43,7 +43,7 @@ def show_pool(client: Client, output: Output, kind: Kind, name: object, as_of: s
     print_fields(output, {**document, "systems": len(systems)})
     if systems:
         click.echo()
-        output.table(SYSTEMS.columns, systems)
+        output.table(SYSTEMS.columns_for(systems), systems)
 
 
 user = group_of("user", USER, "Show, add, change and delete a user.")

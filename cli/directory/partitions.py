@@ -39,7 +39,11 @@ COLUMNS = (
 )
 
 
-PARTITIONS = (Column("partition", "name", rank=0), Column("state", "state", "state", 0))
+PARTITIONS = (
+    Column("partition", "name", rank=0),
+    Column("state", "state", "state", 0),
+    Column("lab controllers", "lab_controllers", "text", 2),
+)
 
 MOVES = {
     "start": ("started", "it takes jobs and grants systems"),

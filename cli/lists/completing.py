@@ -16,6 +16,8 @@ from cli.terminal.wording import plain
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from api.client import Client
+
 ANSWER_SECONDS = 1.0
 # Limits that keep completion fast.
 MAX_NAMES = 5_000
@@ -30,11 +32,20 @@ def names(listing: Listing, field: str, description: str = "", limit: int = MAX_
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        rows = _rows(ctx, listing, limit)
+        rows = _rows(ctx, lambda client: client.pages(listing.path, listing.name, limit=limit)[listing.name])
         found = ((str(row[field]), plain(row.get(description)) or None) for row in rows)
         return [CompletionItem(name, help=more) for name, more in found if name.startswith(incomplete)]
 
     return complete
+
+
+def partitions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a partition; the list of partitions has no pages."""
+    from click.shell_completion import CompletionItem
+
+    rows = _rows(ctx, lambda client: client.get("/partitions")["partitions"])
+    found = ((row["name"], plain(row.get("state")) or None) for row in rows)
+    return [CompletionItem(name, help=state) for name, state in found if name.startswith(incomplete)]
 
 
 def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -47,7 +58,7 @@ def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return [CompletionItem(f"{before}{comma}{topic}") for topic in sorted(TOPICS) if topic.startswith(last)]
 
 
-def _rows(ctx: click.Context, listing: Listing, limit: int) -> list[dict[str, Any]]:
+def _rows(ctx: click.Context, read: Callable[[Client], list[dict[str, Any]]]) -> list[dict[str, Any]]:
     from api.client.retry_policy import NO_RETRIES
     from cli.remote import connect
 
@@ -55,8 +66,7 @@ def _rows(ctx: click.Context, listing: Listing, limit: int) -> list[dict[str, An
     at_once: dict[str, Any] = {"policy": NO_RETRIES, "answer_seconds": ANSWER_SECONDS}
     try:
         with ctx.scope(cleanup=False), connect(*given, **at_once) as client:
-            found: list[dict[str, Any]] = client.pages(listing.path, listing.name, limit=limit)[listing.name]
-            return found
+            return read(client)
     except Exception:
         return []
 

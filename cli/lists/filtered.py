@@ -1,4 +1,4 @@
-"""`labledger jobs` and `queue`: lists with filters."""
+"""`labledger jobs`, `queue`, `idle` and `lab-controllers`: lists with filters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from cli.arguments.params import WordChoice
 from cli.lists import completing
 from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import list_command
+from cli.lists.systems import IDLE, LAB_CONTROLLERS
 from domain.recipe.lifecycle import RECIPE
 
 
 def owner_option(objects: str) -> click.Option:
     return click.Option(["--owner"], metavar="USER", shell_complete=completing.users, help=f"Only {objects}.")
+
+
+def partition_option(objects: str) -> click.Option:
+    return click.Option(
+        ["--partition"],
+        metavar="NAME",
+        shell_complete=completing.partitions,
+        help=f"Only {objects} this partition.",
+    )
 
 
 jobs = list_command(
@@ -31,6 +41,7 @@ jobs = list_command(
         click.Option(
             ["--group"], metavar="GROUP", shell_complete=completing.groups, help="Only jobs of this group."
         ),
+        partition_option("jobs of"),
     ),
 )
 queue = list_command(
@@ -46,5 +57,18 @@ queue = list_command(
             shell_complete=completing.systems,
             help="Only recipes that this system could run, in the order in which it considers them.",
         ),
+        partition_option("recipes of"),
     ),
+)
+idle = list_command(
+    "idle",
+    IDLE,
+    "List the idle systems that could be granted to a recipe now.",
+    filters=(partition_option("systems in"),),
+)
+lab_controllers = list_command(
+    "lab-controllers",
+    LAB_CONTROLLERS,
+    "List the lab controllers and the times of their last contact.",
+    filters=(partition_option("lab controllers in"),),
 )

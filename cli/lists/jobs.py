@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli.lists.listing import Listing, since
+from cli.lists.listing import PARTITION, Listing, since
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, weight, zone
 
@@ -28,6 +28,7 @@ JOBS = Listing(
         Column("sets", "recipe_set_ids", "text", 3),
         Column("owner", "owner", rank=2),
         Column("group", "group", rank=2),
+        PARTITION,
         Column(f"submitted ({zone()})", lambda row: clock(row.get("submitted_at")), rank=3),
         Column("whiteboard", "whiteboard", "text"),
     ),
@@ -46,6 +47,7 @@ QUEUE = Listing(
         Column("waits", since, "number", 0),
         Column("owner", "owner", rank=2),
         Column("group", "group", rank=3),
+        PARTITION,
         Column("lab controller", "lab_controller", rank=4),
         Column("held back", _held_back, "text", 1),
         Column("whiteboard", "whiteboard", "text", 3),

@@ -18,11 +18,15 @@ from cli.terminal.output import Output, note
 from cli.terminal.progress import counting
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import elapsed
+from domain.directory.partitions import DEFAULT
 
 if TYPE_CHECKING:
     from api.client import Client
 
 FIRST_ROWS = 100
+PARTITION = Column("partition", lambda row: row.get("partition", DEFAULT) or "none")
+"""The column of the partition, which a table has only if a row is in another partition than `default`."""
+
 # Filter that names an object -> the kind of the object.
 KIND_BY_FILTER = {"owner": "user", "group": "group", "pool": "pool", "lab_controller": "lab controller"}
 
@@ -31,7 +35,7 @@ KIND_BY_FILTER = {"owner": "user", "group": "group", "pool": "pool", "lab_contro
 class Listing:
     """A list of the API, and the messages for an empty list: `empty`, and with --as-of `was_empty`.
 
-    With a filter, `none_of` and `were_none_of` replace them.
+    With a filter by system, `none_of` and `were_none_of` replace them.
     """
 
     path: str
@@ -53,12 +57,19 @@ class Listing:
         if not document[self.name]:
             require_existing(client, as_of, narrowed)
         note_moment(client, output, as_of, document)
-        output.rows(document, self.name, self.columns, empty=self._empty_message(as_of is not None, narrowed))
+        rows = document[self.name]
+        empty = self._empty_message(as_of is not None, narrowed)
+        output.rows(document, self.name, self.columns_for(rows), empty=empty)
         if document["next"] is not None and not output.as_json:
             note(f"Showing {len(document[self.name])}; use --all for the rest.")
 
+    def columns_for(self, rows: Sequence[Row]) -> list[Column]:
+        """Return the columns of a table with these rows."""
+        has_others = any(PARTITION.cell(row) != DEFAULT for row in rows)
+        return [column for column in self.columns if column is not PARTITION or has_others]
+
     def _empty_message(self, is_past: bool, narrowed: Mapping[str, str]) -> str:
-        if narrowed and self.none_of:
+        if "system" in narrowed and self.none_of:
             return (self.were_none_of if is_past else self.none_of).format(**narrowed)
         if narrowed:
             filters = ", ".join(f"{name.replace('_', ' ')} {given}" for name, given in narrowed.items())

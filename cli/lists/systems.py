@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cli.lists.listing import Listing, list_command, since
+from cli.lists.listing import PARTITION, Listing, since
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, elapsed, lab_state, zone
 
@@ -17,6 +17,7 @@ SYSTEMS = Listing(
     (
         Column("system", "fqdn", rank=0),
         Column("lab controller", "lab_controller", rank=4),
+        PARTITION,
         Column("condition", _condition, "state", 0),
         Column("usage", "usage", "state", 0),
         Column("recipe", "recipe_id", "number"),
@@ -35,6 +36,7 @@ IDLE = Listing(
     (
         Column("system", "fqdn", rank=0),
         Column("lab controller", "lab_controller", rank=2),
+        PARTITION,
         Column(f"idle since ({zone()})", lambda row: clock(row.get("since")), rank=3),
         Column("for", since, "number"),
     ),
@@ -46,14 +48,10 @@ LAB_CONTROLLERS = Listing(
     "lab_controllers",
     (
         Column("lab controller", "fqdn", rank=0),
+        PARTITION,
         Column("state", lab_state, "state", 0),
         Column(f"last heard ({zone()})", lambda row: clock(row.get("last_heard_at")), rank=2),
         Column("ago", lambda row: elapsed(row.get("last_heard_at")), "number"),
     ),
     "No lab controllers yet: `labledger lab load FILE` adds some.",
-)
-
-idle = list_command("idle", IDLE, "List the idle systems that could be granted to a recipe now.")
-lab_controllers = list_command(
-    "lab-controllers", LAB_CONTROLLERS, "List the lab controllers and the times of their last contact."
 )

@@ -97,6 +97,12 @@ BEYOND_THE_LOG = 2**63 - 2
     help="Only events with these topics, separated by commas: recipe.queued,recipe.scheduled.",
 )
 @click.option("--subject", metavar="SUBJECT", help="Only events of this subject, for example recipe/12.")
+@click.option(
+    "--partition",
+    metavar="NAME",
+    shell_complete=completing.partitions,
+    help="Only events of this partition, without those that concern all partitions.",
+)
 @click.option("--limit", type=WholeNumber(), help="Maximum number of events to show [default: all].")
 @wide
 @remote
@@ -108,6 +114,7 @@ def events(
     new: bool,
     types: str | None,
     subject: str | None,
+    partition: str | None,
     limit: int | None,
 ) -> None:
     """Show events in log order; with --json, one event per line.
@@ -116,20 +123,21 @@ def events(
     """
     if new:
         after = _last_position(client)
-    filters = {"types": types.split(",") if types else None, "subject": subject}
+    filters = {"types": types.split(",") if types else None, "subject": subject, "partition": partition}
     found = _live_events(client, after, filters) if follow else client.log(after, **filters)
     printer, is_empty = EventPrinter(output), True
     for event in islice(found, limit):
         printer.show(event)
         is_empty = False
     if is_empty and not output.as_json:
-        note(_no_events(types, subject, after))
+        note(_no_events(types, subject, partition, after))
 
 
-def _no_events(types: str | None, subject: str | None, after: int) -> str:
+def _no_events(types: str | None, subject: str | None, partition: str | None, after: int) -> str:
     topics = f" with topic {' or '.join(types.split(','))}" if types else ""
     where = f" after position {after}" if after else ""
-    return f"no events{topics}{f' of {subject}' if subject else ''}{where}"
+    of_partition = f" of the partition {partition}" if partition else ""
+    return f"no events{topics}{f' of {subject}' if subject else ''}{of_partition}{where}"
 
 
 def _last_position(client: Client) -> int:

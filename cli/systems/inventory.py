@@ -10,7 +10,7 @@ import click
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.params import WordChoice
 from cli.lists import completing
-from cli.lists.filtered import owner_option
+from cli.lists.filtered import owner_option, partition_option
 from cli.lists.listing import list_command, require_existing, with_commands
 from cli.lists.systems import SYSTEMS
 from cli.remote import remote, wide
@@ -136,6 +136,7 @@ SYSTEM_FILTERS = (
         ["--pool"], metavar="POOL", shell_complete=completing.pools, help="Only systems in this pool."
     ),
     owner_option("systems that this user owns"),
+    partition_option("systems in"),
 )
 export.params = [*SYSTEM_FILTERS, *export.params]
 systems = with_commands(

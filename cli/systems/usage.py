@@ -9,6 +9,7 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment, read_as_of
 from cli.arguments.params import TimeParam, WordChoice
+from cli.lists import completing
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output
@@ -91,6 +92,12 @@ INTERVAL_COLUMNS = (
     help="Show the events and bytes that each user and process added to the log, by day."
     " --since is then the first day [default: today].",
 )
+@click.option(
+    "--partition",
+    metavar="NAME",
+    shell_complete=completing.partitions,
+    help="Only the time of systems in the labs of this partition.",
+)
 @as_of
 @wide
 @remote
@@ -101,6 +108,7 @@ def usage(
     since: str | None,
     until: str | None,
     of_log: bool,
+    partition: str | None,
     as_of: str | None,
 ) -> None:
     """Show how systems spent their time: the share of each usage and condition in the time of the group.
@@ -113,12 +121,14 @@ def usage(
     Users who are not admins or auditors see only their own.
     """
     if of_log:
-        if until is not None or as_of is not None:
-            raise click.UsageError("--log can be used with --since, but not with --until or --as-of.")
+        if any(given is not None for given in (until, partition, as_of)):
+            raise click.UsageError(
+                "--log can be used with --since, but not with --until, --partition or --as-of."
+            )
         show_log_usage(client, output, since)
         return
     query: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
-    document = client.pages("/system-usage", "groups", **query)
+    document = client.pages("/system-usage", "groups", partition=partition, **query)
     note_moment(client, output, as_of, document)
     heading = group_by.replace("_", " ")
     empty = "There were no systems in that time."

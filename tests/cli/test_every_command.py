@@ -88,6 +88,7 @@ CASES = [
     Call("workflow --family RedHatEnterpriseLinux9 --task /t"),
     *(
         Call("queue"),
+        Call("queue --partition default"),
         Call(f"queue --system {ARM}"),
         Call("idle"),
         Call("locks"),

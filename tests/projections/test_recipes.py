@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from api.rest.resources.shapes import seconds_document
+from domain.directory.events import PartitionCreated
 from domain.events import Event
 from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
@@ -46,6 +47,24 @@ def in_queue(models: ProjectedLog) -> list[int]:
 
 def test_queue__set_with_a_guest__has_the_hosts_only(two: ProjectedLog) -> None:
     assert in_queue(two) == [1, 2]
+
+
+def test_queue__recipe_of_another_partition__stays_in_it_after_a_restart(models: ProjectedLog) -> None:
+    models.commit(*submitted(host(1)), partition=2)
+    models.begin_again()
+    models.commit(*queued(1), partition=2)
+    assert in_queue(models) == []
+    for partitions in ([2], [1, 2]):
+        (row,) = models.queue(partitions=partitions)
+        assert (row["recipe_id"], row["state"], row["partition"]) == (1, "queued", 2)
+    assert models.recipe(1)["partition"] == 2
+
+
+def test_oldest_unplaced__only_another_partition_has_recipes__is_theirs(models: ProjectedLog) -> None:
+    models.commit(("partition/other", PartitionCreated(2)))
+    assert models.row("oldest_unplaced")["seconds"] == 0
+    models.commit(*submitted(host(1)), partition=2)
+    assert models.row("oldest_unplaced")["seconds"] > 0
 
 
 def test_recipe__guest__is_shown_with_its_host_and_the_host_with_it(two: ProjectedLog) -> None:

@@ -72,6 +72,45 @@ def test_list__empty__says_so(server: LoopbackServer, run: Run, command: str, pa
     assert (result.exit_code, result.stdout.count("\n")) == (0, 1)
 
 
+COMMANDS_OF_A_PARTITION = [
+    ("queue", "/queue", "recipes"),
+    ("jobs", "/jobs", "jobs"),
+    ("idle", "/idle-pool", "systems"),
+    ("systems", "/systems", "systems"),
+    ("lab-controllers", "/lab-controllers", "lab_controllers"),
+]
+
+
+@pytest.mark.parametrize(("command", "path", "name"), COMMANDS_OF_A_PARTITION)
+def test_list__of_a_partition__is_asked_for_and_has_a_column_if_there_is_another(
+    server: LoopbackServer, run: Run, command: str, path: str, name: str
+) -> None:
+    rows = [{**RECIPE, **SYSTEM, "result": "None", "recipe_set_ids": [3]} for _ in range(3)]
+    server.on("GET", path, Answer({"position": 4, name: rows, "next": None}))
+    shown = run(command, "--partition", "other", "--wide")
+    assert server.asked[0].query["partition"] == ["other"]
+    assert shown.exit_code == 0 and "partition" not in shown.stdout
+    named = [{**row, "partition": of_row} for row, of_row in zip(rows, ("default", "x", None), strict=True)]
+    server.on("GET", path, Answer({"position": 4, name: [], "next": None}))
+    assert "with partition other." in run(command, "--partition", "other").stdout
+    for some, words in ((named[:1], None), (named, ["default", "x", "none"])):
+        server.on("GET", path, Answer({"position": 4, name: some, "next": None}))
+        heading, _, *lines = run(command, "--wide").stdout.splitlines()
+        begin = heading.find("partition")
+        assert (begin < 0) == (words is None)
+        assert words is None or [line[begin:].split()[0] for line in lines] == words
+
+
+def test_usage_and_events__of_a_partition__are_asked_for(server: LoopbackServer, run: Run) -> None:
+    sums = {"position": 4, "since": None, "until": None, "groups": [], "next": None}
+    server.on("GET", "/system-usage", Answer(sums))
+    server.on("GET", "/events", Answer({"position": 4, "events": [], "next": None}))
+    run("usage", "--partition", "other")
+    assert "no events of the partition other" in run("events", "--partition", "other").stderr
+    assert [asked.query["partition"] for asked in server.asked] == [["other"], ["other"]]
+    assert run("usage", "--log", "--partition", "other").exit_code == 2
+
+
 def _numbered(asked: ReceivedRequest) -> Answer:
     """Answer two pages of one job each."""
     at = int(asked.query.get("cursor", ["1"])[0])

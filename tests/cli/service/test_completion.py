@@ -98,6 +98,19 @@ def test_complete__names_and_ids__are_asked_of_the_server(server: LoopbackServer
 
 
 @pytest.mark.parametrize(
+    "command", ["jobs", "queue", "idle", "systems", "lab-controllers", "usage", "events"]
+)
+def test_complete__partition_of_a_list__is_asked_of_the_server(
+    server: LoopbackServer, complete: Complete, command: str
+) -> None:
+    named = [{"name": name, "state": "active"} for name in ("default", "other", "ocean")]
+    server.on("GET", "/partitions", Answer({"position": 1, "partitions": named}))
+    assert values(complete(command, "--partition", "o")) == ["other", "ocean"]
+    # The list has no pages, and so no limit.
+    assert server.asked[0].query == {}
+
+
+@pytest.mark.parametrize(
     ("shell", "lines"),
     [
         ("bash", ["plain,12", "plain,7"]),
