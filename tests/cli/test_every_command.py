@@ -190,7 +190,7 @@ REFUSED = [
     *("filter show nosuch", "filter delete nosuch", "filter test nosuch", "filter put x PAUSE --predicate -"),
     *("partition configuration --token ll_nobody", "operations --token ll_nobody"),
     *("partitions --token ll_nobody", "partition drain nosuch", "partition stop nosuch"),
-    *("partition start nosuch", "partition show nosuch", "partition put -x", "partition remove default"),
+    *("partition start nosuch", "partition show nosuch", "partition put .x", "partition remove default"),
 ]
 
 
