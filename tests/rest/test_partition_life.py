@@ -82,14 +82,14 @@ def test_partition__with_a_lab__grants_its_systems_to_its_jobs(
     # A stopped partition does not hold up the other.
     client.post(f"{GPU}/stop").raise_for_status()
     for job in (jobs[0], jobs[2]):
-        client.post(f"/jobs/{job['job_id']}/cancel", json={}).raise_for_status()
+        client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
     again = submitted(client, east)
     recipe_of(client, again, "waiting")
     assert client.get(f"/recipes/{jobs[1]['recipe_ids'][0]}").json()["state"] == "queued"
     client.post(f"{GPU}/start").raise_for_status()
     recipe_of(client, jobs[1], "waiting")
     for job in (jobs[1], again):
-        client.post(f"/jobs/{job['job_id']}/cancel", json={}).raise_for_status()
+        client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
     verified = service.do("replay", "verify", "--json")
     assert (verified["different"], verified["violations"]) == (0, [])
 
@@ -108,7 +108,7 @@ def test_job__names_its_partition_in_any_form__is_there(client: httpx.Client, fo
         job = answer.json()
     shown = client.get(f"/jobs/{job['job_id']}", params={"min_position": job["position"]}).json()
     assert (shown["partition"], shown["document"]["partition"]) == ("gpu", "gpu")
-    client.post(f"/jobs/{job['job_id']}/cancel", json={}).raise_for_status()
+    client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
 
 
 def test_job__names_an_unknown_partition__is_refused_with_the_names(client: httpx.Client) -> None:
@@ -159,7 +159,7 @@ def test_removal__of_a_partition_with_work__only_by_force(
     configured(client, "default", WEST).raise_for_status()
     last = submitted(client, west)
     recipe_of(client, last, "waiting")
-    client.post(f"/jobs/{last['job_id']}/cancel", json={}).raise_for_status()
+    client.post(f"/jobs/{last['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
     client.put(GPU, json={}).raise_for_status()
     numbers = [
         event["data"]["number"] for event in service.events(0) if event["topic"] == "partition.created"
