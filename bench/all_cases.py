@@ -29,6 +29,7 @@ class CaseGroup:
 RUNS = (
     CaseGroup(("pending", "submit"), grows=True),
     CaseGroup(("saturated", "verify"), grows=True),
+    CaseGroup(("partitions",)),
     CaseGroup(("multihost",), grows=True),
     CaseGroup(("query",), grows=True),
     CaseGroup(("explanation",)),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from api.client.lab_file import load
 from bench.cluster_fixture import BenchCluster
@@ -15,12 +16,13 @@ from bench.jobs import JobReader
 from bench.outcome import ProgressCallback, no_progress
 from domain.access.policy import policy_form, policy_of
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
+from domain.directory.partitions import DEFAULT, existing_partition, number_of_lab
 from domain.directory.state import Directory
 from domain.distro_choice.distro_trees import DistroTrees
-from domain.events import Change, Decided, Stamp
+from domain.events import Change, Decided, Stamp, split_subject
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
-from domain.partition_numbers import partition_of
+from domain.partition_numbers import EVERYBODY, OF_ONE_PARTITION
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system_admin.registration import register
 from store.requests import AppendRequest, new_command_id, require_committed
@@ -30,6 +32,9 @@ SYSTEMS_PER_COMMIT = 500
 SETS_PER_JOB = 200
 # A field of systems and pools in lab files that is not part of their documents.
 POLICY = "access_policy"
+_NO_LABS: Final[Mapping[str, Sequence[str]]] = {}
+
+T = TypeVar("T")
 
 
 class LogFiller:
@@ -46,19 +51,26 @@ class LogFiller:
         self._position = 0
         self.reader = JobReader(self._directory, ACTOR)
 
-    def lab(self, document: dict[str, Any]) -> None:
-        """Add people, labs, pools and trees through the API, and policies and systems through the log."""
+    def lab(self, document: dict[str, Any], partitions: Mapping[str, Sequence[str]] = _NO_LABS) -> None:
+        """Add people, labs, pools and trees through the API, and policies and systems through the log.
+
+        `partitions` have the labs of existing partitions other than `default`.
+        """
         systems = document["systems"]
         pools = [
             {name: value for name, value in pool.items() if name != POLICY} for pool in document["pools"]
         ]
         with self._cluster.client() as client:
             load(client, {**document, "pools": pools, "systems": []})
+            for name, labs in partitions.items():
+                client.put(client.path("partitions", name, "configuration"), {"lab_controllers": [*labs]})
         self._policies(document["pools"])
         self._hear_labs()
         for number, some in enumerate(_batches(systems, SYSTEMS_PER_COMMIT)):
             self.catch_up()
-            self._append([decided for system in some for decided in _registered(system)])
+            by_partition = self._by_partition(some, lambda system: system["lab_controller"])
+            for partition, each in by_partition.items():
+                self._append([decided for system in each for decided in _registered(system)], partition)
             self._on_progress("systems", min(len(systems), (number + 1) * SYSTEMS_PER_COMMIT), len(systems))
         self.catch_up()
 
@@ -70,35 +82,39 @@ class LogFiller:
             if POLICY in pool
         ]
         if changes:
-            self._append(changes)
+            self._append(changes, EVERYBODY)
 
     def _hear_labs(self) -> None:
         """Mark each lab controller as heard, because a silent lab gets no recipes."""
         self.catch_up()
         labs = self._directory.items("lab-controller")
-        heard: Decided = [
-            (f"lab-controller/{name}", LabControllerHeard())
-            for name, lab in labs
-            if lab.document.get("silent")
-        ]
-        if heard:
-            self._append(heard)
+        silent = [name for name, lab in labs if lab.document.get("silent")]
+        for partition, each in self._by_partition(silent, str).items():
+            self._append([(f"lab-controller/{name}", LabControllerHeard()) for name in each], partition)
 
-    def queue(self, sets: Iterator[dict[str, Any]], recipes: int) -> int:
+    def _by_partition(self, items: Iterable[T], lab_of: Callable[[T], str]) -> dict[int, list[T]]:
+        """Return the items by the partitions of their labs."""
+        divided: dict[int, list[T]] = defaultdict(list)
+        for item in items:
+            divided[number_of_lab(self._directory, lab_of(item))].append(item)
+        return divided
+
+    def queue(self, sets: Iterator[dict[str, Any]], recipes: int, partition: str = DEFAULT) -> int:
         """Submit at least this number of recipes, and return the position of the last event."""
         done = 0
         while done < recipes:
-            done += self.submit(list(islice(sets, min(SETS_PER_JOB, recipes - done))))
+            done += self.submit(list(islice(sets, min(SETS_PER_JOB, recipes - done))), partition)
             self._on_progress("recipes", min(done, recipes), recipes)
         return self._cluster.log.end()
 
-    def submit(self, sets: Sequence[dict[str, Any]]) -> int:
-        spec = self.job(sets)
+    def submit(self, sets: Sequence[dict[str, Any]], partition: str = DEFAULT) -> int:
+        spec, number = self.job(sets), existing_partition(self._directory, partition).number
         (ids,) = self._cluster.log.take_ids([counts(spec)])
         owner = spec.owner or ACTOR
-        choices = [self._trees.choose(each, owner, spec.group) for each in spec.recipe_sets]
+        choose = partial(self._trees.choose, owner=owner, group=spec.group, partition=number)
+        choices = [choose(recipe_set) for recipe_set in spec.recipe_sets]
         trees = [tree for each in choices for tree in each.tree_ids]
-        self._append(submit(spec, ids, ACTOR, trees))
+        self._append(submit(spec, ids, ACTOR, trees), number)
         return len(trees)
 
     def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
@@ -113,12 +129,15 @@ class LogFiller:
         with_policies = any(POLICY in pool.document for _, pool in self._directory.items("pool"))
         return cycle([None, *(name for name, _ in self._directory.items("group") if with_policies)])
 
-    def _append(self, decided: Decided) -> None:
+    def _append(self, decided: Decided, partition: int) -> None:
+        """Append events of one partition; pools, which some systems join, are everybody's."""
+        kinds = {split_subject(subject)[0] for subject, _ in decided}
+        number = partition if kinds <= OF_ONE_PARTITION else EVERYBODY
         stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
         expected = {subject: self._directory.version(subject) for subject, _ in decided}
         changes = tuple(Change(subject, event, stamp) for subject, event in decided)
         (outcome,) = self._cluster.log.append(
-            [AppendRequest(new_command_id(), changes, expected, partition=partition_of(expected))]
+            [AppendRequest(new_command_id(), changes, expected, partition=number)]
         )
         require_committed(outcome)
 

@@ -22,6 +22,15 @@ SELECT count(*), count(DISTINCT e.originator_id),
 FROM log.events AS e
 WHERE e.topic = %(topic)s AND e.notification_id > %(after)s;
 
+-- name: allocations_by_partition
+SELECT partition, count(*) FROM log.events WHERE topic = 'system.scheduled' AND notification_id > %s
+GROUP BY partition ORDER BY partition;
+
+-- name: scheduler_commits
+-- Counters of the commits of all schedulers since the database was created.
+SELECT name, sum(value)::float8 FROM live.counters
+WHERE name IN ('scheduler_commits', 'scheduler_commits_reread') GROUP BY name;
+
 -- name: started
 -- Recipes that started after a position, with their locks, in order.
 SELECT split_part(originator_id, '/', 2)::integer FROM log.events

@@ -14,6 +14,7 @@ from bench.cases import (
     lifecycle,
     locks,
     multihost,
+    partitions,
     pending,
     query,
     rebuild,
@@ -60,6 +61,7 @@ CASES: Mapping[str, BenchCase] = {
         require=pending.require_enough,
     ),
     "saturated": BenchCase(full_lab.fill, saturated.measure, RAW_INSERT_RATIO),
+    "partitions": BenchCase(partitions.prepare, partitions.measure, RAW_INSERT_RATIO),
     "submit": BenchCase(
         full_lab.fill_with_backlog,
         submit.measure,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
+from domain.directory.partitions import DEFAULT
 
 # Maximum time of a wait.
 TIMEOUT_SECONDS = 900.0
@@ -25,8 +26,8 @@ IMPOSSIBLE = {
 }
 
 
-def settle(cluster: BenchCluster) -> None:
-    """Wait until nothing is left to decide.
+def settle(cluster: BenchCluster, partitions: Sequence[str] = (DEFAULT,)) -> None:
+    """Wait until these partitions have nothing left to decide.
 
     A pause in the log does not prove that, because some decisions take longer. But triggers are answered in
     log order. So submit a job that no system can run, again and again, until no other events are between its
@@ -34,16 +35,16 @@ def settle(cluster: BenchCluster) -> None:
     """
     while True:
         before = cluster.log.end()
-        subjects = take_turn(cluster)
+        subjects = [subject for name in partitions for subject in take_turn(cluster, name)]
         ((others,),) = cluster.log.rows(SQL["others_after"], (before, subjects))
         if not others:
             return
 
 
-def take_turn(cluster: BenchCluster) -> list[str]:
+def take_turn(cluster: BenchCluster, partition: str = DEFAULT) -> list[str]:
     """Submit an impossible job, wait until the scheduler has aborted it, and return its subjects."""
     with cluster.client() as client:
-        ids = client.post("/jobs", IMPOSSIBLE)
+        ids = client.post("/jobs", {**IMPOSSIBLE, "partition": partition})
     recipe = f"recipe/{ids['recipe_ids'][0]}"
     wait_until(lambda: _is_given_up(cluster, recipe), "the scheduler does not come to rest")
     return [f"job/{ids['job_id']}", f"recipe-set/{ids['recipe_set_ids'][0]}", recipe]

@@ -40,6 +40,7 @@ TARGETS: Mapping[tuple[str, str], Target] = {
         Target("saturated", "allocations_per_second", 5_000),
         Target("saturated", "of_raw_insert", 0.25),
         _maximum("saturated", "projectors_behind_seconds", 10),
+        _maximum("partitions", "reread_percent", 1),
         Target("submit", "jobs_per_second", 1_000),
         _maximum("submit", "p99_ms", 50),
         Target("lifecycle", "recipes_per_second", 300),

@@ -60,7 +60,7 @@ SECTIONS = {
         "partitions": ("cli.directory.partitions:partitions", "List the partitions and their states."),
         "partition": (
             "cli.directory.partitions:partition",
-            "Show, start, drain and stop a partition, and change its configuration.",
+            "Create, show, start, drain, stop, remove and configure a partition.",
         ),
         "operations": (
             "cli.directory.partitions:operations",

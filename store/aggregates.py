@@ -37,24 +37,32 @@ class Aggregates:
         with self._lock:
             cached = {subject: self._cached.get(subject) for subject in dict.fromkeys(subjects)}
         new_events = self._log.load(
-            {subject: known.state.version if known else 0 for subject, known in cached.items()}
+            {subject: entry.state.version if entry else 0 for subject, entry in cached.items()}
         )
         for subject, events in new_events.items():
-            known = cached[subject]
+            entry = cached[subject]
             for recorded in events:
-                before, partition = known or (None, recorded.partition)
-                known = Cached(evolve(subject, before, recorded.event, Moment.of(recorded)), partition)
-            cached[subject] = known
-        existing = {subject: known for subject, known in cached.items() if known is not None}
+                before, partition = entry or (None, recorded.partition)
+                entry = Cached(evolve(subject, before, recorded.event, Moment.of(recorded)), partition)
+            cached[subject] = entry
+        existing = {subject: entry for subject, entry in cached.items() if entry is not None}
         self._cache(existing)
-        return {subject: known.state for subject, known in existing.items()}
+        return {subject: entry.state for subject, entry in existing.items()}
+
+    def recent(self, subjects: Iterable[str]) -> dict[str, State]:
+        """Return subject -> state of existing aggregates, perhaps an older one. Blocking; mostly no query."""
+        wanted = dict.fromkeys(subjects)
+        with self._lock:
+            found = {subject: self._cached[subject].state for subject in wanted if subject in self._cached}
+        missing = [subject for subject in wanted if subject not in found]
+        return {**found, **self.load(missing)} if missing else found
 
     def partitions(self, subjects: Iterable[str]) -> dict[str, int]:
         """Return the partitions of existing jobs, recipes, sets and commands. Blocking; mostly no query."""
         wanted = dict.fromkeys(subjects)
         with self._lock:
             cached = {subject: self._cached.get(subject) for subject in wanted}
-        found = {subject: known.partition for subject, known in cached.items() if known is not None}
+        found = {subject: entry.partition for subject, entry in cached.items() if entry is not None}
         unknown = [subject for subject in wanted if subject not in found]
         if unknown:
             found |= self._log.first_partitions(unknown)
@@ -89,16 +97,16 @@ class Aggregates:
         todo = list(reached)
         with self._lock:
             while todo:
-                known = self._cached.get(todo.pop())
-                fresh = [other for other in neighbours(known.state) if other not in reached] if known else []
+                entry = self._cached.get(todo.pop())
+                fresh = [other for other in neighbours(entry.state) if other not in reached] if entry else []
                 reached.update(dict.fromkeys(fresh))
                 todo += fresh
         return reached
 
     def _cache(self, states: dict[str, Cached]) -> None:
         with self._lock:
-            for subject, known in states.items():
-                self._cached[subject] = known
+            for subject, entry in states.items():
+                self._cached[subject] = entry
                 self._cached.move_to_end(subject)
             while len(self._cached) > self._max_cached:
                 self._cached.popitem(last=False)

@@ -124,7 +124,7 @@ class GroupCommit:
             command = f"command:{request.command_id}"
             is_free = used.isdisjoint((*request.changed, command)) and changed.isdisjoint(request.subjects)
             full = group and events + len(request.changes) > MAX_EVENTS
-            if full or not is_free:
+            if full or not is_free or (group and (_is_alone(request) or _is_alone(group[0].request))):
                 deferred.append(queued)
             else:
                 group.append(queued)
@@ -170,6 +170,11 @@ class GroupCommit:
                     raise
                 self.counters.retries += 1
                 time.sleep(0.1)
+
+
+def _is_alone(request: AppendRequest) -> bool:
+    """Return whether a request must be the only one of its group."""
+    return request.joins_seen is not None
 
 
 _Result = tuple[_QueuedRequest, "Outcome | Exception"]

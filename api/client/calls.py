@@ -131,8 +131,8 @@ class Client:
     def patch(self, path: str, body: Any) -> Any:
         return self._send("PATCH", path, body)
 
-    def delete(self, path: str) -> Any:
-        return self._call("DELETE", path)
+    def delete(self, path: str, **parameters: Any) -> Any:
+        return self._call("DELETE", path, params=without_none(parameters))
 
     def log(self, after: int, **parameters: Any) -> Iterator[dict[str, Any]]:
         """Yield the events after a position, page by page up to the end of the log."""

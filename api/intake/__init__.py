@@ -2,6 +2,24 @@
 
 from __future__ import annotations
 
-from api.intake.read import PARSERS, ReadJob, ReadJobs, may_depend, mentioned_in, read_job, read_jobs
+from api.intake.read import (
+    PARSERS,
+    PartitionRules,
+    ReadJob,
+    ReadJobs,
+    may_depend,
+    mentioned_in,
+    read_job,
+    read_jobs,
+)
 
-__all__ = ["PARSERS", "ReadJob", "ReadJobs", "may_depend", "mentioned_in", "read_job", "read_jobs"]
+__all__ = [
+    "PARSERS",
+    "PartitionRules",
+    "ReadJob",
+    "ReadJobs",
+    "may_depend",
+    "mentioned_in",
+    "read_job",
+    "read_jobs",
+]

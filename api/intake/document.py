@@ -180,6 +180,7 @@ class Job(_Part):
     group: OptionalName = None
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
     product: OptionalName = None
+    partition: OptionalName = None
     notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
     depends_on: DependsOn | None = None
     reasons: Reasons | None = None

@@ -93,12 +93,20 @@ class ReadJobs(NamedTuple):
     is_list: bool
 
 
+class PartitionRules(NamedTuple):
+    """The operation table of a partition, and its maximum of placed hosts, None without one."""
+
+    operations: OperationTable = SHIPPED
+    max_placed: int | None = None
+
+
 @dataclass(frozen=True)
 class SubmissionContext:
     """The submitter and all that decides whether a job is valid.
 
     With `strict`, warnings are faults. Messages suggest names from `visible` (default: `names`). `exists`
-    answers for the jobs and recipe sets of `mentioned_in`. `max_placed` is the maximum of placed hosts.
+    answers for the jobs and recipe sets of `mentioned_in`. `rules` returns those of the partition that a job
+    names, None if it names none.
     """
 
     names: NameIndex
@@ -107,9 +115,8 @@ class SubmissionContext:
     strict: bool = False
     visible: NameIndex | None = None
     tags: RetentionTags = DEFAULT_TAGS
-    operations: OperationTable = SHIPPED
+    rules: Callable[[str | None], PartitionRules] = lambda _: PartitionRules()
     exists: Exists = lambda kind, number: False
-    max_placed: int | None = None
 
 
 def read_job(
@@ -152,6 +159,8 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
     names, visible = context.names, context.visible or context.names
     if parsed.document.get("retention_tag", "") == "":
         parsed.document["retention_tag"] = context.tags.default
+    named = parsed.document.get("partition")
+    rules = context.rules(named if named in names.partitions else None)
     required = read_requirements(parsed.document, names)
     recipes = required.of_recipes
     job, findings = check_document(
@@ -166,12 +175,12 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
     declared = read_declarations(
         parsed.document,
         ((recipe.path, recipe.recipe) for recipe in recipes),
-        LockContext(names, visible, context.operations),
+        LockContext(names, visible, rules.operations),
         context.exists,
         preceding_jobs,
     )
     findings += declared.findings
-    findings += too_large_sets(recipes, context.max_placed)
+    findings += too_large_sets(recipes, rules.max_placed)
     doubtful = chain(
         _warnings(required, names, visible, strict=context.strict),
         plain_texts(parsed.document, ((recipe.path, recipe.recipe) for recipe in recipes)),

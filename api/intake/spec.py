@@ -46,6 +46,7 @@ def spec_of(job: Job, requirements: Sequence[Requirements], declared: Declaratio
         document=_stored_document(job, parts, declared),
         depends_on=declared.depends_on,
         reasons=tuple(job.reasons or ()),
+        partition=job.partition,
     )
 
 

@@ -69,6 +69,10 @@ class JobFilterParts(ExplainParts, JobParts, Protocol):
     """Parts of job filters, whose watermarks are job ids."""
 
 
+class PartitionParts(ExplainParts, JobParts, Protocol):
+    """Parts of partitions, whose removal reads the unfinished recipe sets."""
+
+
 class RecipeParts(ExplainParts, WriteParts, Protocol):
     """Parts of recipes and the queue."""
 

@@ -87,7 +87,7 @@ ROUTES: dict[str, Route] = {
     "/filters": Route("job_filters", READ, "list"),
     "/filters/{name}": Route("job_filters", PUT_BY_ADMINS),
     "/partitions": Route("partitions", READ, "list"),
-    "/partitions/{name}": Route("partitions", READ),
+    "/partitions/{name}": Route("partitions", {"GET": READERS, "PUT": ADMIN, "DELETE": ADMIN}),
     "/partitions/{name}/start": Route("partitions", {"POST": ADMIN}, "start"),
     "/partitions/{name}/drain": Route("partitions", {"POST": ADMIN}, "drain"),
     "/partitions/{name}/stop": Route("partitions", {"POST": ADMIN}, "stop"),

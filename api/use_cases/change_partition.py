@@ -1,66 +1,80 @@
-"""Changes of the state, the configuration and the job filters of the partition."""
+"""Changes of the state, the configuration and the job filters of a partition."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from api.use_cases.commit import append_for, commit_directory, require_expected
+from api.use_cases.commit import append_for, commit, require_expected, wait_until_reflected
+from api.use_cases.move_labs import Moving, moving
 from api.use_cases.ports import JobParts, RequestContext, WriteParts
 from api.use_cases.rights import require_admin
 from domain.admission.configuration import Configuration
 from domain.admission.job_filters import JobFilter
 from domain.directory import partition_states, partitions
 from domain.directory.events import PartitionJobFilterPut
-from domain.directory.partitions import PARTITION, partition_document
-from domain.errors import Unknown, display_name
-from domain.events import Event
+from domain.directory.partition_labs import faults_of_labs, moves_to
+from domain.directory.partitions import KIND, existing_partition, partition_document
+from domain.errors import FaultyInput, Unknown, display_name
+from domain.events import Event, subject
 from store.requests import AppendRequest, Committed
 
 
 async def configure_partition(
-    parts: WriteParts, request: RequestContext, configuration: Configuration
+    parts: WriteParts, request: RequestContext, name: str, configuration: Configuration
 ) -> Committed | None:
     """Put the configuration in force, and wait until the directory reflects it; None for equal content.
 
-    Raises Stale, and NotPermitted unless the caller is an admin.
+    Labs that it names, or names no more, move in the same commit. Raises Unknown, Stale, FaultyInput for labs
+    that it may not name, Refused while a lab is not free to leave, and NotPermitted unless the caller is an
+    admin.
     """
     require_admin(request, "configure a partition")
 
-    def decide() -> AppendRequest | None:
-        return _append(parts, request, _configure(parts, configuration))
+    async def decide() -> AppendRequest | None:
+        return await _configure(parts, request, name, configuration)
 
-    return await commit_directory(parts, request, PARTITION, decide)
+    return await _commit(parts, request, name, decide)
 
 
-async def would_configure(parts: WriteParts, request: RequestContext, configuration: Configuration) -> bool:
+async def would_configure(
+    parts: WriteParts, request: RequestContext, name: str, configuration: Configuration
+) -> bool:
     """Return whether `configure_partition` would change anything, and store nothing. Raises its errors."""
     require_admin(request, "configure a partition")
-    await _require_current(parts, request)
-    return bool(_configure(parts, configuration))
+    await _require_current(parts, request, name)
+    return await _configure(parts, request, name, configuration) is not None
 
 
-def _configure(parts: WriteParts, configuration: Configuration) -> list[Event]:
-    return partitions.configure(partition_document(parts.feed.directory), configuration)
+async def _configure(
+    parts: WriteParts, request: RequestContext, name: str, configuration: Configuration
+) -> AppendRequest | None:
+    directory, seen = parts.feed.directory, parts.feed.position
+    partition = existing_partition(directory, name)
+    if faults := faults_of_labs(directory, name, configuration.lab_controllers):
+        raise FaultyInput(faults)
+    events = partitions.configure(partition_document(directory, name), configuration)
+    moves = moves_to(directory, partition, configuration.lab_controllers) if events else []
+    return _append(parts, request, name, events, await moving(parts, moves, seen))
 
 
-async def move_partition(parts: WriteParts, request: RequestContext, move: str) -> Committed | None:
+async def move_partition(
+    parts: WriteParts, request: RequestContext, name: str, move: str
+) -> Committed | None:
     """Start, drain or stop the partition (`domain.directory.partition_states`); None if it has that state.
 
-    Wait until the directory reflects the change. Raises Stale, Refused for a forbidden move, and NotPermitted
-    unless the caller is an admin.
+    Wait until the directory reflects the change. Raises Unknown, Stale, Refused for a forbidden move, and
+    NotPermitted unless the caller is an admin.
     """
     require_admin(request, f"{move} a partition")
-    # Another process may have changed the state that forbids the move.
-    await parts.feed.catch_up()
 
-    def decide() -> AppendRequest | None:
-        document = partition_document(parts.feed.directory)
-        return _append(parts, request, partition_states.move(document, move))
+    async def decide() -> AppendRequest | None:
+        document = partition_document(parts.feed.directory, name)
+        return _append(parts, request, name, partition_states.move(document, move))
 
-    return await commit_directory(parts, request, PARTITION, decide)
+    return await _commit(parts, request, name, decide)
 
 
 class JobFilterChange(NamedTuple):
@@ -72,79 +86,113 @@ class JobFilterChange(NamedTuple):
 
 
 async def put_job_filter(
-    parts: JobParts, request: RequestContext, wanted: JobFilter
+    parts: JobParts, request: RequestContext, name: str, wanted: JobFilter
 ) -> tuple[JobFilterChange, Committed | None]:
     """Add or replace a job filter, whose watermark becomes the last job id given out.
 
-    For equal content nothing changes. Wait until the directory reflects the change. Raises Stale, and
-    NotPermitted unless the caller is an admin.
+    For equal content nothing changes. Wait until the directory reflects the change. Raises Unknown, Stale,
+    and NotPermitted unless the caller is an admin.
     """
     require_admin(request, "change job filters")
     watermark = await parts.numbers.last()
-    change = _put(parts, wanted, watermark)
+    changes: list[JobFilterChange] = []
 
-    def decide() -> AppendRequest | None:
-        nonlocal change
-        change = _put(parts, wanted, watermark)
-        return _append(parts, request, change.events)
+    async def decide() -> AppendRequest | None:
+        changes.append(_put(parts, name, wanted, watermark))
+        return _append(parts, request, name, changes[-1].events)
 
-    done = await commit_directory(parts, request, PARTITION, decide)
-    return change, done
+    done = await _commit(parts, request, name, decide)
+    return changes[-1], done
 
 
 async def would_put_job_filter(
-    parts: JobParts, request: RequestContext, wanted: JobFilter
+    parts: JobParts, request: RequestContext, name: str, wanted: JobFilter
 ) -> JobFilterChange:
     """Return the change that `put_job_filter` would make, and store nothing. Raises its errors."""
     require_admin(request, "change job filters")
     watermark = await parts.numbers.last()
-    await _require_current(parts, request)
-    return _put(parts, wanted, watermark)
+    await _require_current(parts, request, name)
+    return _put(parts, name, wanted, watermark)
 
 
-def _put(parts: WriteParts, wanted: JobFilter, watermark: int) -> JobFilterChange:
-    document = partition_document(parts.feed.directory)
+def _put(parts: WriteParts, name: str, wanted: JobFilter, watermark: int) -> JobFilterChange:
+    document = partition_document(parts.feed.directory, name)
     before = partitions.job_filter_of(document, wanted.name)
     new = replace(wanted, watermark=watermark)
     events = partitions.put_job_filter(document, new)
     return JobFilterChange(new if events or before is None else before, events, before is not None)
 
 
-async def remove_job_filter(parts: WriteParts, request: RequestContext, name: str) -> Committed | None:
+async def remove_job_filter(
+    parts: WriteParts, request: RequestContext, name: str, job_filter: str
+) -> Committed | None:
     """Remove a job filter, and wait until the directory reflects it; None if it was removed before.
 
     Raises Stale, Unknown if there never was one of this name, and NotPermitted unless the caller is an admin.
     """
     require_admin(request, "remove job filters")
 
-    def decide() -> AppendRequest | None:
-        document = partition_document(parts.feed.directory)
-        return _append(parts, request, partitions.remove_job_filter(document, name))
+    async def decide() -> AppendRequest | None:
+        document = partition_document(parts.feed.directory, name)
+        return _append(parts, request, name, partitions.remove_job_filter(document, job_filter))
 
-    done = await commit_directory(parts, request, PARTITION, decide)
-    if done is None and not await asyncio.to_thread(_was_put, parts, name):
-        raise Unknown(display_name("job-filter", name))
+    done = await _commit(parts, request, name, decide)
+    if done is None and not await asyncio.to_thread(_was_put, parts, name, job_filter):
+        raise Unknown(display_name("job-filter", job_filter))
     return done
 
 
-def _was_put(parts: WriteParts, name: str) -> bool:
+def _was_put(parts: WriteParts, name: str, job_filter: str) -> bool:
     """Return whether the log has a job filter of this name, which the directory drops at its removal."""
-    past = (recorded.event for recorded in parts.log.load({PARTITION: 0})[PARTITION])
-    return any(isinstance(event, PartitionJobFilterPut) and event.name == name for event in past)
+    partition = subject(KIND, name)
+    past = (recorded.event for recorded in parts.log.load({partition: 0})[partition])
+    return any(isinstance(event, PartitionJobFilterPut) and event.name == job_filter for event in past)
 
 
-async def _require_current(parts: WriteParts, request: RequestContext) -> None:
-    """Make the directory current. Raises Stale if If-Match names another version of the partition."""
+async def _commit(
+    parts: WriteParts,
+    request: RequestContext,
+    name: str,
+    decide: Callable[[], Awaitable[AppendRequest | None]],
+) -> Committed | None:
+    """Commit a decision on a partition, on the current directory. Raises Unknown and Stale."""
     await parts.feed.catch_up()
-    require_expected(request, PARTITION, parts.feed.directory.version(PARTITION))
+
+    async def decide_on_expected() -> AppendRequest | None:
+        _require_expected(parts, request, name)
+        return await decide()
+
+    return await wait_until_reflected(parts, await commit(parts, decide_on_expected))
 
 
-def _append(parts: WriteParts, request: RequestContext, events: Sequence[Event]) -> AppendRequest | None:
-    """Return the append of events of the partition, None without any.
+async def _require_current(parts: WriteParts, request: RequestContext, name: str) -> None:
+    """Make the directory current. Raises Unknown, and Stale if If-Match names another version."""
+    await parts.feed.catch_up()
+    _require_expected(parts, request, name)
+
+
+def _require_expected(parts: WriteParts, request: RequestContext, name: str) -> None:
+    partition = existing_partition(parts.feed.directory, name).subject
+    require_expected(request, partition, parts.feed.directory.version(partition))
+
+
+def _append(
+    parts: WriteParts,
+    request: RequestContext,
+    name: str,
+    events: Sequence[Event],
+    labs: Moving | None = None,
+) -> AppendRequest | None:
+    """Return the append of events of a partition with the moves of labs, None without any event.
 
     It conflicts with every other change of the partition, whose rules count together.
     """
     if not events:
         return None
-    decided = [(PARTITION, event) for event in events]
-    return append_for(parts, request, decided, {PARTITION: parts.feed.directory.version(PARTITION)})
+    partition = subject(KIND, name)
+    versions = {partition: parts.feed.directory.version(partition)}
+    decided = [(partition, event) for event in events]
+    if labs is None:
+        return append_for(parts, request, decided, versions)
+    append = append_for(parts, request, [*decided, *labs.decided], {**versions, **labs.versions})
+    return replace(append, joins_seen=labs.seen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime
 from functools import partial
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from api.use_cases.ports import NameParts
 from domain.distro_choice.distro_trees import Chosen, DistroTrees
@@ -18,17 +18,22 @@ MAX_COMPARISONS: Final = 1_000_000
 MAX_CPU_SECONDS: Final = 2.0
 
 
-async def distro_trees(parts: NameParts, spec: JobSpec, submitter: str) -> list[int | None]:
-    """Return the tree of each recipe, in document order.
+class ChosenTrees(NamedTuple):
+    """The tree of each recipe of a job, in document order; `hopeless` if no lab could run some set."""
+
+    tree_ids: list[int | None]
+    hopeless: bool
+
+
+async def distro_trees(parts: NameParts, spec: JobSpec, submitter: str, partition: int) -> ChosenTrees:
+    """Return the trees of a job in a partition.
 
     Raises FaultyInput if the choice takes too much work, TooOften while another long choice of the submitter
-    is running. If no lab could run some set, the trees are chosen again at the end of the log.
+    is running.
     """
-    chosen = await _chosen(parts, spec, submitter)
-    if any(choice.hopeless for choice in chosen):
-        await parts.feed.catch_up()
-        chosen = await _chosen(parts, spec, submitter)
-    return [tree_id for choice in chosen for tree_id in choice.tree_ids]
+    chosen = await _chosen(parts, spec, submitter, partition)
+    tree_ids = [tree_id for choice in chosen for tree_id in choice.tree_ids]
+    return ChosenTrees(tree_ids, any(choice.hopeless for choice in chosen))
 
 
 async def require_bounded(parts: NameParts, spec: JobSpec, submitter: str) -> None:
@@ -38,14 +43,17 @@ async def require_bounded(parts: NameParts, spec: JobSpec, submitter: str) -> No
         await parts.feed.run_long_query(submitter, partial(_require_bounded, trees, spec))
 
 
-async def _chosen(parts: NameParts, spec: JobSpec, submitter: str) -> list[Chosen]:
+async def _chosen(parts: NameParts, spec: JobSpec, submitter: str, partition: int) -> list[Chosen]:
     trees, owner, now = parts.feed.distro_trees, spec.owner or submitter, parts.clock()
     if trees.is_quick(spec.recipe_sets):
-        return [trees.choose(recipe_set, owner, spec.group, now) for recipe_set in spec.recipe_sets]
-    return await parts.feed.run_long_query(submitter, partial(_choose_all, trees, spec, owner, now))
+        return [
+            trees.choose(recipe_set, owner, spec.group, now, partition) for recipe_set in spec.recipe_sets
+        ]
+    choose_all = partial(_choose_all, trees, spec, owner, now, partition)
+    return await parts.feed.run_long_query(submitter, choose_all)
 
 
-def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) -> list[Chosen]:
+def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime, partition: int) -> list[Chosen]:
     """Choose the trees of all sets; runs in a thread."""
     began_seconds = time.thread_time()
     _require_bounded(trees, spec)
@@ -53,7 +61,7 @@ def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) ->
     for recipe_set in spec.recipe_sets:
         if time.thread_time() - began_seconds > MAX_CPU_SECONDS:
             _refuse(f"choosing the distro trees of the job takes more than {MAX_CPU_SECONDS:g} s of CPU time")
-        chosen.append(trees.choose(recipe_set, owner, spec.group, now))
+        chosen.append(trees.choose(recipe_set, owner, spec.group, now, partition))
     return chosen
 
 

@@ -17,6 +17,7 @@ from api.use_cases.rights import owned_by, require_admin
 from api.use_cases.system_rights import holds, require_may_change, rights_subjects
 from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.directory.partitions import number_of_lab
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused
 from domain.events import Decided
 from domain.read_set import ReadSet
@@ -70,6 +71,7 @@ def _decide(
     importing = Importing(parts, request, gathered, [*faults])
     for item in items:
         importing.take(item)
+    importing.require_one_partition()
     importing.require_possible()
     return importing
 
@@ -132,6 +134,8 @@ class Importing:
         self._not_permitted: dict[str, None] = {}
         self._refused: dict[str, None] = {}
         self._directory = self.parts.feed.directory
+        # The labs of the systems before and after the import, as an ordered set.
+        self._labs: dict[str, None] = {}
         # Fault of an unknown name -> its index in `faults`, and the number of items that have it.
         self._unknown: dict[Fault, tuple[int, int]] = {}
 
@@ -146,6 +150,8 @@ class Importing:
         unknown = [*unknown_names(self._directory, item.document)]
         for fault in unknown:
             self._add_unknown(item.location, fault)
+        labs = (item.change.lab_controller, None if system is None else system.lab_controller)
+        self._labs |= dict.fromkeys(lab for lab in labs if lab is not None)
         if faults or unknown or item.faulty:
             return
         try:
@@ -172,6 +178,16 @@ class Importing:
         """Return whether the caller may view a system, which is not among the gathered ones."""
         system = self.parts.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
         return system is not None and self._may_view(system)
+
+    def require_one_partition(self) -> None:
+        """Add a fault if the systems are of several partitions, since a commit belongs to one."""
+        numbers = {number_of_lab(self._directory, lab) for lab in self._labs}
+        if len(numbers) > 1:
+            names = (self._directory.partition_names.get(number, "none") for number in sorted(numbers))
+            message = (
+                f"has systems of several partitions ({', '.join(names)}); import those of each by themselves"
+            )
+            self.faults.append(Fault("body", message))
 
     def require_possible(self) -> None:
         """Raise FaultyInput, else NotPermitted, else Refused, with the messages of all items."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from domain.directory.events import LabControllerPartitionChanged
-from domain.directory.partitions import lab_of, number_of_lab
+from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
-from domain.events import Decided, Event, split_subject
+from domain.events import Decided, split_subject
 from domain.partition_numbers import EVERYBODY, OF_ONE_PARTITION
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
+from domain.system.state import System
 from store.aggregates import Aggregates
 
 OF_JOBS: Final = frozenset({"job", "recipe-set", "recipe"})
 
 
 class Owner(NamedTuple):
-    """The number of a partition, and the versions of the labs by which it was found."""
+    """The number of a partition, and the versions of the labs that decided it."""
 
     partition: int
     versions: Mapping[str, int] = {}
@@ -28,6 +29,7 @@ def owner_of(aggregates: Aggregates, directory: Directory, decided: Decided) -> 
 
     Jobs, recipes and sets never change their partition. While a recipe is on a system, neither does the lab
     of the system, so the version of a lab counts only for systems alone. Commands follow what is beside them.
+    The append expects the version of each system, so the lab of an older state leads to a conflict.
     """
     kinds = {split_subject(subject)[0] for subject, _ in decided}
     if not kinds <= OF_ONE_PARTITION:
@@ -35,7 +37,7 @@ def owner_of(aggregates: Aggregates, directory: Directory, decided: Decided) -> 
     of_jobs = {subject for subject, _ in decided if split_subject(subject)[0] in OF_JOBS}
     numbers = set(aggregates.partitions(of_jobs).values())
     if not numbers and kinds != {"command"}:
-        labs = dict.fromkeys(lab for change in decided for lab in _labs(directory, *change))
+        labs = _labs(aggregates, decided)
         numbers = {number_of_lab(directory, lab) for lab in labs}
         if any(isinstance(event, LabControllerPartitionChanged) for _, event in decided):
             numbers.add(EVERYBODY)
@@ -48,14 +50,13 @@ def _only(numbers: set[int]) -> int:
     return numbers.pop() if len(numbers) == 1 else EVERYBODY
 
 
-def _labs(directory: Directory, subject: str, event: Event) -> Iterator[str]:
-    """Yield the labs of a system before and after an event, or the lab of an event."""
-    kind, name = split_subject(subject)
-    if kind == "lab-controller":
-        yield name
-    elif kind == "system":
+def _labs(aggregates: Aggregates, decided: Decided) -> list[str]:
+    """Return the labs of events, and those of systems before and after their events."""
+    before = aggregates.recent(subject for subject, _ in decided if subject.startswith("system/"))
+    labs = [state.lab_controller for state in before.values() if isinstance(state, System)]
+    for subject, event in decided:
         if isinstance(event, SystemRegistered | SystemLabControllerChanged):
-            yield event.lab_controller
-        lab = lab_of(directory, name)
-        if lab is not None:
-            yield lab
+            labs.append(event.lab_controller)
+        elif subject.startswith("lab-controller/"):
+            labs.append(split_subject(subject)[1])
+    return list(dict.fromkeys(labs))

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.use_cases.choose_trees import distro_trees, require_bounded
+from api.use_cases.choose_trees import require_bounded
 from api.use_cases.commit import append_for, commit
+from api.use_cases.place_job import Placement, place, require_one_partition
 from api.use_cases.ports import JobParts, RequestContext
 from domain.directory.partition_states import ACTIVE, require_takes_jobs, state_of
-from domain.directory.partitions import DEFAULT, PARTITION, operation_table, partition_document
+from domain.directory.partitions import operation_table, partition_document
 from domain.errors import Unknown
 from domain.events import Decided
 from domain.job.events import JobSubmitted
@@ -70,18 +71,22 @@ async def _append_jobs(
     answer_of: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]],
 ) -> Committed:
     """Append jobs in one commit. Raises Refused unless the partition takes new jobs."""
-    directory = parts.feed.directory
+    directory, specs = parts.feed.directory, [job.spec for job in jobs]
 
     async def decide() -> AppendRequest:
+        placement = await place(parts, specs, request.actor)
+        _, name = partition = placement.partition
         # A concurrent change of the partition is a conflict: no job follows the event that ends the intake.
-        version = directory.version(PARTITION)
-        if state_of(partition_document(directory)) != ACTIVE:
+        version = directory.version(partition.subject)
+        if state_of(partition_document(directory, name)) != ACTIVE:
             await parts.feed.catch_up()
-            require_takes_jobs(partition_document(directory), DEFAULT)
-            version = directory.version(PARTITION)
-        decided, answers = await _decided(parts, request, jobs, original)
+            require_takes_jobs(partition_document(directory, name), name)
+            version = directory.version(partition.subject)
+        await require_one_partition(parts.aggregates, directory, specs, partition)
+        decided, answers = await _decided(parts, request, jobs, original, placement)
         answer = orjson.dumps(answer_of(answers))
-        return append_for(parts, request, decided, {PARTITION: version}, answer, original)
+        versions = {partition.subject: version}
+        return append_for(parts, request, decided, versions, answer, original, partition.number)
 
     done = await commit(parts, decide)
     assert done is not None, "a submission has events"
@@ -89,17 +94,20 @@ async def _append_jobs(
 
 
 async def _decided(
-    parts: JobParts, request: RequestContext, jobs: Sequence[AcceptedJob], original: Original | None
+    parts: JobParts,
+    request: RequestContext,
+    jobs: Sequence[AcceptedJob],
+    original: Original | None,
+    placement: Placement,
 ) -> tuple[Decided, list[dict[str, Any]]]:
     """Return the events of a submission, and the answer for each job."""
     if request.has_quota:
         await _require_recipe_quotas(parts, request.actor, jobs)
     numbers = await asyncio.gather(*(parts.numbers.take(counts(job.spec)) for job in jobs))
-    operations = operation_table(parts.feed.directory)
+    operations = operation_table(parts.feed.directory, placement.partition.name)
     decided: Decided = []
     answers: list[dict[str, Any]] = []
-    for index, (job, ids) in enumerate(zip(jobs, numbers, strict=True)):
-        trees = await distro_trees(parts, job.spec, request.actor)
+    for index, (job, ids, trees) in enumerate(zip(jobs, numbers, placement.trees, strict=True)):
         preceding = [before.job for before in numbers[:index]]
         decided += submit(job.spec, ids, request.actor, trees, original, operations, preceding)
         answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}

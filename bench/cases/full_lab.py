@@ -10,6 +10,7 @@ from bench.cluster_fixture import BenchCluster
 from bench.log_filler import LogFiller
 from bench.outcome import ProgressCallback, Sizes
 from bench.settling import settle, wait_for_projectors
+from domain.directory.partitions import DEFAULT
 from replay.workload.generated_access import with_access, without_policies
 from replay.workload.generated_lab import generate_lab
 from replay.workload.generated_locks import generate_profiles, with_buckets, with_locks
@@ -123,11 +124,11 @@ def contended(sets: Iterator[Document], lab: Document, sizes: Sizes) -> Iterator
     return sets
 
 
-def enable(cluster: BenchCluster) -> int:
+def enable(cluster: BenchCluster, partitions: Sequence[str] = (DEFAULT,)) -> int:
     """Enable all labs, wait until all systems are allocated, and return the position before that."""
     before = cluster.log.end()
     with cluster.client() as client:
         for controller in client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]:
             client.patch(client.path("lab-controllers", controller["fqdn"]), {"enabled": True})
-    settle(cluster)
+    settle(cluster, partitions)
     return before

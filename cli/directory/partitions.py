@@ -24,9 +24,6 @@ from domain.errors import Fault, Unreadable
 if TYPE_CHECKING:
     from api.client import Client
 
-CONFIGURATION = "/partitions/default/configuration"
-OPERATIONS = "/partitions/default/operations"
-
 SETTINGS = (Column("setting", "setting", rank=0), Column("value", "value", rank=0))
 
 
@@ -52,9 +49,14 @@ MOVES = {
 """Move of a partition -> the word for it, and what the partition does then."""
 
 
+of_partition = click.option(
+    "--partition", "name", default=DEFAULT, metavar="NAME", help=f"The partition [default: {DEFAULT}]."
+)
+
+
 @click.group(cls=SuggestingGroup)
 def partition() -> None:
-    """Show, start, drain and stop a partition, and change its configuration."""
+    """Create, show, start, drain, stop, remove and configure a partition."""
 
 
 @click.command
@@ -66,6 +68,48 @@ def partitions(client: Client, output: Output, as_of: str | None) -> None:
     document = client.get("/partitions", as_of=as_of)
     note_moment(client, output, as_of, document)
     output.rows(document, "partitions", PARTITIONS, empty="There is no partition.")
+
+
+@partition.command("show")
+@click.argument("name", default=DEFAULT)
+@as_of
+@wide
+@remote
+def show_partition(client: Client, output: Output, name: str, as_of: str | None) -> None:
+    """Show the state of the partition NAME (default)."""
+    document = client.get(client.path("partitions", name), as_of=as_of)
+    note_moment(client, output, as_of, document)
+    if output.as_json:
+        output.document(document)
+    else:
+        output.table(PARTITIONS, [document])
+
+
+@partition.command("put")
+@click.argument("name")
+@remote
+def put_partition(client: Client, output: Output, name: str) -> None:
+    """Create the partition NAME, which has no lab until its configuration names one.
+
+    Labs are named by `lab_controllers` of the configuration (labledger partition configuration put).
+    """
+    answer = client.put(client.path("partitions", name), {})
+    output.line(answer, f"partition {name} {'created' if answer['added'] else 'unchanged'}")
+
+
+@partition.command("remove")
+@click.argument("name")
+@click.option(
+    "--force", is_flag=True, help="Abort what is unfinished there, and end reservations of its systems."
+)
+@remote
+def remove_partition(client: Client, output: Output, name: str, force: bool) -> None:
+    """Remove the partition NAME, which must be draining or stopped, and empty.
+
+    Its labs are in no partition then, until the configuration of another one names them.
+    """
+    answer = client.delete(client.path("partitions", name), force=force or None)
+    output.line(answer, f"partition {name} removed")
 
 
 def _move_command(move: str) -> click.Command:
@@ -88,16 +132,17 @@ def _move_command(move: str) -> click.Command:
 
 
 @click.command
+@of_partition
 @as_of
 @wide
 @remote
-def configuration(client: Client, output: Output, as_of: str | None) -> None:
-    """Show or replace the configuration.
+def configuration(client: Client, output: Output, name: str, as_of: str | None) -> None:
+    """Show or replace the configuration of a partition.
 
-    Its sections are order, weights, locks, limits and operations. With --json, print the document that `put`
-    takes.
+    Its sections are order, weights, locks, limits, operations and lab_controllers. With --json, print the
+    document that `put` takes.
     """
-    document = client.get(CONFIGURATION, as_of=as_of)
+    document = client.get(client.path("partitions", name, "configuration"), as_of=as_of)
     note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
@@ -113,28 +158,33 @@ def _settings(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str
     for name, value in document.items():
         if isinstance(value, Mapping):
             yield from _settings(value, f"{path}{name}.")
+        elif isinstance(value, list):
+            yield f"{path}{name}", ", ".join(value) or "none"
         else:
             yield f"{path}{name}", "none" if value is None else plain(value)
 
 
 @click.command("put")
 @click.argument("file", type=click.File("rb", lazy=False))
+@of_partition
 @click.option(
     "--dry-run",
     is_flag=True,
     help="Change nothing: check FILE, and show which recipe sets it would hold back or free.",
 )
 @remote
-def put_configuration(client: Client, output: Output, file: IO[bytes], dry_run: bool) -> None:
-    """Replace the configuration with that in FILE; - is standard input.
+def put_configuration(client: Client, output: Output, file: IO[bytes], name: str, dry_run: bool) -> None:
+    """Replace the configuration of a partition with that in FILE; - is standard input.
 
     FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults.
+    Labs that it names move to the partition with their systems, which nobody may use meanwhile.
     """
     document = read_json(file)
     if not isinstance(document, dict):
         raise Unreadable([Fault(file.name, "must be an object")])
     body = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
-    answer = client.put(CONFIGURATION, body, dry_run=dry_run or None)
+    path = client.path("partitions", name, "configuration")
+    answer = client.put(path, body, dry_run=dry_run or None)
     outcome = "changed" if answer["changed"] else "unchanged"
     output.line(answer, f"configuration would be {outcome}" if dry_run else f"configuration {outcome}")
     if dry_run and not output.as_json:
@@ -147,16 +197,17 @@ for each in MOVES:
 
 
 @click.command
+@of_partition
 @as_of
 @wide
 @remote
-def operations(client: Client, output: Output, as_of: str | None) -> None:
+def operations(client: Client, output: Output, name: str, as_of: str | None) -> None:
     """List the operation table in force: the locks that tasks declare, by their names or by the parameter
     LABLEDGER_OPERATION.
 
     $system, $lab, $pools and $guests are those of the recipe, {PARAMETER} is a parameter of the task. Rows of
     the configuration (labledger partition configuration) are added, or replace shipped rows.
     """
-    document = client.get(OPERATIONS, as_of=as_of)
+    document = client.get(client.path("partitions", name, "operations"), as_of=as_of)
     note_moment(client, output, as_of, document)
     output.rows(document, "operations", COLUMNS, empty="The operation table has no rows.")

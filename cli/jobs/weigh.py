@@ -8,11 +8,11 @@ import click
 
 from cli.arguments.locks import LOCK, METAVAR, lock_option, locks_document, locks_text
 from cli.arguments.params import Decimal, WholeNumber, read_json
-from cli.directory.partitions import CONFIGURATION
 from cli.remote import remote
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from domain.contention.locks import ALIASES, WHOLE_LAB, Locks
+from domain.directory.partitions import DEFAULT
 from domain.errors import Fault, Unreadable
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def weigh(
         return
     click.echo(f"weight {answer['weight']:g}, before ageing {answer['static_weight']:g}")
     click.echo()
-    values = client.get(CONFIGURATION)["weights"]["values"]
+    values = client.get(client.path("partitions", DEFAULT, "configuration"))["weights"]["values"]
     output.table(CELLS, _levels(question, answer["cells"], values))
 
 

@@ -1,4 +1,4 @@
-"""The configuration of a partition: order, weights, locks, limits and operations, checked as a whole.
+"""The configuration of a partition: order, weights, limits, operations, labs; checked as a whole.
 
     {"order": {"assigned_first": "within_priority", "most_overtaken": 8},
      "weights": {"enabled": true, "base": 1,
@@ -6,7 +6,8 @@
                  "tick_seconds": 30, "coefficient": 30},
      "locks": {"most_overtaken": 8},
      "limits": {"placed_recipes": null},
-     "operations": [{"operation": "move", "tasks": ["/lab/move"], "locks": {"system": "AllShared"}}]}
+     "operations": [{"operation": "move", "tasks": ["/lab/move"], "locks": {"system": "AllShared"}}],
+     "lab_controllers": ["lab-1"]}
 
 A document replaces the whole configuration: sections and fields that it leaves out have these defaults.
 
@@ -21,6 +22,7 @@ A document replaces the whole configuration: sections and fields that it leaves 
   cell of a level counts, and further placed recipes only make it worse.
 - The rows of `operations` are those of `domain.contention.operation_rows`; the default is none. The order of
   rows and tasks has no meaning.
+- `lab_controllers` are the labs that are in this partition and in no other; their order has no meaning.
 """
 
 from __future__ import annotations
@@ -33,7 +35,10 @@ from typing import Any, Final, NamedTuple
 from domain.admission.checks import (
     fields_of,
     is_whole,
+    items_of,
+    name,
     one_of,
+    quoted,
     read_value,
     truth,
     whole,
@@ -72,7 +77,7 @@ class LimitSection(NamedTuple):
 class Configuration(NamedTuple):
     """The configuration of a partition; `Configuration()` has the defaults. Compared by value.
 
-    `operations` are sorted by operation.
+    `operations` are sorted by operation, `lab_controllers` by name.
     """
 
     order: OrderSection = OrderSection()
@@ -80,6 +85,7 @@ class Configuration(NamedTuple):
     locks: LockSection = LockSection()
     limits: LimitSection = LimitSection()
     operations: tuple[OperationRow, ...] = ()
+    lab_controllers: tuple[str, ...] = ()
 
 
 class Setting(NamedTuple):
@@ -152,6 +158,7 @@ _SECTIONS: Final[Mapping[str, SettingsTable]] = {
     "limits": SettingsTable(LimitSection(), {"placed_recipes": Setting(_or_null(_whole_from(0)))}),
 }
 _OPERATIONS: Final = "operations"
+_LABS: Final = "lab_controllers"
 
 
 def configuration_from_json(document: Any, path: Path, report: Report) -> Configuration | None:
@@ -170,19 +177,33 @@ def configuration_to_json(configuration: Configuration) -> dict[str, Any]:
     return {
         **{title: _written(section, value) for (title, section), value in sections},
         _OPERATIONS: [row_to_json(row) for row in configuration.operations],
+        _LABS: list(configuration.lab_controllers),
     }
 
 
 def _configuration(document: Any, path: Path, report: Report) -> Configuration:
-    given = fields_of(document, (*_SECTIONS, _OPERATIONS), path, report)
+    given = fields_of(document, (*_SECTIONS, _OPERATIONS, _LABS), path, report)
     sections = [
         _section(section, given.get(title, {}), (*path, title), report)
         for title, section in _SECTIONS.items()
     ]
     rows = read_rows(given.get(_OPERATIONS, []), (*path, _OPERATIONS), report)
-    found = Configuration._make([*sections, tuple(sorted(rows))])
+    labs = _names(given.get(_LABS, []), (*path, _LABS), report)
+    found = Configuration._make([*sections, tuple(sorted(rows)), tuple(sorted(labs))])
     _require_ascending(found.weights.values, (*path, "weights", "values"), report)
     return found
+
+
+def _names(document: Any, path: Path, report: Report) -> list[str]:
+    """Return the names in a list; report each that is no name, or comes twice."""
+    names: dict[str, None] = {}
+    for place, raw in items_of(document, path, report):
+        found = read_value(name, raw, place, report)
+        if found in names:
+            report(place, f"{quoted(found)} comes twice")
+        elif found is not None:
+            names[found] = None
+    return list(names)
 
 
 def _require_ascending(values: WeightValues, path: Path, report: Report) -> None:

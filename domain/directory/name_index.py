@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from domain.partition_numbers import DEFAULT_PARTITION
+
 # The maximum number of names that `similar` returns: comparing an unknown name with all could take long.
 MAX_COMPARED: Final = 300
 
@@ -24,6 +26,7 @@ class NameIndex:
     lab_controllers: frozenset[str]
     systems: frozenset[str]
     power_types: frozenset[str]
+    partitions: frozenset[str] = frozenset((DEFAULT_PARTITION.name,))
 
     def has(self, kind: str, name: str) -> bool:
         """Return whether the name exists, ignoring case as requirements do."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 from domain.directory.events import PartitionStateChanged
 from domain.errors import Refused
 from domain.events import Event
+from domain.partition_numbers import DEFAULT_PARTITION
 
 ACTIVE: Final = "active"
 DRAINING: Final = "draining"
@@ -39,6 +40,14 @@ def move(document: Mapping[str, Any], name: str) -> list[Event]:
         states = " or ".join(allowed)
         raise Refused(f"the partition is {before}; only one that is {states} can {name}, so start it first")
     return [PartitionStateChanged(after)]
+
+
+def require_removable(document: Mapping[str, Any], name: str) -> None:
+    """Raise Refused for `default`, and for a partition that may take jobs."""
+    if name == DEFAULT_PARTITION.name:
+        raise Refused(f"partition {name} cannot be removed")
+    if state_of(document) == ACTIVE:
+        raise Refused(f"partition {name} is active; drain or stop it before you remove it")
 
 
 def require_takes_jobs(document: Mapping[str, Any], name: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from domain.contention.operation_rows import OperationRow
 from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory import events as directory_events
 from domain.directory.state import Directory, DirectoryEntry
+from domain.errors import Unknown, display_name
 from domain.events import Event
 from domain.partition_numbers import DEFAULT_NUMBER, DEFAULT_PARTITION, PartitionIdentity
 
@@ -31,8 +33,10 @@ CONFIGURED_ROW: Final = "configuration"
 
 Document = Mapping[str, Any]
 
-# The merged table of each directory, with its entry of the partition; parsing many rows takes milliseconds.
-_TABLES: Final[WeakKeyDictionary[Directory, tuple[DirectoryEntry, OperationTable]]] = WeakKeyDictionary()
+# The merged tables of each directory by partition, each with its entry; parsing many rows takes milliseconds.
+_TABLES: Final[WeakKeyDictionary[Directory, dict[str, tuple[DirectoryEntry, OperationTable]]]] = (
+    WeakKeyDictionary()
+)
 
 
 def partition_document(directory: Directory, name: str = DEFAULT) -> Document:
@@ -47,6 +51,14 @@ def identity_of(directory: Directory, name: str) -> PartitionIdentity | None:
         return DEFAULT_PARTITION
     entry = directory.get(KIND, name)
     return None if entry is None else PartitionIdentity(entry.document["number"], name)
+
+
+def existing_partition(directory: Directory, name: str) -> PartitionIdentity:
+    """Return the identity of the partition of this name. Raises Unknown."""
+    identity = identity_of(directory, name)
+    if identity is None:
+        raise Unknown(display_name(KIND, name))
+    return identity
 
 
 def identities(directory: Directory) -> list[PartitionIdentity]:
@@ -82,22 +94,28 @@ def configuration_of(document: Document) -> Configuration:
     return stored_configuration(document.get("configuration", {}))
 
 
-def operation_table(directory: Directory) -> OperationTable:
+def operation_table(directory: Directory, name: str = DEFAULT) -> OperationTable:
     """Return the operation table in force: the shipped rows with those of the configuration."""
-    entry = directory.get(KIND, DEFAULT)
+    entry = directory.get(KIND, name)
     # Most configurations have no rows, and each submission calls this function.
     if entry is None or not entry.document.get("configuration", {}).get("operations"):
         return SHIPPED
-    cached = _TABLES.get(directory)
+    tables = _TABLES.setdefault(directory, {})
+    cached = tables.get(name)
     if cached is None or cached[0] is not entry:
-        cached = entry, SHIPPED.merged_with(configuration_of(entry.document).operations)
-        _TABLES[directory] = cached
+        cached = tables[name] = entry, SHIPPED.merged_with(configuration_of(entry.document).operations)
     return cached[1]
 
 
-def max_placed_recipes(directory: Directory) -> int | None:
+def merged_table(directory: Directory) -> OperationTable:
+    """Return a table of the operations of all partitions; a later partition's row replaces an equal name."""
+    tables = (operation_table(directory, identity.name).rows for identity in identities(directory))
+    return reduce(lambda merged, rows: merged.merged_with(rows), tables, SHIPPED)
+
+
+def max_placed_recipes(directory: Directory, name: str = DEFAULT) -> int | None:
     """Return the maximum number of placed host recipes, None without one. Cheap, for each submission."""
-    limits = partition_document(directory).get("configuration", {}).get("limits", {})
+    limits = partition_document(directory, name).get("configuration", {}).get("limits", {})
     maximum: int | None = limits.get("placed_recipes")
     return maximum
 

@@ -8,6 +8,7 @@ from domain.access.policy import policy_form
 from domain.access.validation import mentions, without
 from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_without
+from domain.directory.partition_labs import naming_partition
 from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
 from domain.directory.tokens import revoked
@@ -112,6 +113,10 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
     if present:
         in_use = f"{display_name('lab-controller', name)} has {_listed(present)}"
         raise Refused(f"{in_use}; remove them, or move them to another lab, first")
+    partition = naming_partition(directory, name)
+    if partition is not None:
+        named = f"the configuration of {display_name('partition', partition)} names"
+        raise Refused(f"{named} {display_name('lab-controller', name)}; drop it there first")
     tokens = revoked(
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
     )

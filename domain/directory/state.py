@@ -312,6 +312,7 @@ class Directory:
             lab_controllers=self._names("lab-controller"),
             systems=self._names("system"),
             power_types=frozenset(self._power_types),
+            partitions=self._names("partition") | {DEFAULT_PARTITION.name},
         )
 
     def _names(self, kind: str) -> frozenset[str]:

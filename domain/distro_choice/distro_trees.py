@@ -18,6 +18,7 @@ from domain.distro_choice.installable import MAX_CACHED, Installable, RecipeNeed
 from domain.distro_choice.one_lab import in_one_lab
 from domain.events import Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.scheduling.supply.filter_key import own_distro
 
 # The maximum length of the requirements of a set with a cached result: longer ones rarely occur twice.
@@ -38,10 +39,14 @@ class Chosen(NamedTuple):
 
 
 class JobAccess(NamedTuple):
-    """The submitter of a job for access policies, and the bitmap of the systems hidden from its owner."""
+    """The submitter of a job for access policies, and the bitmap of the systems hidden from its owner.
+
+    `within` has the systems of the partition of the job, None if these are all systems.
+    """
 
     submitter: Submitter
     hidden: int
+    within: int | None
 
 
 class DistroTrees:
@@ -50,12 +55,15 @@ class DistroTrees:
     def __init__(self, directory: Directory) -> None:
         self._installable = Installable(directory)
         self._cached: dict[tuple[JobAccess, tuple[RecipeNeeds, ...]], Chosen] = {}
+        # By partition; see `_within`.
+        self._systems_within: dict[int, int | None] = {}
         # At most one index, which also has trees that left every lab lately, by the ids of these trees.
         self._with_absent_trees: dict[tuple[int, ...], Installable] = {}
 
     def apply(self, recorded: Recorded) -> None:
         if self._installable.apply(recorded):
             self._cached.clear()
+            self._systems_within.clear()
             self._with_absent_trees.clear()
 
     def catch_up(self, limit: int | None = None) -> bool:
@@ -82,15 +90,21 @@ class DistroTrees:
         return self._installable.comparisons(all_needs)
 
     def choose(
-        self, recipe_set: RecipeSetSpec, owner: str, group: str | None, now: datetime | None = None
+        self,
+        recipe_set: RecipeSetSpec,
+        owner: str,
+        group: str | None,
+        now: datetime | None = None,
+        partition: int = DEFAULT_NUMBER,
     ) -> Chosen:
-        """Return the trees for a job of this owner, on behalf of this group if given.
+        """Return the trees for a job of this owner, on behalf of this group if given, in a partition.
 
         For a hopeless set, trees that left every lab during the day before `now` are candidates too: the set
         may wait for their return. The result remains hopeless, because the log may have newer trees.
         """
         self.catch_up()
-        access = JobAccess(self._installable.submitter(owner, group), self._installable.hidden_from(owner))
+        submitter, hidden = self._installable.submitter(owner, group), self._installable.hidden_from(owner)
+        access = JobAccess(submitter, hidden, self._within(partition))
         all_needs = tuple(_needs_of(recipe) for recipe in recipe_set.recipes)
         chosen = self._cached.get((access, all_needs))
         if chosen is None:
@@ -98,6 +112,14 @@ class DistroTrees:
             self._cache(access, all_needs, chosen)
         index = self._index_with_absent_trees(now) if chosen.hopeless and now else None
         return chosen if index is None else _choose(index, all_needs, access)._replace(hopeless=True)
+
+    def _within(self, partition: int) -> int | None:
+        """Return the systems of a partition, None if it has all systems."""
+        if partition not in self._systems_within:
+            systems = self._installable.of_partition(partition)
+            has_all = systems == self._installable.all_systems
+            self._systems_within[partition] = None if has_all else systems
+        return self._systems_within[partition]
 
     def _index_with_absent_trees(self, now: datetime) -> Installable | None:
         """Return the index with the trees that left every lab lately; None if there are none."""
@@ -125,12 +147,13 @@ def _needs_of(recipe: RecipeSpec) -> RecipeNeeds:
 
 def _choose(installable: Installable, all_needs: Sequence[RecipeNeeds], access: JobAccess) -> Chosen:
     only = [installable.trees_of(member) for needs in all_needs for member in (needs, *needs.guests)]
-    if all(len(trees) == 1 for trees in only):
+    if access.within is None and all(len(trees) == 1 for trees in only):
         # There is only one choice, so the systems do not matter.
         return Chosen(tuple(tree for trees in only for tree in trees))
+    within = installable.all_systems if access.within is None else access.within
     for systems_for in _levels(installable, access.submitter):
-        systems = [systems_for(needs.host_requires) for needs in all_needs]
-        tree_ids = in_one_lab(installable, all_needs, systems) if all(systems) else None
+        systems = [systems_for(needs.host_requires) & within for needs in all_needs]
+        tree_ids = in_one_lab(installable, all_needs, systems, within) if all(systems) else None
         if tree_ids is not None:
             return Chosen(tree_ids)
     alone = (_by_itself(installable, needs, access) for needs in all_needs)
@@ -153,7 +176,8 @@ def _by_itself(installable: Installable, needs: RecipeNeeds, access: JobAccess) 
     alone = [needs._replace(guests=())]
     fitting: SystemsFor = partial(installable.fitting, hidden=access.hidden)
     levels = (*_levels(installable, access.submitter), fitting)
-    found = (in_one_lab(installable, alone, [of(needs.host_requires)]) for of in levels)
+    within = installable.all_systems if access.within is None else access.within
+    found = (in_one_lab(installable, alone, [of(needs.host_requires) & within], within) for of in levels)
     yield next((tree_ids[0] for tree_ids in found if tree_ids), _newest(installable, needs))
     for guest in needs.guests:
         yield _newest(installable, guest)

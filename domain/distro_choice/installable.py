@@ -13,12 +13,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 from domain.access.submit_rights import Submitter
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.requirements import Forced, from_text, matching
 from domain.requirements.comparisons import comparisons, comparisons_uncached
 from domain.requirements.distro import NewestFirst
 from domain.requirements.distro import from_text as distro_from_text
+from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.filter_key import FilterKey
@@ -278,6 +280,11 @@ class Installable:
     @property
     def all_systems(self) -> int:
         return self._labs.registered
+
+    def of_partition(self, number: int) -> int:
+        """Return the systems of the labs of a partition."""
+        labs = self._labs.each()
+        return union(of_lab for lab, of_lab in labs if number_of_lab(self._directory, lab) == number)
 
 
 def _make_room(cached: dict[Any, Any]) -> None:

@@ -37,17 +37,18 @@ Offers: TypeAlias = Sequence[Offer]
 
 
 def in_one_lab(
-    installable: Installable, all_needs: Sequence[RecipeNeeds], systems: Sequence[int]
+    installable: Installable, all_needs: Sequence[RecipeNeeds], systems: Sequence[int], within: int
 ) -> tuple[Tree, ...] | None:
     """Return the tree of each host followed by those of its guests, or None if no lab could serve all hosts.
 
-    `systems` has a bitmap of eligible systems for each host. Labs are ordered by the trees that they pass
+    `systems` has a bitmap of eligible systems for each host, and only the systems `within` a partition count.
+    Labs are ordered by the trees that they pass
     over, hosts in document order. The first lab that can give each host the newest tree of its offer is
     chosen, otherwise the first that can give each host any.
     """
     # For a single recipe without guests the newest tree decides, so all labs count as one.
     single = len(all_needs) == 1 and not all_needs[0].guests
-    labs: Iterable[int] = (installable.all_systems,) if single else installable.labs()
+    labs: Iterable[int] = (within,) if single else (of_lab & within for of_lab in installable.labs())
     by_lab = [offers for of_lab in labs if (offers := _offers(installable, all_needs, systems, of_lab))]
     by_lab.sort(key=lambda offers: [offer.passed_over for offer in offers])
     for offers in by_lab:

@@ -44,11 +44,18 @@ class UnknownName(NamedTuple):
 def owner_findings(
     document: Mapping[str, Any], names: NameIndex, submitter: str, *, is_admin: bool
 ) -> list[Finding]:
-    """Return the faults of `user` and `group` in a job document, whose other fields need not be valid."""
+    """Return the faults of `user`, `group` and `partition`; the other fields of the job may be invalid."""
     return [
         *_owner(document.get("user"), names, submitter, is_admin=is_admin),
         *_group(document.get("group"), names, submitter, is_admin=is_admin),
+        *_partition(document.get("partition"), names),
     ]
+
+
+def _partition(name: Any, names: NameIndex) -> Iterator[Finding]:
+    if isinstance(name, str) and name not in names.partitions:
+        existing = ", ".join(sorted(names.partitions))
+        yield Finding(("partition",), f"{unknown_name('partition', name)}; the partitions are {existing}")
 
 
 def unknown_names(recipes: Iterable[ParsedRecipe], names: NameIndex) -> Iterator[UnknownName]:

@@ -65,6 +65,8 @@ class RecipeSetSpec:
 class JobSpec:
     """A job with its normalised `document`; `owner` is None if the submitter owns the job.
 
+    `partition` is None if the job names none.
+
     Numbers of dependencies below 0 count back from the recipe set that has the dependency.
     """
 
@@ -77,3 +79,4 @@ class JobSpec:
     document: dict[str, Any]
     depends_on: tuple[Dependency, ...] = ()
     reasons: tuple[str, ...] = ()
+    partition: str | None = None

@@ -93,6 +93,15 @@ def test_pending__small_lab__each_end_is_seen() -> None:
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("fixed_limits")
+def test_partitions__small_lab__both_give_their_systems_away_and_the_log_is_right() -> None:
+    partitions, verify = measured("partitions", "verify")
+    assert partitions["allocations"] == 40
+    assert partitions["allocations_of_the_smaller_half"] > 0
+    assert verify["different"] == verify["rules_broken"] == 0
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("fixed_limits")
 def test_submit__small_lab__jobs_are_there() -> None:
     (figures,) = measured("submit")
     assert figures["jobs"] > 0

@@ -112,7 +112,8 @@ CASES = [
     *(Call("filter test idle"), Call("filter delete idle"), Call("partition configuration")),
     *(Call("partition configuration put - --dry-run", given="{}"), Call("operations")),
     *(Call("partition drain"), Call("partition start"), Call("partition stop default")),
-    *(Call("partition start"), Call("partitions")),
+    *(Call("partition start"), Call("partitions"), Call("partition put spare")),
+    *(Call("partition show spare"), Call("partition drain spare"), Call("partition remove spare")),
     *(Call("user put zoe"), Call("user show zoe"), Call("group put spare --member zoe")),
     *(Call("group show spare"), Call("group add-member spare alice"), Call("group remove-member spare zoe")),
     *(Call("pool put spare"), Call("pool show spare"), Call(f"pool add-system spare {ARM}", lines=True)),
@@ -188,7 +189,7 @@ REFUSED = [
     *("filter show nosuch", "filter delete nosuch", "filter test nosuch", "filter put x PAUSE --predicate -"),
     *("partition configuration --token ll_nobody", "operations --token ll_nobody"),
     *("partitions --token ll_nobody", "partition drain nosuch", "partition stop nosuch"),
-    "partition start nosuch",
+    *("partition start nosuch", "partition show nosuch", "partition put -x", "partition remove default"),
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from api.intake import mentioned_in, read_job
+from api.intake import PartitionRules, mentioned_in, read_job
 from api.intake.declarations import reported_locks
 from api.intake.limits import MAX_MENTIONED
 from api.intake.xml_writer import write_job
@@ -383,7 +383,14 @@ def test_unknown_pool__of_a_row_of_the_operation_table__names_task_and_operation
     table = OperationTable(raising(lambda report: read_rows(rows, ("operations",), report)))
     document = job_document(recipe={"tasks": [{"name": "/lab/mv", "params": {"POOL": "other", "A": "gone"}}]})
     with pytest.raises(FaultyInput) as refused:
-        read_job(json.dumps(document).encode(), "application/json", NAMES, "alice", False, operations=table)
+        read_job(
+            json.dumps(document).encode(),
+            "application/json",
+            NAMES,
+            "alice",
+            False,
+            rules=lambda _: PartitionRules(table),
+        )
     task = f"{RECIPE}.tasks[0]"
     assert {fault.where.partition(": ")[2]: fault.message for fault in refused.value.faults} == {
         task: 'task "/lab/mv", operation "mv": there is no pool "gone"',

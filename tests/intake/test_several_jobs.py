@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from api.intake import ReadJobs, mentioned_in, read_jobs
+from api.intake import PartitionRules, ReadJobs, mentioned_in, read_jobs
 from api.intake.limits import MAX_FAULTS, MAX_JOBS, MAX_RECIPES_IN_JOB
 from domain.admission.dependencies import JOB, RECIPE_SET, Dependency
 from domain.errors import FaultyInput
@@ -101,17 +102,21 @@ def test_mentioned__several_jobs__are_those_of_all() -> None:
     assert mentioned_in(body, "application/json") == {("job", 3), ("recipe-set", 4)}
 
 
+def limited_to(max_placed: int | None) -> Callable[[str | None], PartitionRules]:
+    return lambda _: PartitionRules(max_placed=max_placed)
+
+
 def test_set__larger_than_the_maximum_of_placed_recipes__is_a_fault_of_each_such_set() -> None:
     (recipe_set,) = job_document()["recipe_sets"]
     (recipe,) = recipe_set["recipes"]
     host = {**recipe, "guests": [{**recipe, "guestargs": "x"}] * 3}
     job = job_document(recipe_sets=[{"recipes": [host] * count} for count in (2, 3, 4)])
     message = "systems; the maximum of placed recipes (limits.placed_recipes) is 2"
-    assert faults_in(job, max_placed=2) == [
+    assert faults_in(job, rules=limited_to(2)) == [
         ("recipe_sets[1]", f"needs 3 {message}"),
         ("recipe_sets[2]", f"needs 4 {message}"),
     ]
-    assert read(job, max_placed=4) == read(job) == read(job, max_placed=None)
-    assert [message for _, message in faults_in(job_xml(), max_placed=0)] == [
+    assert read(job, rules=limited_to(4)) == read(job) == read(job, rules=limited_to(None))
+    assert [message for _, message in faults_in(job_xml(), rules=limited_to(0))] == [
         "needs 1 system; the maximum of placed recipes (limits.placed_recipes) is 0"
     ]

@@ -21,7 +21,7 @@ from domain.admission.dependencies import Dependency
 from domain.contention.documents import stored_locks
 from domain.contention.locks import NO_LOCKS, Locks
 from domain.directory import events as directory_events
-from domain.directory.partitions import partition_document
+from domain.directory.partitions import DEFAULT, partition_document
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.state import Recipe
@@ -164,9 +164,11 @@ class RaceStage:
     def clear(self) -> FoldedWorld:
         """Remove the rules, cancel everything and remove the systems; return the world that is left."""
         configured = Configuration()
-        self.scene.api.ask(lambda services, request: configure_partition(services, request, configured))
+        self.scene.api.ask(
+            lambda services, request: configure_partition(services, request, DEFAULT, configured)
+        )
         if partition_document(self.scene.api.services.feed.directory).get("job_filters"):
-            self.scene.api.ask(lambda services, request: remove_job_filter(services, request, RULE))
+            self.scene.api.ask(lambda services, request: remove_job_filter(services, request, DEFAULT, RULE))
         for job_id in self.job_ids:
             self.scene.api.ask(
                 lambda services, request, job_id=job_id: cancel_job(services, request, job_id, "over")

@@ -18,6 +18,7 @@ from domain.admission.configuration import Configuration, LimitSection
 from domain.admission.dependencies import RECIPE_SET, Dependency
 from domain.admission.job_filters import REJECT, JobFilter
 from domain.contention.locks import NO_LOCKS
+from domain.directory.partitions import DEFAULT
 from domain.errors import Refused
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling, ReportLocks
@@ -234,14 +235,16 @@ def _holder_narrows(stage: RaceStage, process: ApiProcess) -> Outcome:
 
 def _forbid(stage: RaceStage, process: ApiProcess) -> Outcome:
     rule = JobFilter(RULE, 0, 0, None, REJECT)
-    change, committed = process.ask(lambda services, request: put_job_filter(services, request, rule))
+    change, committed = process.ask(
+        lambda services, request: put_job_filter(services, request, DEFAULT, rule)
+    )
     assert change.events, "the rule is new"
     return committed
 
 
 def _limit(stage: RaceStage, process: ApiProcess) -> Outcome:
     none_at_all = Configuration(limits=LimitSection(placed_recipes=0))
-    return process.ask(lambda services, request: configure_partition(services, request, none_at_all))
+    return process.ask(lambda services, request: configure_partition(services, request, DEFAULT, none_at_all))
 
 
 def _submit_dependent(stage: RaceStage, process: ApiProcess) -> Outcome:

@@ -70,7 +70,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/pools/{name}/systems/{fqdn}": {"PUT": "AS", "DELETE": "AS"},
     "/pools/{name}/access-policy": {"GET": "ASLU", "PUT": "AS", "DELETE": "AS"},
     "/partitions": {"GET": "ASLU"},
-    "/partitions/{name}": {"GET": "ASLU"},
+    "/partitions/{name}": {"GET": "ASLU", "PUT": "A", "DELETE": "A"},
     "/partitions/{name}/start": {"POST": "A"},
     "/partitions/{name}/drain": {"POST": "A"},
     "/partitions/{name}/stop": {"POST": "A"},

@@ -179,7 +179,7 @@ def test_submission__beyond_the_budget_of_cpu_time__is_refused(
 ) -> None:
     monkeypatch.setattr(choose_trees, "MAX_CPU_SECONDS", -1.0)
     with pytest.raises(FaultyInput, match="of CPU time"):
-        town.scene.api.ask(lambda services, _: distro_trees(services, _with_patterns(999), "bob"))
+        town.scene.api.ask(lambda services, _: distro_trees(services, _with_patterns(999), "bob", 1))
 
 
 def test_submission__tree_was_removed_a_moment_ago__has_it_all_the_same(town: Town) -> None:

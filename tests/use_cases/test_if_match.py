@@ -17,7 +17,7 @@ from api.use_cases.tokens import revoke_token
 from domain.admission.configuration import Configuration, LimitSection
 from domain.admission.job_filters import JobFilter
 from domain.directory.events import PartitionJobFilterPut, TokenCreated
-from domain.directory.partitions import PARTITION
+from domain.directory.partitions import DEFAULT, PARTITION
 from domain.errors import NotPermitted, Stale, display_subject
 from store.requests import Committed
 from tests.use_cases.town import LAB, Town, as_admin, by
@@ -65,17 +65,17 @@ def revokes(town: Town, request: RequestContext, process: int) -> Committed | No
 
 
 def configures(town: Town, request: RequestContext, process: int) -> Committed | None:
-    return town.ask(configure_partition, request, LIMITED[process], process=process)
+    return town.ask(configure_partition, request, DEFAULT, LIMITED[process], process=process)
 
 
 def puts_rule(town: Town, request: RequestContext, process: int) -> Committed | None:
     rule = JobFilter("rule", process, 0, None, "CONTINUE")
-    _, done = town.ask(put_job_filter, request, rule, process=process)
+    _, done = town.ask(put_job_filter, request, DEFAULT, rule, process=process)
     return done
 
 
 def removes_rule(town: Town, request: RequestContext, process: int) -> Committed | None:
-    return town.ask(remove_job_filter, request, "old rule", process=process)
+    return town.ask(remove_job_filter, request, DEFAULT, "old rule", process=process)
 
 
 LIMITED = [Configuration(limits=LimitSection(process)) for process in range(2)]

@@ -27,7 +27,7 @@ PRESENT, PAST = "present", "past"
 
 
 class Follower:
-    """A reader of the log that caches two states of a partition: at the end of the log, and the last past one.
+    """A reader of the log that caches two states of a partition: the present one, and the last past one.
 
     Mutable, not thread-safe. It reads the log only when it is called, beginning with a snapshot of the
     scheduler. Calls raise DatabaseAway.

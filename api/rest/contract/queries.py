@@ -29,6 +29,7 @@ from api.rest.contract.values import (
     RecipeState,
     UsageState,
 )
+from domain.directory.partitions import DEFAULT
 
 
 class Query(BaseModel):
@@ -104,6 +105,28 @@ class DryRunQuery(Query):
     dry_run: Annotated[Truth, Field(description="validate, report what would change, and store nothing")] = (
         False
     )
+
+
+class ForceQuery(Query):
+    force: Annotated[
+        Truth, Field(description="abort what is unfinished, and end reservations, before the removal")
+    ] = False
+
+
+class OfPartition(Query):
+    partition: Annotated[Name, Field(description="the partition of the job filter")] = DEFAULT
+
+
+class JobFilterPage(Page):
+    partition: Annotated[Name, Field(description="the partition of the job filters")] = DEFAULT
+
+
+class JobFilterQuery(ReadQuery, OfPartition):
+    pass
+
+
+class JobFilterPutQuery(DryRunQuery, OfPartition):
+    pass
 
 
 class Explained(ReadQuery):

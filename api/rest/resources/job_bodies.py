@@ -6,19 +6,19 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import falcon
 from falcon.asgi import Request
 
 from api import intake
-from api.intake import PARSERS, ReadJob, ReadJobs, may_depend, mentioned_in
+from api.intake import PARSERS, PartitionRules, ReadJob, ReadJobs, may_depend, mentioned_in
 from api.intake.limits import MAX_MENTIONED
 from api.rest import visibility
 from api.rest.body import media_type
 from api.rest.context import Principal
 from api.rest.ports import JobBodyParts
-from domain.directory.partitions import max_placed_recipes, operation_table
+from domain.directory.partitions import DEFAULT, max_placed_recipes, merged_table, operation_table
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 from domain.events import subject
 
@@ -38,12 +38,15 @@ def job_media_type(req: Request) -> str:
 async def read_job(
     parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, *, strict: bool = False
 ) -> ReadJob:
-    """Return the job; recheck faults and warnings at the end of the log. Raises InvalidJob or Unreadable."""
+    """Return a job that is not submitted; recheck faults and warnings at the end of the log.
+
+    Raises InvalidJob or Unreadable.
+    """
 
     def has_warnings(job: ReadJob) -> bool:
         return bool(job.warnings)
 
-    reader = _Reader(parts, principal, body, content_type, strict)
+    reader = _Reader(parts, principal, body, content_type, strict, is_submission=False)
     return await reader.read(intake.read_job, has_warnings)
 
 
@@ -58,12 +61,8 @@ async def read_jobs(
     def has_warnings(read: ReadJobs) -> bool:
         return any(job.warnings for job in read.jobs)
 
-    def parse(*body: Any, **context: Any) -> ReadJobs:
-        max_placed = max_placed_recipes(parts.feed.directory)
-        return intake.read_jobs(*body, **context, max_placed=max_placed)
-
-    reader = _Reader(parts, principal, body, content_type, strict)
-    return await reader.read(parse, has_warnings)
+    reader = _Reader(parts, principal, body, content_type, strict, is_submission=True)
+    return await reader.read(intake.read_jobs, has_warnings)
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,7 @@ class _Reader:
     body: bytes
     content_type: str
     strict: bool
+    is_submission: bool
 
     async def read(self, parse: Callable[..., T], has_warnings: Callable[[T], bool]) -> T:
         existing = await self._existing()
@@ -115,10 +115,19 @@ class _Reader:
                 strict=self.strict,
                 visible=visibility.visible_names(self.principal, self.parts, names),
                 tags=self.parts.retention_tags,
-                operations=operation_table(self.parts.feed.directory),
+                rules=self._rules_of,
                 exists=lambda *one: subject(*one) in existing,
             )
         )
+
+    def _rules_of(self, partition: str | None) -> PartitionRules:
+        """Return the rules of the named partition. A job that names none is checked again once it has one."""
+        directory = self.parts.feed.directory
+        if partition is None and len(directory.partition_names) > 1:
+            return PartitionRules(merged_table(directory))
+        name = partition or DEFAULT
+        max_placed = max_placed_recipes(directory, name) if self.is_submission else None
+        return PartitionRules(operation_table(directory, name), max_placed)
 
     async def _parsed(self, parse: Callable[[], T]) -> T:
         """Return the result of a parser. Raises InvalidJob or Unreadable."""

@@ -32,20 +32,24 @@ class JobFilters:
         self._parts = parts
 
     @operation(
-        "List the job filters, in the order in which they are taken", answers.JobFilterList, queries.Page
+        "List the job filters, in the order in which they are taken",
+        answers.JobFilterList,
+        queries.JobFilterPage,
     )
     async def on_get_list(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first=_FIRST)
-        _, document = await partition_at(self._parts, page.at)
+        name = query_of(req, queries.JobFilterPage).partition
+        _, document = await partition_at(self._parts, page.at, name)
         following = [each for each in job_filters_of(document) if list(each.place) > page.after]
         shown = following[: page.limit]
         rows = [_shown(job_filter) for job_filter in shown]
         paging.answer_list(req, resp, page, "filters", rows, list(shown[-1].place) if shown else None)
 
-    @operation("Show a job filter", answers.JobFilterShown, queries.ReadQuery, versioned=True)
+    @operation("Show a job filter", answers.JobFilterShown, queries.JobFilterQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         at = await paging.read_at(req, self._parts)
-        version, document = await partition_at(self._parts, at)
+        partition = query_of(req, queries.JobFilterQuery).partition
+        version, document = await partition_at(self._parts, at, partition)
         job_filter = job_filter_of(document, name)
         if job_filter is None:
             raise Unknown(display_name("job-filter", name))
@@ -53,20 +57,25 @@ class JobFilters:
         paging.answer_read(resp, at, _shown(job_filter))
 
     @operation(
-        "Add or change a job filter", answers.JobFilterPut, queries.DryRunQuery, body=Given, versioned=True
+        "Add or change a job filter",
+        answers.JobFilterPut,
+        queries.JobFilterPutQuery,
+        body=Given,
+        versioned=True,
     )
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         check_name(NAME, name)
         wanted = await read_document(
             req, lambda document, report: job_filter_from_json(name, 0, document, (), report)
         )
-        request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
+        query = query_of(req, queries.JobFilterPutQuery)
+        request, dry_run, partition = request_of(req), query.dry_run, query.partition
         done, effects = None, None
         if dry_run:
-            change = await would_put_job_filter(self._parts, request, wanted)
+            change = await would_put_job_filter(self._parts, request, partition, wanted)
             effects = await self._effects(change.job_filter)
         else:
-            change, done = await put_job_filter(self._parts, request, wanted)
+            change, done = await put_job_filter(self._parts, request, partition, wanted)
         is_new = bool(change.events)
         changed = {"added": is_new and not change.existed, "changed": is_new and change.existed}
         answer = {**_shown(change.job_filter), **changed, "dry_run": dry_run, "effects": effects}
@@ -76,10 +85,11 @@ class JobFilters:
         document = job_filter_to_stored(job_filter)
         return await self._parts.explainer.ask("job_filter", name=job_filter.name, document=document)
 
-    @operation("Remove a job filter", answers.JobFilterRemoved, versioned=True)
+    @operation("Remove a job filter", answers.JobFilterRemoved, queries.OfPartition, versioned=True)
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(NAME, name)
-        done = await remove_job_filter(self._parts, request_of(req), name)
+        partition = query_of(req, queries.OfPartition).partition
+        done = await remove_job_filter(self._parts, request_of(req), partition, name)
         await paging.answer_write(resp, self._parts.log, done, {"name": name, "removed": done is not None})
 
 

@@ -20,7 +20,8 @@ from api.rest.contract.inputs.jobs import Matchable
 from api.rest.contract.operation import JSON, operation
 from api.rest.ports import MatchParts
 from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
-from api.use_cases.choose_trees import distro_trees, require_bounded
+from api.use_cases.choose_trees import require_bounded
+from api.use_cases.place_job import place
 from domain.errors import Fault, FaultyInput, Unreadable
 from domain.job.spec import JobSpec, RecipeSpec
 
@@ -78,7 +79,8 @@ class Matches:
             query = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
             return [("", query)], map(_as_alone, job.warnings)
         spec, warnings = await read_job(self._parts, principal, body, kind, strict=strict)
-        trees = iter(await distro_trees(self._parts, spec, principal.user))
+        placement = await place(self._parts, [spec], principal.user)
+        trees = iter(placement.trees[0])
         return list(_recipes(spec, spec.owner or principal.user, trees)), warnings
 
     async def _of_filter(self, principal: Principal, alone: dict[str, Any], *, strict: bool) -> ReadJob:

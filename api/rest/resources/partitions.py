@@ -15,49 +15,77 @@ from api.rest.contract import queries
 from api.rest.contract.answers import partitions as answers
 from api.rest.contract.inputs import partitions as inputs
 from api.rest.contract.operation import operation
-from api.rest.ports import ReadParts, RecipeParts
+from api.rest.ports import PartitionParts, ReadParts
+from api.rest.resources.documents import NAME, check_name
 from api.use_cases.change_partition import configure_partition, move_partition, would_configure
+from api.use_cases.create_partition import create_partition
+from api.use_cases.remove_partition import remove_partition
 from domain.admission.configuration import Configuration, configuration_from_json, configuration_to_json
 from domain.contention.operation_rows import row_to_json
 from domain.contention.operations import SHIPPED
-from domain.directory.name_index import NameIndex
+from domain.directory.partition_labs import fault_of_lab
 from domain.directory.partition_states import DRAIN, START, STOP, state_of
 from domain.directory.partitions import (
     DEFAULT,
     KIND,
     Document,
     configuration_of,
+    existing_partition,
     operations_in_force,
     partition_document,
 )
+from domain.directory.state import Directory
 from domain.errors import Unknown, display_name
 from domain.requirements.findings import Report
 from projections.reader import At
 
 
-async def partition_at(parts: ReadParts, at: At) -> tuple[int, Document]:
-    """Return the version and the document of the partition; before its first event 0 and an empty one."""
-    row = await parts.reader.row("document", {"kind": KIND, "name": DEFAULT, "at": at.position})
+async def partition_at(parts: ReadParts, at: At, name: str) -> tuple[int, Document]:
+    """Return the version and the document of a partition; before the first event of `default` 0 and {}.
+
+    Raises Unknown if there was none of this name.
+    """
+    row = await parts.reader.row("document", {"kind": KIND, "name": name, "at": at.position})
+    if row is None and name != DEFAULT:
+        raise Unknown(display_name(KIND, name))
     return (0, {}) if row is None else (row["version"], row["document"])
 
 
 class Partitions:
-    def __init__(self, parts: RecipeParts) -> None:
+    def __init__(self, parts: PartitionParts) -> None:
         self._parts = parts
 
     @operation("List the partitions with their states", answers.PartitionList, queries.ReadQuery)
     async def on_get_list(self, req: Request, resp: Response) -> None:
         at = await paging.read_at(req, self._parts)
-        _, document = await partition_at(self._parts, at)
-        paging.answer_read(resp, at, {"partitions": [_shown(document)]})
+        _, document = await partition_at(self._parts, at, DEFAULT)
+        paging.answer_read(resp, at, {"partitions": [_shown(DEFAULT, document)]})
 
     @operation("Show the state of a partition", answers.PartitionShown, queries.ReadQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        _require_existing(name)
         at = await paging.read_at(req, self._parts)
-        version, document = await partition_at(self._parts, at)
+        version, document = await partition_at(self._parts, at, name)
         resp.etag = str(version)
-        paging.answer_read(resp, at, _shown(document))
+        paging.answer_read(resp, at, _shown(name, document))
+
+    @operation("Create a partition", answers.PartitionCreated, versioned=True)
+    async def on_put(self, req: Request, resp: Response, name: str) -> None:
+        check_name(NAME, name)
+        done = await create_partition(self._parts, request_of(req), name)
+        document = partition_document(self._parts.feed.directory, name)
+        answer = {**_shown(name, document), "added": done is not None}
+        await paging.answer_write(resp, self._parts.log, done, answer)
+
+    @operation(
+        "Remove a partition that is draining or stopped, and empty; its labs are in no partition then",
+        answers.PartitionRemoved,
+        queries.ForceQuery,
+        versioned=True,
+    )
+    async def on_delete(self, req: Request, resp: Response, name: str) -> None:
+        force = query_of(req, queries.ForceQuery).force
+        done = await remove_partition(self._parts, request_of(req), name, force=force)
+        await paging.answer_write(resp, self._parts.log, done, {"name": name, "removed": done is not None})
 
     @operation(
         "Start a partition, so that it takes jobs and grants systems",
@@ -84,20 +112,16 @@ class Partitions:
         await self._move(req, resp, name, STOP)
 
     async def _move(self, req: Request, resp: Response, name: str, move: str) -> None:
-        _require_existing(name)
-        done = await move_partition(self._parts, request_of(req), move)
-        document = partition_document(self._parts.feed.directory)
-        await paging.answer_write(
-            resp, self._parts.log, done, {**_shown(document), "changed": done is not None}
-        )
+        done = await move_partition(self._parts, request_of(req), name, move)
+        shown = _shown(name, partition_document(self._parts.feed.directory, name))
+        await paging.answer_write(resp, self._parts.log, done, {**shown, "changed": done is not None})
 
     @operation(
         "Show the configuration of a partition", answers.ConfigurationShown, queries.ReadQuery, versioned=True
     )
     async def on_get_configuration(self, req: Request, resp: Response, name: str) -> None:
-        _require_existing(name)
         at = await paging.read_at(req, self._parts)
-        version, document = await partition_at(self._parts, at)
+        version, document = await partition_at(self._parts, at, name)
         resp.etag = str(version)
         paging.answer_read(resp, at, configuration_to_json(configuration_of(document)))
 
@@ -109,19 +133,19 @@ class Partitions:
         versioned=True,
     )
     async def on_put_configuration(self, req: Request, resp: Response, name: str) -> None:
-        _require_existing(name)
         # Names in the configuration may have been registered a moment ago.
         await self._parts.feed.catch_up()
-        names = self._parts.feed.directory.name_index()
-        configuration = await read_document(req, partial(_read_configuration, names))
+        existing_partition(self._parts.feed.directory, name)
+        read = partial(_read_configuration, self._parts.feed.directory, name)
+        configuration = await read_document(req, read)
         request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
         document = configuration_to_json(configuration)
         done, effects = None, None
         if dry_run:
-            changed = await would_configure(self._parts, request, configuration)
+            changed = await would_configure(self._parts, request, name, configuration)
             effects = await self._parts.explainer.ask("configuration", document=document)
         else:
-            done = await configure_partition(self._parts, request, configuration)
+            done = await configure_partition(self._parts, request, name, configuration)
             changed = done is not None
         answer = {**document, "changed": changed, "dry_run": dry_run, "effects": effects}
         await paging.answer_write(resp, self._parts.log, done, answer)
@@ -132,9 +156,8 @@ class Partitions:
         queries.ReadQuery,
     )
     async def on_get_operations(self, req: Request, resp: Response, name: str) -> None:
-        _require_existing(name)
         at = await paging.read_at(req, self._parts)
-        _, document = await partition_at(self._parts, at)
+        _, document = await partition_at(self._parts, at, name)
         rows = [
             {**row_to_json(row), "source": source, "replaces_shipped": replaces_shipped}
             for row, source, replaces_shipped in operations_in_force(document)
@@ -142,18 +165,20 @@ class Partitions:
         paging.answer_read(resp, at, {"operations": rows})
 
 
-def _read_configuration(names: NameIndex, document: Any, report: Report) -> Configuration | None:
-    """Return the configuration of a document; report every fault, unknown names in operations included."""
+def _read_configuration(
+    directory: Directory, name: str, document: Any, report: Report
+) -> Configuration | None:
+    """Return the configuration of a document; report every fault, unknown names and labs included."""
     if isinstance(document, dict):
+        names = directory.name_index()
         context = LockContext(names, names, SHIPPED)
         report_unknown_in_rows(document.get("operations"), ("operations",), context, report)
+        labs = document.get("lab_controllers")
+        for index, lab in enumerate(labs if isinstance(labs, list) else ()):
+            if isinstance(lab, str) and (fault := fault_of_lab(directory, name, lab)) is not None:
+                report(("lab_controllers", index), fault)
     return configuration_from_json(document, (), report)
 
 
-def _shown(document: Document) -> dict[str, Any]:
-    return {"name": DEFAULT, "state": state_of(document)}
-
-
-def _require_existing(name: str) -> None:
-    if name != DEFAULT:
-        raise Unknown(display_name(KIND, name))
+def _shown(name: str, document: Document) -> dict[str, Any]:
+    return {"name": name, "state": state_of(document)}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from domain.directory.events import LabControllerPartitionChanged
+from domain.directory.events import LabControllerPartitionChanged, LabControllerRemoved
 from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.events import Moment, Recorded, split_subject
@@ -61,7 +61,10 @@ class LabMoves:
             return recorded.partition == self._identity.number
         kind, name = split_subject(recorded.subject)
         event = recorded.event
-        if kind not in OF_ONE_PARTITION or isinstance(event, LabControllerPartitionChanged):
+        # A removed lab may be registered again, in `default`.
+        if kind not in OF_ONE_PARTITION or isinstance(
+            event, LabControllerPartitionChanged | LabControllerRemoved
+        ):
             return True
         if kind == "lab-controller":
             return self.is_here(name)

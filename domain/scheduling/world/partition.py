@@ -21,6 +21,7 @@ from domain.directory.partition_states import ACTIVE, state_of
 from domain.directory.partitions import configuration_of, job_filters_of, partition_document
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
+from domain.fast_dataclasses import changed
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
@@ -114,7 +115,7 @@ class Partition(PartitionQueries):
         if not self._lab_moves.concerns(recorded):
             return
         if type(recorded.event) in MOVES and (subjects := self._lab_moves.to_read(recorded)):
-            self._bring_in(history(subjects, recorded.position))
+            self._bring_in(recorded, history(subjects, recorded.position))
         self.filters.weighing.now = recorded.recorded_at
         resume(self.triggers, self.sets, recorded.stamp)
         happened = self._fold(recorded)
@@ -123,8 +124,11 @@ class Partition(PartitionQueries):
         if isinstance(happened.after, Recipe) and happened.after.finished:
             self.sets.drop(happened.after)
 
-    def _bring_in(self, history: Sequence[Recorded]) -> None:
-        """Fold the past of a lab and its systems, or of one system, without triggers."""
+    def _bring_in(self, move: Recorded, history: Sequence[Recorded]) -> None:
+        """Fold the past of a lab and its systems, or of one system, before their move.
+
+        A pending system, which waits for a decision, waits for one of this partition since the move.
+        """
         for kind, name in dict.fromkeys(split_subject(recorded.subject) for recorded in history):
             if kind == "lab-controller":
                 self.directory.drop(kind, name)
@@ -132,7 +136,11 @@ class Partition(PartitionQueries):
             if isinstance(recorded.event, directory_events.DirectoryEvent):
                 self.directory.apply(recorded)
         for system in states_after(history):
-            self._put_system(system)
+            if system.usage != "pending":
+                self._put_system(system)
+                continue
+            self._put_system(changed(system, since=move.position))
+            self._raise(move.position, move.commit_end, (PENDING_SYSTEM, system.fqdn))
 
     def weigh_at(self, now: datetime | None) -> None:
         """Weigh recipes at this moment, until the next event or decision."""

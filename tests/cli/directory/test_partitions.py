@@ -27,7 +27,8 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert rows["order.assigned_first"] == "within_priority"
     assert (rows["weights.enabled"], rows["weights.values.degrade"]) == ("yes", "0.3")
     assert (rows["locks.most_overtaken"], rows["limits.placed_recipes"]) == ("8", "none")
-    assert "position" not in rows and len(rows) == 13
+    assert rows["lab_controllers"] == "none"
+    assert "position" not in rows and len(rows) == 14
     assert "1 own row of the operation table" in result.stderr
 
 

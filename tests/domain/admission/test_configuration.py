@@ -41,6 +41,7 @@ DEFAULTS: dict[str, Any] = {
     "locks": {"most_overtaken": 8},
     "limits": {"placed_recipes": None},
     "operations": [],
+    "lab_controllers": [],
 }
 OTHERS = {
     "order": {"assigned_first": "always", "most_overtaken": None},
@@ -61,6 +62,7 @@ OTHERS = {
             "locks": {"system": "UnknownExclusive"},
         },
     ],
+    "lab_controllers": ["lab-1", "lab-2"],
 }
 
 
@@ -81,10 +83,17 @@ def test_document__whole__values_in_their_units() -> None:
             OperationRow("lab-maintenance", (), Locks(whole_lab=True)),
             OperationRow("power-cycle", ("/cycle", "/power"), Locks(levels)),
         ),
+        ("lab-1", "lab-2"),
     )
 
 
-PARTS: list[Any] = [{}, {name: {} for name in DEFAULTS if name != "operations"}, {"operations": []}, DEFAULTS]
+LISTS = ("operations", "lab_controllers")
+PARTS: list[Any] = [
+    {},
+    {name: {} for name in DEFAULTS if name not in LISTS},
+    {name: [] for name in LISTS},
+    DEFAULTS,
+]
 
 
 @pytest.mark.parametrize("document", PARTS)
@@ -103,7 +112,8 @@ def test_document__one_field__others_keep_their_defaults() -> None:
 EQUAL: list[tuple[Any, Any]] = [
     ({"weights": {"base": 1.0}}, {}),
     ({"weights": {"values": {"maybe": 1.500}}}, {}),
-    # The order of rows and tasks, and repeated tasks.
+    # The order of labs, rows and tasks, and repeated tasks.
+    ({"lab_controllers": ["b", "a"]}, {"lab_controllers": ["a", "b"]}),
     (
         {"operations": [{"operation": "b"}, {"operation": "a", "tasks": ["/y", "/x", "/y"]}]},
         {"operations": [{"operation": "a", "tasks": ["/x", "/y"]}, {"operation": "b", "whole_lab": False}]},
@@ -131,7 +141,7 @@ def test_decimals__three__are_exact(thousandths: int) -> None:
 
 
 VALUES = "none, degrade, heavy_degrade, maybe, sure"
-SECTIONS = "order, weights, locks, limits, operations"
+SECTIONS = "order, weights, locks, limits, operations, lab_controllers"
 UP_TO = "must be between 0 and 1000000"
 AT_LEAST_1 = "must be between 1 and 1000000"
 A_WHOLE = "must be a whole number from 0 to 1000000"

@@ -115,6 +115,26 @@ def test_system__moves_to_a_lab_of_another_partition__goes_with_it(world: TwoPar
     assert (world.system_of(here), world.system_of(there)) == (None, "x")
 
 
+def test_lab__moves_with_a_pending_system__its_new_partition_decides_for_it(world: TwoPartitions) -> None:
+    held = submit(world, DEFAULT, "a")
+    world.settle_both()
+    world.turn_to(DEFAULT)
+    world.complete(held)
+    assert world.systems["a"].usage == "pending"
+    waits = submit(world, OTHERS, "a")
+    world.move_lab("lab-1", OTHERS)
+    assert world.both[OTHERS].systems == world.fresh(OTHERS).systems
+    world.settle_both()
+    assert (world.system_of(waits), world.systems["a"].usage) == ("a", "waiting")
+    cause = next(
+        each.stamp.cause
+        for each in world.log
+        if each.event.TOPIC == "system.scheduled" and each.partition == OTHERS
+    )
+    moved = next(each for each in world.log if each.event.TOPIC == "lab-controller.partition-changed")
+    assert cause == f"event/{moved.position}"
+
+
 def test_commit__about_systems_of_both__each_folds_its_own(world: TwoPartitions) -> None:
     world.move_lab("lab-1", OTHERS)
     before = world.both[DEFAULT].systems["a"], world.both[OTHERS].systems.get("x")

@@ -93,7 +93,7 @@ def living(seed: int, bursts: int) -> Iterator[TwoPartitions]:
 
 def _is_free(world: TwoPartitions, lab: str) -> bool:
     systems = [system for system in world.systems.values() if system.lab_controller == lab]
-    return all(each.usage == "idle" and each.reservation is None for each in systems)
+    return all(each.recipe_id is None and each.reservation is None for each in systems)
 
 
 def _act(chance: Random, world: TwoPartitions) -> None:

@@ -11,6 +11,7 @@ from api.use_cases.change_partition import configure_partition, put_job_filter, 
 from domain.admission.configuration import stored_configuration
 from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, REJECT, stored_job_filter
+from domain.directory.partitions import DEFAULT
 from domain.priority import Priority
 from tests.simulation.people.actor import Act, Actor
 
@@ -57,17 +58,24 @@ class RuleMaker(Actor):
 
     def tidy_up(self) -> None:
         for name in RULES:
-            self.ask(f"removes the job filter {name}", partial(remove_job_filter, name=name))
-        self.ask("resets the configuration", partial(configure_partition, configuration=DEFAULTS))
+            self.ask(
+                f"removes the job filter {name}", partial(remove_job_filter, name=DEFAULT, job_filter=name)
+            )
+        self.ask(
+            "resets the configuration", partial(configure_partition, name=DEFAULT, configuration=DEFAULTS)
+        )
 
     def _job_filter(self) -> Iterator[tuple[float, Act]]:
         name, action = self.dice.choice(RULES), self.dice.choice(ACTIONS)
         limit = {"limit": self.dice.randint(1, 3)} if action == RATE_LIMITED else {}
         document = {"action": action, "predicate": self._predicate(), "watermark": 0, **limit}
-        put = partial(put_job_filter, wanted=stored_job_filter(name, document))
+        put = partial(put_job_filter, name=DEFAULT, wanted=stored_job_filter(name, document))
         yield 0.0, (f"puts the job filter {name}: {action}", _committed(put))
         if self.dice.random() < 0.8:
-            yield self.later(), (f"removes the job filter {name}", partial(remove_job_filter, name=name))
+            yield (
+                self.later(),
+                (f"removes the job filter {name}", partial(remove_job_filter, name=DEFAULT, job_filter=name)),
+            )
 
     def _predicate(self) -> dict[str, Any] | None:
         predicates = (
@@ -86,7 +94,7 @@ class RuleMaker(Actor):
             "order": {"assigned_first": self.dice.choice(("within_priority", "always"))},
         }
         for seconds, each in ((0.0, document), (self.later(), {})):
-            configure = partial(configure_partition, configuration=stored_configuration(each))
+            configure = partial(configure_partition, name=DEFAULT, configuration=stored_configuration(each))
             yield seconds, (f"configures {each}", configure)
 
 

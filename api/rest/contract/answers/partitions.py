@@ -32,6 +32,17 @@ class PartitionMoved(Answer, NamedPartition):
     changed: bool
 
 
+class PartitionCreated(Answer, NamedPartition):
+    """`added` is false if there was a partition of this name."""
+
+    added: bool
+
+
+class PartitionRemoved(Answer):
+    name: str
+    removed: bool
+
+
 class ConfigurationShown(ReadAnswer, Configuration):
     """The configuration in force, with the defaults where nothing else was configured."""
 

@@ -85,6 +85,9 @@ class Configuration(Input):
     operations: list[OperationRow] = Field(
         default_factory=list, description="rows that are added to the operation table, or replace its rows"
     )
+    lab_controllers: list[str] = Field(
+        default_factory=list, description="labs that are in this partition and in no other"
+    )
 
 
 PREDICATE = (

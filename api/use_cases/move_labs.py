@@ -1,0 +1,45 @@
+"""Moves of labs from one partition to another, with all of their systems."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from api.use_cases.ports import WriteParts
+from domain.directory.partition_labs import LabMove, move_labs
+from domain.directory.partitions import LAB, identities, systems_of_lab
+from domain.events import Decided, subject
+from domain.system.state import System
+
+
+class Moving(NamedTuple):
+    """The events of moves, and the versions on which they depend.
+
+    They are in conflict with a system that joins any lab after the position `seen`.
+    """
+
+    decided: Decided
+    versions: Mapping[str, int]
+    seen: int
+
+
+async def moving(parts: WriteParts, moves: Sequence[LabMove], seen: int) -> Moving | None:
+    """Return the moves, None without any; `seen` is the position of the directory that they are based on.
+
+    The versions of all partitions count, because no other configuration may name the labs meanwhile. Raises
+    Refused while a lab is not free to leave.
+    """
+    directory = parts.feed.directory
+    if not moves:
+        return None
+    subjects = [
+        *(subject(LAB, move.lab) for move in moves),
+        *(partition.subject for partition in identities(directory)),
+    ]
+    versions = {each: directory.version(each) for each in subjects}
+    fqdns = [fqdn for move in moves for fqdn in systems_of_lab(directory, move.lab)]
+    found = await asyncio.to_thread(parts.aggregates.load, [subject("system", fqdn) for fqdn in fqdns])
+    systems = [state for state in found.values() if isinstance(state, System)]
+    versions |= {system.subject: system.version for system in systems}
+    return Moving(move_labs(moves, systems), versions, seen)

@@ -1,0 +1,143 @@
+"""The partition of new jobs, and the faults of jobs that would span several (design 6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from api.use_cases.choose_trees import distro_trees
+from api.use_cases.ports import NameParts
+from domain.contention.locks import LEVELS, Locks
+from domain.directory.partition_states import ACTIVE, state_of
+from domain.directory.partitions import (
+    KIND,
+    identities,
+    identity_of,
+    lab_of,
+    max_placed_recipes,
+    number_of_lab,
+    partition_document,
+)
+from domain.directory.state import Directory
+from domain.errors import Fault, FaultyInput, display_name, unknown_name
+from domain.job.spec import JobSpec
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
+from store.aggregates import Aggregates
+
+_SYSTEM_LEVEL = LEVELS.index("system")
+
+
+class Placement(NamedTuple):
+    """The partition of the jobs of one submission, and the distro trees of the recipes of each job."""
+
+    partition: PartitionIdentity
+    trees: list[list[int | None]]
+
+
+async def place(parts: NameParts, specs: Sequence[JobSpec], submitter: str) -> Placement:
+    """Return the partition that the jobs name, or the first active one where some lab could serve each set.
+
+    Without such a lab it is the named one or `default`, whose scheduler aborts what no lab could ever serve;
+    this is decided at the end of the log. Raises FaultyInput for jobs that name several partitions, and the
+    errors of `distro_trees`.
+    """
+    named = _named(specs)
+    placement = await _place(parts, specs, submitter, named)
+    if placement is None:
+        await parts.feed.catch_up()
+        placement = await _place(parts, specs, submitter, named)
+    if placement is not None:
+        return placement
+    partition = DEFAULT_PARTITION if named is None else _existing(parts.feed.directory, named)
+    chosen = [await distro_trees(parts, spec, submitter, partition.number) for spec in specs]
+    return Placement(partition, [trees.tree_ids for trees in chosen])
+
+
+async def _place(
+    parts: NameParts, specs: Sequence[JobSpec], submitter: str, named: str | None
+) -> Placement | None:
+    """Return the first candidate that could serve all jobs, None without one."""
+    directory = parts.feed.directory
+    for partition in _active(directory) if named is None else [_existing(directory, named)]:
+        chosen = [await distro_trees(parts, spec, submitter, partition.number) for spec in specs]
+        if not any(trees.hopeless for trees in chosen):
+            return Placement(partition, [trees.tree_ids for trees in chosen])
+    return None
+
+
+def _named(specs: Sequence[JobSpec]) -> str | None:
+    names = list(dict.fromkeys(spec.partition for spec in specs if spec.partition is not None))
+    if len(names) > 1:
+        listed = ", ".join(names)
+        raise FaultyInput([Fault("jobs", f"name several partitions ({listed}); submit them separately")])
+    return names[0] if names else None
+
+
+def _existing(directory: Directory, name: str) -> PartitionIdentity:
+    identity = identity_of(directory, name)
+    if identity is None:
+        raise FaultyInput([Fault("partition", unknown_name(KIND, name))])
+    return identity
+
+
+def _active(directory: Directory) -> list[PartitionIdentity]:
+    return [
+        identity
+        for identity in identities(directory)
+        if state_of(partition_document(directory, identity.name)) == ACTIVE
+    ]
+
+
+async def require_one_partition(
+    aggregates: Aggregates, directory: Directory, specs: Sequence[JobSpec], partition: PartitionIdentity
+) -> None:
+    """Raise FaultyInput for what jobs name in other partitions, and for sets that are too large for theirs.
+
+    Other partitions are those of jobs and sets that the jobs depend on, and of systems that they lock.
+    """
+    # Without other partitions everything is in one, and the sets have been checked.
+    if len(directory.partition_names) == 1:
+        return
+    of_jobs = [dependency for spec in specs for dependency in spec.depends_on]
+    of_sets = [each for spec in specs for recipe_set in spec.recipe_sets for each in recipe_set.depends_on]
+    depends_on = {f"{each.kind}/{each.number}" for each in (*of_jobs, *of_sets) if each.number > 0}
+    numbers = await asyncio.to_thread(aggregates.partitions, sorted(depends_on)) if depends_on else {}
+    faults = [
+        Fault(
+            "depends_on", f"{display_name(*subject.split('/'))} is in another partition than {partition.name}"
+        )
+        for subject, number in numbers.items()
+        if number != partition.number
+    ]
+    faults += [*_locked_elsewhere(directory, specs, partition), *_too_large(directory, specs, partition)]
+    if faults:
+        raise FaultyInput(faults)
+
+
+def _locked_elsewhere(
+    directory: Directory, specs: Sequence[JobSpec], partition: PartitionIdentity
+) -> Iterator[Fault]:
+    """Yield a fault for each system in another partition that a recipe locks by name."""
+    hosts = [host for spec in specs for recipe_set in spec.recipe_sets for host in recipe_set.recipes]
+    locks = [recipe.locks for host in hosts for recipe in (host, *host.guests)]
+    for fqdn in sorted({name for each in locks for name in _locked_systems(each)}):
+        lab = lab_of(directory, fqdn)
+        if lab is not None and number_of_lab(directory, lab) != partition.number:
+            yield Fault("locks", f"system {fqdn} is in another partition than {partition.name}")
+
+
+def _locked_systems(locks: Locks) -> Iterator[str]:
+    for part in locks.levels[_SYSTEM_LEVEL]:
+        if isinstance(part, tuple):
+            yield from part
+
+
+def _too_large(
+    directory: Directory, specs: Sequence[JobSpec], partition: PartitionIdentity
+) -> Iterator[Fault]:
+    maximum = max_placed_recipes(directory, partition.name)
+    sizes = [len(recipe_set.recipes) for spec in specs for recipe_set in spec.recipe_sets]
+    if maximum is not None and max(sizes) > maximum:
+        limit = f"the maximum of placed recipes (limits.placed_recipes) of {partition.name} is {maximum}"
+        yield Fault("recipe_sets", f"a set needs {max(sizes)} systems; {limit}")
