@@ -21,7 +21,7 @@ from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
-from workers.explaining.explainer import Explainer
+from workers.explaining.explainers import Explainers
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Parts:
     aggregates: Aggregates
     contacts: Contacts
     numbers: JobNumberSource
-    explainer: Explainer
+    explainers: Explainers
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)

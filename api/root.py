@@ -30,7 +30,7 @@ from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
 from store.migrate import require_migrated
-from workers.explaining.explainer import Explainer
+from workers.explaining.explainers import Explainers
 
 
 def http_application(settings: Settings) -> InFlight:
@@ -47,7 +47,7 @@ def http_application(settings: Settings) -> InFlight:
         aggregates=Aggregates(log),
         contacts=Contacts(log),
         numbers=JobNumberSource(log),
-        explainer=Explainer(url),
+        explainers=Explainers(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
         active_requests=ActiveRequests(_concurrency_limits(settings)),
@@ -63,7 +63,7 @@ def http_application(settings: Settings) -> InFlight:
         opening=(check, reader.open, feed.open, freeze_present_objects),
         on_start=writer.start,
         closing=(
-            *(feed.close, reader.close, parts.explainer.close, parts.commits.close, stop_writer),
+            *(feed.close, reader.close, parts.explainers.close, parts.commits.close, stop_writer),
             *(appended.close, log.close),
         ),
     )

@@ -1,7 +1,7 @@
 """The rows of admission that hold recipe sets back, in reads.
 
-The explaining process computes these rows, because only the state of the scheduler has the room under limits.
-Reads ask that process only about sets that some row could hold back.
+The explaining process of a partition computes these rows, because only the state of the scheduler has the
+room under limits. Reads ask these processes only about sets that some row could hold back.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Collection
 from typing import Any
 
-from api.rest import paging
+from api.rest import concerned_partitions, paging
 from api.rest.explainer_answers import ask
 from api.rest.ports import ExplainParts, RecipeParts
 from domain.admission.dependencies import dependency_to_json
 from domain.admission.job_filters import JobFilters
 from domain.admission.reason_limits import buckets
-from domain.directory.partitions import DEFAULT, KIND, Document, configuration_of, job_filters_of
+from domain.directory.partitions import KIND, Document, configuration_of, job_filters_of
+from domain.partition_numbers import PartitionIdentity
 from domain.recipe_set.state import RecipeSet
 from projections.reader import At
 
@@ -26,18 +27,26 @@ HeldBack = list[dict[str, str]] | None
 
 async def held_back_of(parts: ExplainParts, at: At, set_ids: Collection[int]) -> dict[int, HeldBack]:
     """Return the rows that hold back each of these sets, which must have unplaced recipes."""
+    divided = await concerned_partitions.of_subjects(parts, "recipe-set", set_ids)
+    found = await asyncio.gather(*(_held_back_in(parts, at, *each) for each in divided.items()))
+    return {number: rows for of_partition in found for number, rows in of_partition.items()}
+
+
+async def _held_back_in(
+    parts: ExplainParts, at: At, identity: PartitionIdentity, set_ids: list[int]
+) -> dict[int, HeldBack]:
     documents, conditional = await parts.reader.together(
-        ("document", {"kind": KIND, "name": DEFAULT, "at": at.position}),
-        ("conditional_sets", {"recipe_set_ids": list(set_ids)}),
+        ("document", {"kind": KIND, "name": identity.name, "at": at.position}),
+        ("conditional_sets", {"recipe_set_ids": set_ids}),
     )
     if documents and _has_rules(documents[0]["document"]):
-        asked = list(set_ids)
+        asked = set_ids
     else:
         asked = [row["recipe_set_id"] for row in conditional]
     found: dict[int, HeldBack] = {number: [] for number in set_ids}
     if asked:
         now = paging.moment_of(at, parts)
-        answer = await ask(parts, "held_back", at, now=now, recipe_set_ids=asked)
+        answer = await ask(parts, identity, "held_back", at, now=now, recipe_set_ids=asked)
         rows: list[HeldBack] = answer.get("held_back", [None] * len(asked))
         found.update(zip(asked, rows, strict=True))
     return found
@@ -50,9 +59,10 @@ def _has_rules(document: Document) -> bool:
 
 async def admission_of(parts: RecipeParts, at: At, recipe_set_id: int) -> dict[str, Any]:
     """Return the dependencies of a set, the job filter that applies to it, and its buckets."""
+    identity = await concerned_partitions.of_subject(parts, "recipe-set", recipe_set_id)
     recipe_set, documents = await asyncio.gather(
         asyncio.to_thread(parts.aggregates.as_of, f"recipe-set/{recipe_set_id}", at.position),
-        parts.reader.rows("document", {"kind": KIND, "name": DEFAULT, "at": at.position}),
+        parts.reader.rows("document", {"kind": KIND, "name": identity.name, "at": at.position}),
     )
     assert isinstance(recipe_set, RecipeSet), "the read models have the set"
     applying = JobFilters(job_filters_of(documents[0]["document"] if documents else {})).applying(

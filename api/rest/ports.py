@@ -10,10 +10,11 @@ from api.password_attempts import FaultyLogins
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, WriteParts
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
+from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from workers.explaining.explainer import Explainer
+from workers.explaining.explainers import Explainers
 
 
 class FeedParts(NameParts, Protocol):
@@ -43,7 +44,10 @@ class GateParts(FeedParts, Protocol):
 
 class ExplainParts(ReadParts, Protocol):
     @property
-    def explainer(self) -> Explainer: ...
+    def aggregates(self) -> Aggregates: ...
+
+    @property
+    def explainers(self) -> Explainers: ...
 
 
 class JobBodyParts(NameParts, Protocol):

@@ -1,21 +1,24 @@
 """Weights of waiting recipes and sets in reads.
 
-The weight of a set that declares no locks follows from its age alone. The explaining process weighs the other
-sets, because only the state of the scheduler has the locks of placed recipes.
+The weight of a set that declares no locks follows from its age alone. The explaining process of its partition
+weighs each other set, because only the state of the scheduler has the locks of placed recipes.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from api.rest import paging
+from api.rest import concerned_partitions, paging
 from api.rest.explainer_answers import ask
 from api.rest.ports import ExplainParts
 from domain.contention.weights import WeightSettings, ticks
-from domain.directory.partitions import DEFAULT, KIND, configuration_of
+from domain.directory.partitions import KIND, configuration_of
+from domain.partition_numbers import PartitionIdentity
 from domain.scheduling.explaining.shown_weights import SetWeight, weight_without_locks
 from projections.reader import At
 
@@ -31,13 +34,31 @@ async def weights_of(parts: ExplainParts, at: At, rows: Sequence[Row]) -> list[f
     A weight is None if weights are off, if the recipe does not wait any more, or if the explaining process
     has not read the log in time.
     """
+    of_sets = defaultdict[int, list[Row]](list)
+    for row in rows:
+        of_sets[row["recipe_set_id"]].append(row)
+    divided = await concerned_partitions.of_subjects(parts, "recipe-set", of_sets.keys())
+    found = await asyncio.gather(
+        *(
+            _weights_in(parts, at, identity, [row for number in set_ids for row in of_sets[number]])
+            for identity, set_ids in divided.items()
+        )
+    )
+    weights = {number: weight for of_partition in found for number, weight in of_partition.items()}
+    return [weights.get(row["recipe_id"]) for row in rows]
+
+
+async def _weights_in(
+    parts: ExplainParts, at: At, identity: PartitionIdentity, rows: Sequence[Row]
+) -> dict[int, float | None]:
+    """Return the weights of waiting recipes of one partition by number."""
     now = paging.moment_of(at, parts)
     set_ids = list({row["recipe_set_id"]: None for row in rows})
-    settings, declaring = await _settings(parts, at, set_ids)
+    settings, declaring = await _settings(parts, at, identity, set_ids)
     if not settings.is_enabled:
-        return [None] * len(rows)
+        return {}
     asked = [row["recipe_id"] for row in rows if row["recipe_set_id"] in declaring]
-    answer = await ask(parts, "weights", at, now=now, recipe_ids=asked) if asked else {}
+    answer = await ask(parts, identity, "weights", at, now=now, recipe_ids=asked) if asked else {}
     weights: dict[int, float | None] = dict(zip(asked, answer.get("weights", ()), strict=False))
     ages: dict[int, float] = {}
     for row in rows:
@@ -46,7 +67,7 @@ async def weights_of(parts: ExplainParts, at: At, rows: Sequence[Row]) -> list[f
             if age not in ages:
                 ages[age] = weight_without_locks(settings, age).weight
             weights[row["recipe_id"]] = ages[age]
-    return [weights.get(row["recipe_id"]) for row in rows]
+    return weights
 
 
 async def weight_of_set(
@@ -54,20 +75,23 @@ async def weight_of_set(
 ) -> dict[str, Any]:
     """Return the fields of the weight of a set that waits for systems; each is None as in `weights_of`."""
     now = paging.moment_of(at, parts)
-    settings, declaring = await _settings(parts, at, [recipe_set_id])
+    identity = await concerned_partitions.of_subject(parts, "recipe-set", recipe_set_id)
+    settings, declaring = await _settings(parts, at, identity, [recipe_set_id])
     if not settings.is_enabled:
         return NO_WEIGHT
     if not declaring:
         age = ticks(submitted_at, now, settings.tick_milliseconds)
         return asdict(weight_without_locks(settings, age))
-    answer = await ask(parts, "set_weight", at, now=now, recipe_set_id=recipe_set_id)
+    answer = await ask(parts, identity, "set_weight", at, now=now, recipe_set_id=recipe_set_id)
     return answer.get("weight") or NO_WEIGHT
 
 
-async def _settings(parts: ExplainParts, at: At, set_ids: list[int]) -> tuple[WeightSettings, set[int]]:
+async def _settings(
+    parts: ExplainParts, at: At, identity: PartitionIdentity, set_ids: list[int]
+) -> tuple[WeightSettings, set[int]]:
     """Return the settings in force, and the ids of the sets that declare locks."""
     documents, declaring = await parts.reader.together(
-        ("document", {"kind": KIND, "name": DEFAULT, "at": at.position}),
+        ("document", {"kind": KIND, "name": identity.name, "at": at.position}),
         ("declaring_sets", {"recipe_set_ids": set_ids}),
     )
     settings = configuration_of(documents[0]["document"] if documents else {}).weights

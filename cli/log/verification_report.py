@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cli.terminal.wording import counted
+from domain.partition_numbers import DEFAULT_PARTITION
 
 Result = Mapping[str, Any]
 """The result of the verification, or a part of it, as `--json` prints it."""
@@ -28,7 +29,7 @@ def report_lines(result: Result) -> list[str]:
     by_seed = result["hash_seeds"]
     first, *others = by_seed.values()
     if all(other == first for other in others):
-        findings, summaries = _decision_findings(first), [_decision_summary(first)]
+        findings, summaries = _decision_findings(first), _decision_summaries(first)
     else:
         findings = [
             line
@@ -36,7 +37,9 @@ def report_lines(result: Result) -> list[str]:
             for line in (f"with PYTHONHASHSEED={seed}:", *_decision_findings(part))
         ]
         summaries = [
-            f"with PYTHONHASHSEED={seed} {_decision_summary(part)}" for seed, part in by_seed.items()
+            f"with PYTHONHASHSEED={seed} {line}"
+            for seed, part in by_seed.items()
+            for line in _decision_summaries(part)
         ]
     audit = result["audit"]
     return [
@@ -55,9 +58,23 @@ def _extent(part: Result, process_count: int) -> list[str]:
     return [f"up to position {part['position']}; {processes}"]
 
 
-def _decision_summary(part: Result) -> str:
+def _decision_summaries(part: Result) -> list[str]:
+    """Return the summary of all partitions, then one for each if there are several."""
     if "failed" in part:
-        return f"decisions could not be recomputed: {part['failed']}"
+        return [f"decisions could not be recomputed: {part['failed']}"]
+    partitions = part["partitions"] if len(part["partitions"]) > 1 else []
+    return [
+        _decision_summary(part),
+        *(f"  partition {_named(each)}: {_decision_summary(each)}" for each in partitions),
+    ]
+
+
+def _named(partition: Result) -> str:
+    """Return the name of a partition with its number, because a name may have been used again."""
+    return f"{partition['name']} ({partition['number']})"
+
+
+def _decision_summary(part: Result) -> str:
     different = part["different"]
     differ = f"{different} {'differs' if different == 1 else 'differ'}" if different else "all match"
     return f"{counted(part['decisions'], 'decision')} recomputed, {differ}"
@@ -88,12 +105,11 @@ def _other_policies(part: Result, consequence: str) -> list[str]:
 
 
 def _difference(difference: Result) -> list[str]:
-    head = (
-        f"position {difference['position']}, decision {difference['number']},"
-        f" on basis {difference['basis']} at {difference['now']}"
-    )
+    head = f"position {difference['position']}, decision {difference['number']}"
+    partition = difference["partition"]
+    decided_by = "" if partition == DEFAULT_PARTITION.name else f" of partition {partition}"
     return [
-        head,
+        f"{head}{decided_by}, on basis {difference['basis']} at {difference['now']}",
         *_decision("recorded", difference["recorded"]),
         *_decision("expected", difference["demanded"]),
     ]

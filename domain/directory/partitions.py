@@ -61,6 +61,11 @@ def existing_partition(directory: Directory, name: str) -> PartitionIdentity:
     return identity
 
 
+def identity_with(directory: Directory, number: int) -> PartitionIdentity:
+    """Return the identity of the partition that has or had this number. Raises KeyError."""
+    return PartitionIdentity(number, directory.partition_names[number])
+
+
 def identities(directory: Directory) -> list[PartitionIdentity]:
     """Return the partitions that exist: `default`, then the others by name."""
     others = (

@@ -36,7 +36,7 @@ def lacking(world: FoldedWorld, set_id: int) -> list[Limit]:
 def effect(world: FoldedWorld, set_id: int) -> str | None:
     """Return what admission does with a set: WAITS, CANCELLED or ABORTED; None if nothing holds it back."""
     recipe_set = world.sets.get(set_id)
-    if recipe_set is None or not (recipe_set.depends_on or world.job_filters):
+    if recipe_set is None or not (recipe_set.depends_on or world.job_filters_of(recipe_set.partition)):
         return None
     if not holds_nothing(world, set_id):
         return None
@@ -70,6 +70,6 @@ def final_state(world: FoldedWorld, set_ids: Collection[int]) -> str | None:
 
 
 def _effects_of_rules(world: FoldedWorld, recipe_set: RecipeSet) -> Iterator[str]:
-    found = applying(world.job_filters, recipe_set)
+    found = applying(world.job_filters_of(recipe_set.partition), recipe_set)
     if found is not None and found[1]["action"] in ("PAUSE", "REJECT"):
         yield WAITS if found[1]["action"] == "PAUSE" else CANCELLED

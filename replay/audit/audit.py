@@ -1,54 +1,46 @@
-"""The audit: one pass over a log, which folds the log and the scheduler's view at each decision."""
+"""The audit: one pass over a log, which folds the log, and the view of each scheduler at its decisions."""
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from replay.audit.grants import Grant
 from replay.audit.invariant import Violation, Violations
 from replay.audit.log_check import LogCheck
-from replay.audit.policy_rules import RULES_BY_POLICY, DecisionInvariants, log_invariants
+from replay.audit.partition_audit import PartitionAudit
+from replay.audit.policy_rules import log_invariants
 from replay.audit.quiescence import violations_at_rest
-from replay.audit.record import Commit, EventRecord, Recorded, RecordedDecision, commits, record_of
+from replay.audit.record import Commit, EventRecord, Recorded, commits, record_of
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
-from replay.audit.tables import UNPLACED
-from replay.audit.world import FoldedWorld, folded, is_folded
+from replay.audit.tables import DEFAULT_PARTITION
+from replay.audit.world import FoldedWorld
 
 
 class Audit:
     """Checks the commits of one log, which are passed in order from the first. Mutable.
 
-    `world` is the state of the log. `decisions` counts the decisions that were checked against the view.
-    `other_policies` counts the decisions of unknown policy versions, by version; only their events are
-    checked.
+    `world` is the state of the log. Each partition is judged by itself, from the first event that names it.
     """
 
     def __init__(self) -> None:
         self.commits = 0
-        self.decisions = 0
-        self.other_policies = Counter[int]()
-        self._view = SchedulerView()
-        self._matcher = SystemMatcher(self._view)
         self._log = LogCheck(log_invariants())
-        self._decision_invariants = {
-            rules_of_policy: DecisionInvariants(
-                self._matcher
-                if rules_of_policy.by_access and rules_of_policy.by_contact
-                else SystemMatcher(self._view, rules_of_policy.by_access, rules_of_policy.by_contact),
-                rules_of_policy,
-            )
-            for rules_of_policy in dict.fromkeys(RULES_BY_POLICY.values())
-        }
-        # Events that the scheduler has not read yet, by the end of their commit.
-        self._unread: deque[tuple[int, list[EventRecord]]] = deque()
-        # The last commit with decisions stays applied tentatively, because mostly the next basis includes it.
-        self._tentative: Commit | None = None
+        self._partitions = {DEFAULT_PARTITION: PartitionAudit(DEFAULT_PARTITION, self.world)}
 
     @property
     def world(self) -> FoldedWorld:
         return self._log.world
+
+    @property
+    def decisions(self) -> int:
+        """Return the number of decisions that were checked against the view of their scheduler."""
+        return sum(partition.decisions for partition in self._partitions.values())
+
+    @property
+    def other_policies(self) -> Counter[int]:
+        """Return the number of decisions of unknown policy versions, whose events alone are checked."""
+        return sum((partition.other_policies for partition in self._partitions.values()), Counter[int]())
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[Violation]:
         """Yield the violations of a commit. The caller must exhaust the iterator."""
@@ -56,101 +48,20 @@ class Audit:
 
     def at_rest(self) -> Iterator[Violation]:
         """Yield the violations at the end of the log, provided that nothing is left to decide."""
-        self._catch_up(None)
-        return violations_at_rest(self._view, self._matcher)
+        for partition in self._partitions.values():
+            yield from partition.at_rest()
 
     def check_commit(self, commit: Commit) -> Violations:
         """Yield the violations of a commit. The caller must exhaust the iterator."""
         self.commits += 1
+        for number in commit.partitions:
+            if number not in self._partitions:
+                self._partitions[number] = PartitionAudit(number, self.world)
         if commit.decisions:
-            self._catch_up(commit.decisions[0].basis)
-            self._view.begin_tentative()
-            self._tentative = commit
-            for decision in commit.decisions:
-                yield from self._check_decision(decision)
+            yield from self._partitions[commit.decisions[0].partition].check_decisions(commit)
         yield from self._log.check_commit(commit)
-        self._unread.append((commit.end, list(map(folded, filter(is_folded, commit.records)))))
-
-    def _catch_up(self, basis: int | None) -> None:
-        """Bring the scheduler's view up to a basis; None stands for the end of the log."""
-        self._settle_tentative(basis)
-        while self._unread and (basis is None or self._unread[0][0] <= basis):
-            for record in self._unread.popleft()[1]:
-                self._view.apply(record)
-
-    def _settle_tentative(self, basis: int | None) -> None:
-        """Confirm the tentative commit if the basis includes it, else roll it back."""
-        commit, self._tentative = self._tentative, None
-        if commit is None:
-            return
-        if (basis is not None and basis < commit.end) or not self._is_independent(commit):
-            self._view.rollback()
-            return
-        self._view.confirm()
-        for end, records in self._unread:
-            if end == commit.end:
-                records[:] = [record for record in records if record.basis is None]
-
-    def _is_independent(self, commit: Commit) -> bool:
-        """Return whether a commit has the same effect before and after the unread events that precede it.
-
-        They have other subjects. While sets wait for locks, the order also decides who overtakes whom.
-        """
-        subjects = {(record.kind, record.name) for record in commit.records}
-        before = [record for end, records in self._unread if end < commit.end for record in records]
-        if self._view.awaiting and before:
-            return False
-        return not any((record.kind, record.name) in subjects for record in before)
-
-    def _check_decision(self, decision: RecordedDecision) -> Violations:
-        """Apply a decision to the view, and yield its violations."""
-        version = decision.policy_version
-        rules_of_policy = RULES_BY_POLICY.get(version)
-        rules = None if rules_of_policy is None else self._decision_invariants[rules_of_policy]
-        if rules is None:
-            self.other_policies[version or 0] += 1
-        else:
-            self.decisions += 1
-        in_batches = rules_of_policy is not None and rules_of_policy.in_batches
-        self._view.begin_decision(decision, in_batches=in_batches)
-        for record in decision.records:
-            if rules is not None:
-                yield from self._check_record(record, rules)
-            self._view.before_event(record, in_batches=in_batches)
-            self._view.apply(record)
-        for invariant in () if rules is None else rules.at_decision:
-            yield from invariant.check_decision(self._view, decision)
-
-    def _check_record(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
-        if record.topic == "recipe.scheduled":
-            yield from self._check_grant(record, rules)
-        elif record.topic == "system.idle":
-            yield from self._check_idle(record, rules)
-        elif record.gives_locks:
-            yield from self._check_start(record, rules)
-
-    def _check_grant(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
-        """Check an event that gives a system to a recipe without one."""
-        view = self._view
-        recipe, system = view.recipes.get(int(record.name)), view.systems.get(record.data["system"])
-        if recipe is None or system is None or recipe.set_id not in view.sets:
-            return
-        if recipe.state in UNPLACED and not recipe.is_guest:
-            grant = Grant(recipe, system, record)
-            for invariant in rules.at_grant:
-                yield from invariant.check_grant(view, grant)
-
-    def _check_start(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
-        recipe = self._view.recipes.get(int(record.name))
-        if recipe is not None and recipe.set_id in self._view.sets:
-            for invariant in rules.at_start:
-                yield from invariant.check_start(self._view, recipe, record)
-
-    def _check_idle(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
-        system = self._view.systems.get(record.name)
-        if system is not None and system.usage == "pending":
-            for invariant in rules.at_idle:
-                yield from invariant.check_idle(self._view, system, record)
+        for partition in self._partitions.values():
+            partition.add(commit)
 
 
 def check(records: Iterable[EventRecord]) -> list[Violation]:
@@ -162,10 +73,19 @@ def check(records: Iterable[EventRecord]) -> list[Violation]:
 def at_rest(records: Iterable[EventRecord]) -> list[Violation]:
     """Return the violations at the end of a log, provided that every trigger in it is answered.
 
-    The age of a set counts up to the last decision.
+    The age of a set counts up to the last decision of its partition.
     """
-    view = SchedulerView()
-    for record in records:
+    log = list(records)
+    numbers = {number for commit in commits(log) for number in commit.partitions}
+    return [
+        violation for number in sorted(numbers | {DEFAULT_PARTITION}) for violation in _at_rest(number, log)
+    ]
+
+
+def _at_rest(partition: int, log: Sequence[EventRecord]) -> Iterator[Violation]:
+    view = SchedulerView(partition)
+    for record in log:
         view.apply(record)
-        view.now = record.now or view.now
-    return list(violations_at_rest(view, SystemMatcher(view)))
+        if record.owning_partition == partition:
+            view.now = record.now or view.now
+    return violations_at_rest(view, SystemMatcher(view))

@@ -75,12 +75,13 @@ def wishes(state: State) -> list[Wish]:
 
 def blocks(state: State, wish: Wish) -> set[int]:
     """Return the started sets that conflict with a wish."""
-    return state.held_locks.in_the_way(wish.locks, wish.lab, wish.set_id)
+    held = state.held_locks[state.sets[wish.set_id].partition]
+    return held.in_the_way(wish.locks, wish.lab, wish.set_id)
 
 
 def is_owed(state: State, wish: Wish) -> bool:
     """Return whether a waiting set was overtaken so often that no set behind it may do so again."""
-    section = state.configuration.get("locks", {})
+    section = state.configuration_of(state.sets[wish.set_id].partition).get("locks", {})
     return state.awaiting[wish.set_id] >= int(section.get("most_overtaken", DEFAULT_MAX_OVERTAKEN))
 
 

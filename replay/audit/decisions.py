@@ -59,8 +59,8 @@ class Decisions(Invariant):
 
     def __init__(self) -> None:
         # By partition: the highest basis, and the end of the last decisions.
-        self._basis = defaultdict[int | str, int](int)
-        self._decided = defaultdict[int | str, int](int)
+        self._basis = defaultdict[int, int](int)
+        self._decided = defaultdict[int, int](int)
         self._positions = Positions()
         self._ends = Positions()
         self._ends.add(0)
@@ -132,14 +132,14 @@ class NobodyFencedWrites(Invariant):
 
     def __init__(self) -> None:
         # By partition: the epoch, and the position of its first decision.
-        self._epochs = defaultdict[int | str, tuple[int, int]](lambda: (0, 0))
+        self._epochs = defaultdict[int, tuple[int, int]](lambda: (0, 0))
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for decision in commit.decisions:
             for record in decision.records:
                 yield from self._check_epoch(record, decision.partition)
 
-    def _check_epoch(self, record: EventRecord, partition: int | str) -> Violations:
+    def _check_epoch(self, record: EventRecord, partition: int) -> Violations:
         epoch, since = self._epochs[partition]
         if record.epoch is None:
             yield self.violation([record.position], [record.subject], "a decision without an epoch")

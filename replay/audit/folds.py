@@ -23,7 +23,8 @@ def _new(state: State, record: EventRecord) -> None:
     wants = state.own_requirements(data["host_requires"], _distro(data))
     submitter = state.submitter(data.get("owner"), data.get("group"))
     host_id, locks = data.get("host_recipe_id"), readable(data.get("locks"))
-    state.put_recipe(Recipe(int(record.name), data["recipe_set_id"], host_id, wants, submitter, locks))
+    ids, partition = (int(record.name), data["recipe_set_id"], host_id), record.owning_partition
+    state.put_recipe(Recipe(*ids, wants, submitter, locks, partition))
 
 
 def _distro(data: Mapping[str, Any]) -> Distro | None:
@@ -79,7 +80,8 @@ def _submitted(state: State, record: EventRecord) -> None:
     number, data = int(record.name), record.data
     place = record.position, tuple(data["recipe_ids"]), record.recorded_at
     job_id, depends_on = data["job_id"], tuple(data.get("depends_on", ()))
-    recipe_set = RecipeSet(number, data["priority"], *place, job_id, state.submitted(data), depends_on)
+    facts = job_id, state.submitted(data), depends_on
+    recipe_set = RecipeSet(number, data["priority"], *place, *facts, record.owning_partition)
     state.put(state.sets, number, recipe_set)
     state.put(state.sets_of_job, job_id, (*state.sets_of_job.get(job_id, ()), number))
 
@@ -136,7 +138,13 @@ def _lab(state: State, record: EventRecord) -> None:
     enabled = record.data["enabled"] if record.event_name == "registered" else record.event_name == "enabled"
     state.put(state.enabled, record.name, enabled)
     if record.event_name == "registered":
+        # A name that is registered again is that of a lab which no configuration has named.
+        state.put(state.lab_partitions, record.name, None)
         state.put(state.silent, record.name, record.data.get("silent") or None)
+
+
+def _lab_moved(state: State, record: EventRecord) -> None:
+    state.put(state.lab_partitions, record.name, record.data["partition"])
 
 
 def _contact(state: State, record: EventRecord) -> None:
@@ -173,12 +181,28 @@ def _group(state: State, record: EventRecord) -> None:
     state.put(state.removed_groups, name, is_removed or None)
 
 
+def _partition(state: State, record: EventRecord) -> None:
+    """Note the number of a new partition, or drop a removed one with its rules."""
+    number = state.partitions.get(record.name)
+    if record.event_name == "removed" and number is not None:
+        state.put(state.configurations, number, None)
+        state.put(state.job_filters, number, None)
+    state.put(state.partitions, record.name, record.data.get("number"))
+
+
 def _configured(state: State, record: EventRecord) -> None:
-    state.put(state.configurations, record.name, record.data["configuration"])
+    number = state.partition_number(record.name)
+    if number is not None:
+        state.put(state.configurations, number, record.data["configuration"])
 
 
 def _rule(state: State, record: EventRecord) -> None:
-    state.put(state.job_filters, record.data["name"], record.data.get("document"))
+    number = state.partition_number(record.name)
+    if number is None:
+        return
+    name, document = record.data["name"], record.data.get("document")
+    others = {each: rule for each, rule in state.job_filters_of(number).items() if each != name}
+    state.put(state.job_filters, number, others if document is None else {**others, name: document})
 
 
 FOLDS: dict[str, Fold] = {
@@ -207,6 +231,8 @@ FOLDS: dict[str, Fold] = {
     **{f"pool.{verb}": _in_pool for verb in ("system-added", "system-removed")},
     **{f"pool.{verb}": _policy for verb in ("access-policy-changed", "removed")},
     **{f"group.{verb}": _group for verb in ("registered", "changed", "removed")},
+    "lab-controller.partition-changed": _lab_moved,
+    **{f"partition.{verb}": _partition for verb in ("created", "removed")},
     "partition.configured": _configured,
     "partition.job-filter-put": _rule,
     "partition.job-filter-removed": _rule,

@@ -64,7 +64,7 @@ class NoConflictingLocks(Invariant):
         if recipe is None or is_old or (record.topic == "recipe.waiting" and not record.gives_locks):
             return
         locks = taken(readable(record.data.get("locks")))
-        for number in sorted(world.held_locks.in_the_way(locks, recipe.lab, recipe.set_id)):
+        for number in sorted(world.held_locks[recipe.partition].in_the_way(locks, recipe.lab, recipe.set_id)):
             subjects = recipe.subject, f"recipe-set/{recipe.set_id}", f"recipe-set/{number}"
             what = f"its locks or its start conflict with the locks that recipe set {number} holds"
             yield self.violation([record.position], subjects, what)

@@ -22,7 +22,7 @@ from replay.audit.invariant import Invariant
 from replay.audit.lock_records import MergedProfile, NarrowedLocks, NoConflictingLocks, StartsWithLocks
 from replay.audit.lock_starts import DeclaredLocks, LocksAllAtOnce, NoLockJumped, NoLockOverlooked
 from replay.audit.overtakings import CountedOvertaking
-from replay.audit.partitions import PartitionColumn, StoppedDecidesNothing
+from replay.audit.partitions import GrantsInPartition, PartitionColumn, StoppedDecidesNothing
 from replay.audit.pending_systems import TheQueueIsAsked
 from replay.audit.placement import InStep, OneRecipePerSystem
 from replay.audit.recipe_records import EveryUnplacedRecipeHasAReason, ReadableRequirements
@@ -57,6 +57,7 @@ def log_invariants() -> tuple[Invariant, ...]:
         Decisions(),
         NobodyFencedWrites(),
         PartitionColumn(),
+        GrantsInPartition(),
         StoppedDecidesNothing(),
         *laws(),
     )

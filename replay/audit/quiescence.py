@@ -26,7 +26,7 @@ def nothing_unanswered(view: SchedulerView, _: SystemMatcher) -> Violations:
         if recipe.state == "new":
             yield Violation("nothing_unanswered", (), (recipe.subject,), "it is still new")
     for system in view.systems.values():
-        if system.usage == "pending":
+        if system.usage == "pending" and view.has_lab(system.lab):
             yield Violation("nothing_unanswered", (), (system.subject,), "it is still pending")
 
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from replay.audit.tables import DEFAULT_PARTITION, EVERYBODY
+
 Recorded = Any
 """An event in memory. It is untyped here: the audit does not import the code that writes logs."""
 
@@ -41,14 +43,19 @@ class EventRecord(NamedTuple):
     recorded_at: Any = None
     # The last position whose triggers belong to the decision's batch; None in a policy without batches.
     batch: int | None = None
-    # The partition that the event belongs to, by number or name; 0 for one that concerns all.
-    partition: int | str = 0
+    # The number of the partition that the event belongs to; 0 for one that concerns all.
+    partition: int = 0
     # The partition of the basis; None if not recorded.
     basis_partition: int | None = None
 
     @property
     def subject(self) -> str:
         return f"{self.kind}/{self.name}"
+
+    @property
+    def owning_partition(self) -> int:
+        """Return the number of its partition. Before partitions this was the first one."""
+        return self.partition or DEFAULT_PARTITION
 
     @property
     def gives_locks(self) -> bool:
@@ -141,15 +148,13 @@ def from_recorded(log: Iterable[Recorded]) -> Iterator[EventRecord]:
     return map(record_of, log)
 
 
-def number_of(name: str | None) -> int | str:
-    """Return the number of a partition in JSON if its name tells it, otherwise its name."""
-    return {None: 0, "default": 1}.get(name, name or 0)
-
-
 def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[EventRecord]:
     """Yield the records of the events of all pages of `GET /events`, in order."""
+    numbers: dict[str | None, int] = {None: EVERYBODY, "default": DEFAULT_PARTITION}
     for event in events:
         kind, _, name = event["subject"].partition("/")
+        if event["topic"] == "partition.created":
+            numbers[name] = event["data"]["number"]
         yield EventRecord(
             position=event["position"],
             commit_end=event["commit_end"],
@@ -168,7 +173,7 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[EventRecord]:
             now=event.get("now"),
             batch=_upto(event.get("batch")),
             recorded_at=event.get("recorded_at"),
-            partition=number_of(event.get("partition")),
+            partition=numbers[event.get("partition")],
         )
 
 
@@ -185,9 +190,9 @@ class RecordedDecision:
         return self.records[0].policy_version
 
     @property
-    def partition(self) -> int | str:
-        """Return the partition that decided. Before partitions this was the first one, by number."""
-        return self.records[0].partition or 1
+    def partition(self) -> int:
+        """Return the number of the partition that decided."""
+        return self.records[0].basis_partition or self.records[0].owning_partition
 
     @property
     def batch(self) -> int:
@@ -218,6 +223,17 @@ class Commit:
             for (number, basis), records in groupby(decided, key=lambda record: (record.number, record.basis))
             if basis is not None
         )
+
+    @cached_property
+    def partitions(self) -> frozenset[int]:
+        """Return the numbers of the partitions that its events name."""
+        named = {number for record in self.records for number in (record.partition, record.basis_partition)}
+        for record in self.records:
+            if record.topic == "partition.created":
+                named.add(record.data["number"])
+            elif record.topic == "lab-controller.partition-changed":
+                named.add(record.data["partition"])
+        return frozenset(number for number in named if number)
 
     def about(self, *subjects: str) -> tuple[int, ...]:
         """Return the positions of the events of these subjects, or of the commit's bounds if none."""

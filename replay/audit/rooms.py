@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from replay.audit.job_filters import Rule, applying
+from replay.audit.tables import DEFAULT_PARTITION
 from replay.audit.values import RecipeSet
 
 _BUCKET = re.compile(r"rate-limit:([1-9][0-9]{0,8}):(.+)", re.DOTALL)
@@ -16,11 +17,12 @@ RULE, BUCKET, PLACED = "rule", "bucket", "placed recipes"
 
 
 class Limit(NamedTuple):
-    """A limit of a rule, of a bucket, or of placed recipes: at most `capacity` of them are used."""
+    """A limit of a rule, of a bucket, or of placed recipes: at most `capacity` are used in the partition."""
 
     kind: str
     name: str
     capacity: int
+    partition: int = DEFAULT_PARTITION
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.kind, self.name, f"({self.capacity})")))
@@ -37,12 +39,12 @@ def needs_of(
     needs: dict[Limit, int] = {}
     found = applying(rules, recipe_set) if rules else None
     if found is not None and found[1]["action"] == "RATE_LIMIT":
-        needs[Limit(RULE, found[0], found[1]["limit"])] = 1
+        needs[Limit(RULE, found[0], found[1]["limit"], recipe_set.partition)] = 1
     for reason in () if recipe_set.submitted is None else recipe_set.submitted.reasons:
         if bucket := _BUCKET.fullmatch(reason):
-            needs[Limit(BUCKET, bucket[2], int(bucket[1]))] = 1
+            needs[Limit(BUCKET, bucket[2], int(bucket[1]), recipe_set.partition)] = 1
     if max_placed is not None:
-        needs[Limit(PLACED, "", max_placed)] = host_count
+        needs[Limit(PLACED, "", max_placed, recipe_set.partition)] = host_count
     return needs
 
 

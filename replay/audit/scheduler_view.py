@@ -1,4 +1,4 @@
-"""The scheduler's view: the state at the basis of a decision, with changes that can be rolled back."""
+"""The view of a scheduler: the state at the basis of a decision, with changes that can be rolled back."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, TypeVar, cast
 
 from replay.audit.awaited_locks import own_locks, profile_of
 from replay.audit.locks import NO_LOCKS
+from replay.audit.partition_world import PartitionWorld
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.profiles import Profiles
 from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
-from replay.audit.tables import BEFORE_START, FINISHED, PLACED, SET_PLACED, URGENCY
+from replay.audit.tables import BEFORE_START, DEFAULT_PARTITION, FINISHED, PLACED, SET_PLACED, URGENCY
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
-from replay.audit.world import FoldedWorld
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -30,11 +30,11 @@ EASING = (
 )
 
 
-class SchedulerView(FoldedWorld):
-    """The world with indexes that `put` updates: its queues, holders and changed systems. Mutable."""
+class SchedulerView(PartitionWorld):
+    """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, partition: int = DEFAULT_PARTITION) -> None:
+        super().__init__(partition)
         self.queues = Queues()
         # By lab: its systems; the names of systems whose description or rights have changed, in order,
         # also tentatively; the sets with scheduled hosts; and the systems of these hosts.
@@ -43,7 +43,7 @@ class SchedulerView(FoldedWorld):
         self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
         # The number of changes that affect whole labs: of distro trees, and of labs that are enabled,
-        # disabled, silent or heard.
+        # disabled, silent or heard, or change their partition.
         self.lab_version = 0
         # Recipes that were assigned in the present batch. They rank as queued until the batch is answered.
         self.newly_assigned: dict[int, None] = {}
@@ -102,10 +102,16 @@ class SchedulerView(FoldedWorld):
     def _eases_locks(self, record: EventRecord) -> bool:
         """Return whether an event may let waiting sets have locks: an end, a withdrawal, and the like."""
         if record.topic in EASING:
-            return True
+            return self._is_own(record)
         recipe = self.recipes.get(int(record.name)) if _is_recipe(record) else None
         is_lost = record.event_name in (*BEFORE_START, *FINISHED)
         return is_lost and recipe is not None and recipe.state in SET_PLACED
+
+    def _is_own(self, record: EventRecord) -> bool:
+        """Return whether an event concerns no other partition alone."""
+        if record.kind == "partition":
+            return self.partition_number(record.name) == self.partition
+        return self.reads(record)
 
     @contextmanager
     def tentatively(self) -> Iterator[None]:
@@ -154,10 +160,15 @@ class SchedulerView(FoldedWorld):
                 if len(systems) == 2 and _differ_in_usage_only(*systems)
                 else [system.lab for system in systems]
             )
-        everywhere = table is self.trees or table is self.enabled or table is self.silent
+        everywhere = self._concerns_labs(table)
         if table is self.former_people or table is self.removed_groups:
             everywhere = before != value
         return list(self.systems_of) if everywhere else ()
+
+    def _concerns_labs(self, table: object) -> bool:
+        if table is self.trees or table is self.lab_partitions:
+            return True
+        return table is self.enabled or table is self.silent
 
     def _may_hold(self, recipe: Recipe) -> bool:
         recipe_set = self.sets.get(recipe.set_id)
@@ -182,7 +193,7 @@ class SchedulerView(FoldedWorld):
         elif changed_table is self.pools:
             for number in self.recipes_on.get(cast("str", key), ()):
                 self._count_placed(None, self.recipes[number])
-        elif changed_table is self.trees or changed_table is self.enabled or changed_table is self.silent:
+        elif self._concerns_labs(changed_table):
             self.lab_version += 1
         elif (
             changed_table is self.former_people or changed_table is self.removed_groups

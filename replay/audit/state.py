@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 from replay.audit.held_locks import HeldLocks
 from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
 from replay.audit.rooms import Needs, Rooms, needs_of
-from replay.audit.tables import FINISHED, WITHOUT_LAB
+from replay.audit.tables import DEFAULT_PARTITION, FINISHED, WITHOUT_LAB
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, Submitted, System
 
-# There is one partition.
-PARTITION = "default"
+# The name of the partition that needs no creation.
+DEFAULT_NAME = "default"
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -38,10 +38,13 @@ class State:
         self.people: dict[str, frozenset[str]] = {}
         self.former_people: dict[str, frozenset[str]] = {}
         self.removed_groups: dict[str, bool] = {}
-        # Partition -> its configuration; before the first one, the defaults hold.
-        self.configurations: dict[str, Mapping[str, Any]] = {}
-        # Name of a job filter -> its document; job -> its sets.
-        self.job_filters: dict[str, Mapping[str, Any]] = {}
+        # Name of a created partition -> its number; lab that ever moved -> the number of its partition.
+        self.partitions: dict[str, int] = {}
+        self.lab_partitions: dict[str, int] = {}
+        # Partition -> its configuration, without which the defaults hold; its job filters by name.
+        self.configurations: dict[int, Mapping[str, Any]] = {}
+        self.job_filters: dict[int, Mapping[str, Mapping[str, Any]]] = {}
+        # Job -> its sets.
         self.sets_of_job: dict[int, tuple[int, ...]] = {}
         # Set -> how often it was overtaken by grants.
         self.overtakings: dict[int, int] = {}
@@ -49,8 +52,8 @@ class State:
         self.recipes_on: dict[str, tuple[int, ...]] = {}
         # Set that waits for its locks -> how often other sets have overtaken it.
         self.awaiting: dict[int, int] = {}
-        # It follows all changes of `recipes`.
-        self.held_locks = HeldLocks()
+        # By partition. They follow all changes of `recipes`.
+        self.held_locks: defaultdict[int, HeldLocks] = defaultdict(HeldLocks)
         # They follow all changes of `recipes`, of rules and of limits: by set, the recipes in a lab.
         self.rooms = Rooms()
         self._holding = Counter[int]()
@@ -66,7 +69,7 @@ class State:
         """Set an entry of a table, or delete it (None). All changes go through this method."""
         changed: object = table
         if changed is self.recipes:
-            self.held_locks.replace(cast("Recipe | None", table.get(key)), cast("Recipe | None", value))
+            self._hold_locks(cast("Recipe | None", table.get(key)), cast("Recipe | None", value))
         before = table.get(key)
         if value is None:
             table.pop(key, None)
@@ -79,6 +82,11 @@ class State:
         elif changed is self.job_filters or changed is self.configurations:
             for set_id in list(self.rooms.charged):
                 self._charge(set_id)
+
+    def _hold_locks(self, before: Recipe | None, recipe: Recipe | None) -> None:
+        either = recipe or before
+        if either is not None:
+            self.held_locks[either.partition].replace(before, recipe)
 
     def _hold(self, before: Recipe | None, recipe: Recipe | None) -> None:
         """Charge a set while any of its recipes is assigned or placed."""
@@ -100,9 +108,10 @@ class State:
         recipe_set = self.sets.get(set_id)
         if recipe_set is None:
             return {}
-        max_placed = self.configuration.get("limits", {}).get("placed_recipes")
+        partition = recipe_set.partition
+        max_placed = self.configuration_of(partition).get("limits", {}).get("placed_recipes")
         host_count = 0 if max_placed is None else self._host_count(recipe_set)
-        return needs_of(recipe_set, host_count, self.job_filters, max_placed)
+        return needs_of(recipe_set, host_count, self.job_filters_of(partition), max_placed)
 
     def _host_count(self, recipe_set: RecipeSet) -> int:
         """Return the number of hosts of a set, also of those that have ended."""
@@ -158,10 +167,29 @@ class State:
             return OPEN
         return self._rights.of(system.policy, pools, system.owner, system.borrower)
 
-    @property
-    def configuration(self) -> Mapping[str, Any]:
-        """Return the configuration of the partition; missing sections and fields have their defaults."""
-        return self.configurations.get(PARTITION, {})
+    # Partitions
+
+    def partition_number(self, name: str) -> int | None:
+        """Return the number of the partition that has a name now, None without one."""
+        return DEFAULT_PARTITION if name == DEFAULT_NAME else self.partitions.get(name)
+
+    def partition_of_lab(self, lab: str) -> int:
+        """Return the number of the partition of a lab, 0 for none."""
+        return self.lab_partitions.get(lab, DEFAULT_PARTITION)
+
+    def configuration_of(self, partition: int) -> Mapping[str, Any]:
+        """Return the configuration of a partition; missing sections and fields have their defaults."""
+        return self.configurations.get(partition, {})
+
+    def job_filters_of(self, partition: int) -> Mapping[str, Mapping[str, Any]]:
+        """Return the documents of the job filters of a partition, by name."""
+        return self.job_filters.get(partition, {})
+
+    def _without_recipes(self) -> tuple[dict[Any, Any], ...]:
+        """Return the tables that have no recipes and sets, but for the systems."""
+        places = self.trees, self.enabled, self.silent, self.lab_partitions, self.pools
+        people = self.policies, self.people, self.former_people, self.removed_groups
+        return *places, *people, self.partitions, self.configurations, self.job_filters
 
     # Interned values
 

@@ -96,8 +96,11 @@ class SystemMatcher:
         return not self._by_access or system.rights.highest_priority(submitter) is not None
 
     def is_obtainable(self, need: RecipeNeed, system: System) -> bool:
-        """Return whether a system fits a need and accepts recipes once it is free, regardless of access."""
-        if self._by_contact and system.lab in self._world.silent:
+        """Return whether a system fits a need and accepts recipes once it is free, regardless of access.
+
+        That is a system of the partition's labs.
+        """
+        if not self._world.has_lab(system.lab) or (self._by_contact and system.lab in self._world.silent):
             return False
         return self.fits(need, system) and accepts_recipes(self._world, need, system)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+EVERYBODY, DEFAULT_PARTITION = 0, 1
+"""The number of what concerns all partitions, and that of the partition which needs no creation."""
+
 WITHOUT_LAB = ("new", "queued")
 UNPLACED = (*WITHOUT_LAB, "assigned")
 BEFORE_START = (*UNPLACED, "scheduled")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from replay.audit.locks import NO_LOCKS, Locks
 from replay.audit.rights import ANY_SUBMITTER, OPEN, Entries, Rights, Submitter
-from replay.audit.tables import SET_PLACED
+from replay.audit.tables import DEFAULT_PARTITION, SET_PLACED
 
 
 class Distro(NamedTuple):
@@ -48,6 +48,7 @@ class Recipe(NamedTuple):
     """A recipe. A guest has a `host_id`, and the system of its host.
 
     `locks` are the declared ones. `held` are those that it has, None until its set gets its locks.
+    `partition` is the number of its partition, which never changes.
     """
 
     recipe_id: int
@@ -56,6 +57,7 @@ class Recipe(NamedTuple):
     requirements: OwnRequirements
     submitter: Submitter = ANY_SUBMITTER
     locks: Locks = NO_LOCKS
+    partition: int = DEFAULT_PARTITION
     state: str = "new"
     system: str | None = None
     lab: str | None = None
@@ -81,7 +83,7 @@ class Recipe(NamedTuple):
     def with_state(
         self, state: str, system: str | None, lab: str | None, held: Locks | None = None
     ) -> Recipe:
-        return Recipe(*self[:6], state, system, lab, held)
+        return Recipe(*self[:7], state, system, lab, held)
 
 
 class Submitted(NamedTuple):
@@ -106,6 +108,7 @@ class RecipeSet(NamedTuple):
     submitted: Submitted | None = None
     # Documents with the id of a job or set, and the states in which it must end.
     depends_on: tuple[Mapping[str, Any], ...] = ()
+    partition: int = DEFAULT_PARTITION
 
 
 class System(NamedTuple):

@@ -11,9 +11,6 @@ from replay.audit.rights import Submitter
 from replay.audit.state import State
 from replay.audit.values import Recipe, System
 
-# The default of `order.most_overtaken`.
-MAX_OVERTAKEN = 8
-
 
 class FoldedWorld(State):
     """The state with queries. Mutable."""
@@ -39,28 +36,6 @@ class FoldedWorld(State):
         """Return whether a job's group counts: not after its owner left it, or it was removed."""
         group = submitter.group or ""
         return group not in self.removed_groups and submitter.user not in self.former_people.get(group, ())
-
-    @property
-    def bound_first(self) -> bool:
-        """Return whether recipes whose set is bound to a lab rank before all others there, as configured."""
-        order = self.configuration.get("order", {})
-        return bool(order.get("assigned_first") == "always")
-
-    @property
-    def max_overtaken(self) -> int | None:
-        """Return the number of overtakings at which a set is owed; None without a bound."""
-        bound: int | None = self.configuration.get("order", {}).get("most_overtaken", MAX_OVERTAKEN)
-        return bound
-
-    def is_owed(self, recipe: Recipe) -> bool:
-        """Return whether a waiting recipe ranks as one whose set is bound to the lab and weighs nothing."""
-        bound = self.max_overtaken
-        is_new = recipe.state == "new"
-        return bound is not None and not is_new and self.overtakings.get(recipe.set_id, 0) >= bound
-
-    def weighs_nothing(self, recipe: Recipe) -> bool:
-        """Return whether a recipe has the weight 0 at any age: with the bound 0, new ones have it, too."""
-        return self.max_overtaken == 0 or self.is_owed(recipe)
 
     # Folds
 

@@ -68,6 +68,7 @@ class Recomputation:
     def __init__(
         self, identity: PartitionIdentity = DEFAULT_PARTITION, history: History = no_history
     ) -> None:
+        self.identity = identity
         self.counts = RecomputationCounts()
         self.other_policies = Counter[int]()
         self._partition = Partition(identity)
@@ -82,9 +83,10 @@ class Recomputation:
             yield from self.take(commit)
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[DecisionDifference]:
-        """Yield the differences in a commit. Commits of other processes have none."""
+        """Yield the differences in a commit. Commits of other processes and partitions have none."""
         decided_commit = decided(commit)
-        if decided_commit is None or not (yield from self._compare(decided_commit)):
+        is_own = decided_commit is not None and decided_commit.basis.partition == self.identity.number
+        if decided_commit is None or not is_own or not (yield from self._compare(decided_commit)):
             self._ahead.extend(commit)
         while len(self._ahead) > MAX_EVENTS_AHEAD:
             self._folded_early = self._ahead[0].position

@@ -19,7 +19,7 @@ from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
 from store.tailer import CHANNEL
 from tests.in_process.interposed import InterposedLog
-from workers.explaining.explainer import Explainer
+from workers.explaining.explainers import Explainers
 
 Answer = TypeVar("Answer")
 UseCase = Callable[[Parts, RequestContext], Awaitable[Answer]]
@@ -44,7 +44,7 @@ class ApiProcess:
             aggregates=Aggregates(log),
             contacts=Contacts(log),
             numbers=JobNumberSource(log),
-            explainer=Explainer(url),
+            explainers=Explainers(url),
             clock=clock,
         )
         self._run(self.services.feed.open())

@@ -13,6 +13,8 @@ import pytest
 from api.rest import explainer_answers
 from api.rest.resources.locks import waits_of
 from api.rest.shown_weights import NO_WEIGHT, weight_of_set, weights_of
+from domain.directory.state import Directory
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from projections.reader import At
 from runtime.processes.child import ChildFailed
 from workers.explaining.explainer import StillReading
@@ -38,14 +40,16 @@ class Parts:
         self._configuration = configuration
         self.clock = lambda: NOW
         self.reader = SimpleNamespace(together=self._together)
-        self.explainer = SimpleNamespace(ask=self._asked)
+        self.feed = SimpleNamespace(directory=Directory())
+        self.explainers = SimpleNamespace(ask=self._asked)
 
     async def _together(self, *queries: tuple[str, dict[str, Any]]) -> list[list[dict[str, Any]]]:
         documents = [{"document": {"configuration": self._configuration}}] if self._configuration else []
         declaring = [{"recipe_set_id": 1}] if 1 in queries[1][1]["recipe_set_ids"] else []
         return [documents, declaring]
 
-    async def _asked(self, about: str, **question: Any) -> dict[str, Any]:
+    async def _asked(self, identity: PartitionIdentity, about: str, **question: Any) -> dict[str, Any]:
+        assert identity == DEFAULT_PARTITION
         self.asked.append({"about": about, **question})
         return await self._ask()
 

@@ -1,5 +1,5 @@
-"""The explaining process: explanations of waits and grants, and the systems that could run a job.
+"""The explaining processes, one for each partition.
 
-It is separate from the scheduler because an explanation needs the whole state of the scheduler, and must not
-delay decisions.
+They explain waits and grants, and tell which systems could run a job. Each is separate from its scheduler
+because an explanation needs the whole state of the scheduler, and must not delay decisions.
 """

@@ -1,4 +1,4 @@
-"""The answers of the explaining process, as values for JSON."""
+"""The answers of the explaining process of a partition, as values for JSON."""
 
 from __future__ import annotations
 
@@ -238,13 +238,14 @@ def held_back(follower: Follower, recipe_set_ids: list[int], at: int | None, now
 
 
 def matches(follower: Follower, recipes: list[dict[str, Any]], hidden: list[str]) -> dict[str, Any]:
-    """Return for each system whether it is viable for recipes that are not submitted, and otherwise why not.
+    """Return for each system of the partition whether it is viable for unsubmitted recipes, or why not.
 
     `hidden` systems are omitted. A recipe is {"host_requires"} alone, or with its distro trees, owner and
     group, as `_refusals_of` reads it.
     """
     partition = follower.at_end()
-    visible = sorted(set(partition.labs.names).difference(hidden))
+    own = (fqdn for fqdn, system in partition.systems.items() if partition.has_lab(system.lab_controller))
+    visible = sorted(set(own).difference(hidden))
     return {
         "position": partition.position,
         "recipes": [_systems(partition.labs, visible, _refusals_of(partition, recipe)) for recipe in recipes],

@@ -1,11 +1,16 @@
-"""The explaining process: it answers requests in messages, and ends with its input or when it is idle."""
+"""The explaining process of a partition: `python -m workers.explaining.child NUMBER NAME`.
+
+It answers requests in messages, and ends with its input or when it is idle.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 from domain.errors import LabledgerError
+from domain.partition_numbers import PartitionIdentity
 from runtime.processes.child import Channel, report, run_child
 from runtime.processes.garbage_collection import freeze_survivors
 from workers.explaining.answers import ANSWERS
@@ -20,7 +25,8 @@ IDLE_SECONDS = 600.0
 def answer_requests(parent: Channel, url: str) -> None:
     os.nice(NICENESS)
     freeze_survivors()
-    follower = Follower(url)
+    number, name = sys.argv[1:]
+    follower = Follower(url, PartitionIdentity(int(number), name))
     while message := parent.receive(IDLE_SECONDS):
         request = message.content
         try:

@@ -1,4 +1,4 @@
-"""Client of the explaining process, which starts with the first request."""
+"""Client of the explaining process of a partition, which starts with the first request."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from domain.errors import LabledgerError, Unknown
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from postgres.errors import DatabaseAway, DatabaseFull
 from runtime.processes.child import Child, ChildFailed
 
@@ -21,14 +22,20 @@ class StillReading(LabledgerError):
 
 
 class Explainer:
-    """The client of the explaining process. It sends one request at a time, without blocking the event loop.
+    """The client of one explaining process. It sends one request at a time, without blocking the event loop.
 
     A request in progress is completed even if its caller has gone, so that a repetition is answered sooner. A
     queued request whose caller has gone is not sent.
     """
 
-    def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(
+        self,
+        url: str,
+        identity: PartitionIdentity = DEFAULT_PARTITION,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+    ) -> None:
         self._url = url
+        self._identity = identity
         self._timeout_seconds = timeout_seconds
         self._child: Child | None = None
         self._thread = ThreadPoolExecutor(1, "explaining")
@@ -67,7 +74,8 @@ class Explainer:
             self._end()
         if self._child is None:
             errors = (DatabaseAway, DatabaseFull, Unknown)
-            self._child = Child("explains", self._url, "workers.explaining.child", errors=errors)
+            arguments = str(self._identity.number), self._identity.name
+            self._child = Child("explains", self._url, "workers.explaining.child", *arguments, errors=errors)
         return self._child
 
     def _end(self) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from domain.events import Recorded
-from domain.partition_numbers import DEFAULT_NUMBER
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
@@ -27,16 +27,17 @@ PRESENT, PAST = "present", "past"
 
 
 class Follower:
-    """A reader of the log that caches two partitions: one at the end of the log, and the last past one.
+    """A reader of the log that caches two states of a partition: the present one, and the last past one.
 
     Mutable, not thread-safe. It reads the log only when it is called, beginning with a snapshot of the
     scheduler. Calls raise DatabaseAway.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, identity: PartitionIdentity = DEFAULT_PARTITION) -> None:
         self._url = url
+        self._number = identity.number
         self._log = EventLog(url, pool_size=1)
-        self._snapshots = Snapshots(self._log)
+        self._snapshots = Snapshots(self._log, identity)
         self._partitions: dict[str, Partition] = {}
 
     def end(self) -> int:
@@ -99,7 +100,7 @@ class Follower:
     @contextmanager
     def _log_after(self, after: int) -> Iterator[LogPart]:
         try:
-            with closing(LogPart(self._url, EXCLUDED_TOPICS, DEFAULT_NUMBER, after)) as log:
+            with closing(LogPart(self._url, EXCLUDED_TOPICS, self._number, after)) as log:
                 yield log
         except DATABASE_ERRORS as error:
             raise away(error) from error

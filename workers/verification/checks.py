@@ -3,36 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
 from domain.events import Recorded, shown_of
+from domain.partition_numbers import PartitionIdentity
+from domain.scheduling.world.lab_moves import History
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from replay.audit import Audit, Commit, Violation, commits, from_row
-from replay.verify.recomputation import DecisionDifference, Recomputation
+from replay.verify.partitions import PartitionRecomputations
+from replay.verify.recomputation import DecisionDifference, RecomputationCounts
 from replay.verify.recorded_decisions import Decided
 from store.mapper import EventMapper, StoredRow
 from workers.verification.verify import MAX_SHOWN
 
 
 class RecomputationCheck:
-    """The check by a recomputation of all decisions with the code of the scheduler."""
+    """The check by a recomputation of all decisions with the code of the scheduler.
 
-    def __init__(self) -> None:
-        self._recomputation = Recomputation()
+    `others` are the partitions beside `default` that the log creates; `history` reads the same log.
+    """
+
+    def __init__(self, others: Iterable[PartitionIdentity], history: History) -> None:
+        self._recomputations = PartitionRecomputations(others, history)
         self._mapper = EventMapper()
         self._differences: list[DecisionDifference] = []
         self._position = 0
 
     def check(self, rows: list[StoredRow]) -> None:
         self._position = rows[-1].position
-        for difference in self._recomputation.take_all(self._recorded(rows)):
+        for difference in self._recomputations.take_all(self._recorded(rows)):
             if len(self._differences) < MAX_SHOWN:
                 self._differences.append(difference)
 
     def _recorded(self, rows: list[StoredRow]) -> Iterator[Recorded]:
-        """Yield the events that the scheduler folds or has decided. Require that the others are readable."""
+        """Yield the events that a scheduler folds or has decided. Require that the others are readable."""
         for row in rows:
             if row.topic in SKIPPED_TOPICS and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)
@@ -40,17 +46,34 @@ class RecomputationCheck:
                 yield self._mapper.recorded(row)
 
     def findings(self) -> dict[str, Any]:
-        counts, others = self._recomputation.counts, self._recomputation.other_policies
+        others = self._recomputations.other_policies
         return {
             "position": self._position,
-            "commits": counts.commits,
-            "decisions": counts.decisions,
-            "different": counts.differences,
-            "mended": counts.mended,
-            "unchecked": counts.unchecked,
+            **_counts(self._recomputations.counts),
             "other_policies": {str(version): count for version, count in sorted(others.items())},
-            "differences": [_difference(difference) for difference in self._differences],
+            "partitions": [
+                {**each.identity._asdict(), **_counts(each.counts)}
+                for each in self._recomputations.of.values()
+            ],
+            "differences": [
+                {"partition": self._name_of(difference.commit.basis.partition), **_difference(difference)}
+                for difference in self._differences
+            ],
         }
+
+    def _name_of(self, number: int) -> str:
+        recomputation = self._recomputations.of.get(number)
+        return f"{number} (never created)" if recomputation is None else recomputation.identity.name
+
+
+def _counts(counts: RecomputationCounts) -> dict[str, int]:
+    return {
+        "commits": counts.commits,
+        "decisions": counts.decisions,
+        "different": counts.differences,
+        "mended": counts.mended,
+        "unchecked": counts.unchecked,
+    }
 
 
 def _difference(difference: DecisionDifference) -> dict[str, Any]:

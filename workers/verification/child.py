@@ -6,26 +6,48 @@ The hash seed of a process is fixed at its start, so each seed needs a process o
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
+from domain.directory.events import PartitionCreated
+from domain.events import split_subject
+from domain.partition_numbers import PartitionIdentity
 from runtime.processes.child import Channel, run_child
 from runtime.processes.garbage_collection import gc_paused
+from store.event_log import EventLog
 from store.mapper import StoredRow
+from store.selection import Selection
 from store.tailer import Tailer
 from workers.verification.checks import AuditCheck, RecomputationCheck
-from workers.verification.verify import AUDIT, DECISIONS
+from workers.verification.verify import AUDIT
 
 PAGE_SIZE = 5_000
 
 Check = RecomputationCheck | AuditCheck
 
-CHECKS: dict[str, Callable[[], Check]] = {DECISIONS: RecomputationCheck, AUDIT: AuditCheck}
+CREATIONS = Selection(topics=(PartitionCreated.TOPIC,))
 
 
 def check_log(parent: Channel, url: str) -> None:
     name, end = sys.argv[1], int(sys.argv[2])
-    check = CHECKS[name]()
+    with closing(EventLog(url, pool_size=1)) as log:
+        check = (
+            AuditCheck() if name == AUDIT else RecomputationCheck(created_partitions(log, end), log.history)
+        )
+        _check_log(parent, url, check, end)
+
+
+def created_partitions(log: EventLog, end: int) -> Iterator[PartitionIdentity]:
+    """Yield the partitions that the log creates up to a position, also those that were removed since."""
+    position = 0
+    while position < end:
+        events, position = log.select(position, end, PAGE_SIZE, CREATIONS)
+        for recorded in events:
+            assert isinstance(recorded.event, PartitionCreated), f"{recorded.position} is selected by topic"
+            yield PartitionIdentity(recorded.event.number, split_subject(recorded.subject)[1])
+
+
+def _check_log(parent: Channel, url: str, check: Check, end: int) -> None:
     # No collection is needed: folded events make no cycles, and reference counting frees all else.
     with gc_paused():
         for page in pages(url, end):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import concerned_partitions, paging, visibility
 from api.rest.context import principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
@@ -23,7 +23,11 @@ class Explanations:
         hidden = await visibility.hidden_systems(req, self._parts)
         if query.system is not None:
             await visibility.require_visible(req, self._parts, query.system)
-        explained = await self._parts.explainer.ask(
+        identity = await concerned_partitions.of_subject(self._parts, "recipe", recipe_id)
+        if query.system is not None and query.as_of is None:
+            await concerned_partitions.require_in(self._parts, query.system, identity)
+        explained = await self._parts.explainers.ask(
+            identity,
             "recipe",
             hidden=list(hidden),
             unknown=list(visibility.unknown_now(principal_of(req), self._parts)),

@@ -18,7 +18,7 @@ from api.rest.resources.documents import NAME, check_name
 from api.rest.resources.partitions import partition_at
 from api.use_cases.change_partition import put_job_filter, remove_job_filter, would_put_job_filter
 from domain.admission.job_filters import JobFilter, job_filter_from_json, job_filter_to_stored
-from domain.directory.partitions import job_filter_of, job_filters_of
+from domain.directory.partitions import existing_partition, job_filter_of, job_filters_of
 from domain.errors import Unknown, display_name
 
 # Before the place of any job filter.
@@ -73,7 +73,7 @@ class JobFilters:
         done, effects = None, None
         if dry_run:
             change = await would_put_job_filter(self._parts, request, partition, wanted)
-            effects = await self._effects(change.job_filter)
+            effects = await self._effects(partition, change.job_filter)
         else:
             change, done = await put_job_filter(self._parts, request, partition, wanted)
         is_new = bool(change.events)
@@ -81,9 +81,12 @@ class JobFilters:
         answer = {**_shown(change.job_filter), **changed, "dry_run": dry_run, "effects": effects}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
-    async def _effects(self, job_filter: JobFilter) -> dict[str, Any]:
+    async def _effects(self, partition: str, job_filter: JobFilter) -> dict[str, Any]:
+        identity = existing_partition(self._parts.feed.directory, partition)
         document = job_filter_to_stored(job_filter)
-        return await self._parts.explainer.ask("job_filter", name=job_filter.name, document=document)
+        return await self._parts.explainers.ask(
+            identity, "job_filter", name=job_filter.name, document=document
+        )
 
     @operation("Remove a job filter", answers.JobFilterRemoved, queries.OfPartition, versioned=True)
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import concerned_partitions, paging, visibility
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import locks as answers
@@ -41,13 +42,16 @@ class Locks:
 
 
 async def waits_of(parts: ExplainParts, at: At, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
-    """Return the fields of `NO_WAIT` of each waiting set; empty if the explaining process reads too long.
+    """Return the fields of `NO_WAIT` of each waiting set.
 
-    A set that waits in the read models may have got its locks since.
+    Sets are missing whose explaining process reads too long, or that have got their locks since.
     """
     waiting = {row["recipe_set_id"]: None for row in rows if row["state"] == AWAITED}
-    answer = await ask(parts, "lock_waits", at, recipe_set_ids=list(waiting)) if waiting else {}
-    return {wait.pop("recipe_set_id"): wait for wait in answer.get("waits", ())}
+    divided = await concerned_partitions.of_subjects(parts, "recipe-set", waiting.keys())
+    answers = await asyncio.gather(
+        *(ask(parts, each, "lock_waits", at, recipe_set_ids=set_ids) for each, set_ids in divided.items())
+    )
+    return {wait.pop("recipe_set_id"): wait for answer in answers for wait in answer.get("waits", ())}
 
 
 def _key(row: Row) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -11,8 +11,9 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.intake import ReadJob
-from api.rest import paging, visibility
+from api.rest import concerned_partitions, paging, visibility
 from api.rest.body import parse_json, read_body
+from api.rest.concerned_partitions import NO_PARTITION
 from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
@@ -32,6 +33,9 @@ OTHER_FIELDS: Final = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"n
 
 # An answer has an entry for each pair of system and recipe. This number takes some 60 MB, in two processes.
 MAX_ENTRIES: Final = 200_000
+
+Match = dict[str, Any]
+"""A system, whether it is viable for a recipe, and otherwise why not."""
 
 LocatedQuery = tuple[str, dict[str, Any]]
 """The location of a recipe in its job, and its query."""
@@ -57,15 +61,35 @@ class Matches:
         require_few(len(named), registered_count - len(hidden))
         recipe_queries = [query for _, query in named]
         async with self._parts.active_requests.matches.hold(principal_of(req).user):
-            matched = await self._parts.explainer.ask("matches", recipes=recipe_queries, hidden=list(hidden))
+            position, matched = await self._matches(recipe_queries, hidden)
         recipes = [
-            {"where": where, "systems": systems}
-            for (where, _), systems in zip(named, matched["recipes"], strict=True)
+            {"where": where, "systems": systems} for (where, _), systems in zip(named, matched, strict=True)
         ]
         # In a thread, because it would block the event loop for milliseconds.
         systems = await asyncio.to_thread(_combined, recipes)
         answer = {"systems": systems, "recipes": recipes, "warnings": warnings_document(warnings)}
-        paging.answer(resp, matched["position"], answer)
+        paging.answer(resp, position, answer)
+
+    async def _matches(
+        self, recipe_queries: list[dict[str, Any]], hidden: Collection[str]
+    ) -> tuple[int, list[list[Match]]]:
+        """Return for each recipe the matches of all systems, each judged by its own partition.
+
+        The position is the one that all partitions have read.
+        """
+        asked = concerned_partitions.with_labs(self._parts)
+        question = {"recipes": recipe_queries, "hidden": list(hidden)}
+        answers = await asyncio.gather(
+            *(self._parts.explainers.ask(identity, "matches", **question) for identity in asked)
+        )
+        position = min(answer["position"] for answer in answers)
+        parts: list[list[list[Match]]] = [answer["recipes"] for answer in answers]
+        nobodys = [fqdn for fqdn in concerned_partitions.systems_in_none(self._parts) if fqdn not in hidden]
+        if nobodys:
+            unmatched = [{"fqdn": fqdn, "viable": False, "reasons": [NO_PARTITION]} for fqdn in nobodys]
+            parts.append([unmatched] * len(recipe_queries))
+        # In a thread, for the same reason as below.
+        return position, parts[0] if len(parts) == 1 else await asyncio.to_thread(_merged, parts)
 
     async def _queries_of(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
@@ -90,6 +114,17 @@ class Matches:
         except FaultyInput as faulty:
             faults = [_as_alone(fault) for fault in faulty.faults]
             raise type(faulty)(faults) from None
+
+
+def _merged(parts: list[list[list[Match]]]) -> list[list[Match]]:
+    """Return for each recipe the matches of all partitions, by name.
+
+    A system that moved meanwhile may have been judged by two partitions, or by none; once is enough.
+    """
+    return [
+        [match for _, match in sorted({match["fqdn"]: match for part in of_recipe for match in part}.items())]
+        for of_recipe in zip(*parts, strict=True)
+    ]
 
 
 def require_few(recipes: int, systems: int) -> None:

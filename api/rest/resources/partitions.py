@@ -141,7 +141,7 @@ class Partitions:
     async def on_put_configuration(self, req: Request, resp: Response, name: str) -> None:
         # Names in the configuration may have been registered a moment ago.
         await self._parts.feed.catch_up()
-        existing_partition(self._parts.feed.directory, name)
+        identity = existing_partition(self._parts.feed.directory, name)
         read = partial(_read_configuration, self._parts.feed.directory, name)
         configuration = await read_document(req, read)
         request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
@@ -149,7 +149,7 @@ class Partitions:
         done, effects = None, None
         if dry_run:
             changed = await would_configure(self._parts, request, name, configuration)
-            effects = await self._parts.explainer.ask("configuration", document=document)
+            effects = await self._parts.explainers.ask(identity, "configuration", document=document)
         else:
             done = await configure_partition(self._parts, request, name, configuration)
             changed = done is not None

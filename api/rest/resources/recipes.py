@@ -11,7 +11,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.clock import rfc3339
-from api.rest import paging, partitions, visibility
+from api.rest import concerned_partitions, paging, partitions, visibility
 from api.rest.body import parse_model, read_body, read_json_bytes
 from api.rest.context import keyed_request, principal_of, query_of
 from api.rest.contract import queries
@@ -160,8 +160,9 @@ class Recipes:
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         moment, *after = page.after
         now = paging.moment_of(page.at, self._parts) if page.after == ORDER_START else _read_moment(moment)
+        identity = await concerned_partitions.of_system(self._parts, system, page.at)
         question = {"at": at, "now": now, "after": after, "limit": page.limit, "system": system}
-        ordered = await self._parts.explainer.ask("order", **question)
+        ordered = await self._parts.explainers.ask(identity, "order", **question)
         position, order = ordered["position"], ordered["recipes"]
         await self._parts.reader.reach(position, self._parts.max_waits.position_wait_seconds)
         params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}

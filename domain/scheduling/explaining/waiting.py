@@ -18,6 +18,7 @@ from domain.scheduling.explaining.refusals import Refusal, refusals, refused_onl
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.supply.reasons import PARTITION_STOPPED, SET_INCOMPLETE, TREE_AWAY
 from domain.scheduling.supply.rules import ACCESS, LOAN
+from domain.scheduling.world.lab_moves import NO_LAB
 from domain.scheduling.world.partition import Partition
 
 
@@ -89,7 +90,9 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
     """Return why a recipe that is not a guest has no system."""
     if options.now is not None:
         partition.weigh_at(options.now)
-    seen, unknown = ~_bitmap(partition, options.hidden), _bitmap(partition, options.unknown)
+    # A system that has left the partition counts as little as one that the reader may not know.
+    unknown = _bitmap(partition, options.unknown) | partition.labs.lab_controller[NO_LAB]
+    seen = ~_bitmap(partition, options.hidden)
     refused = _without(unknown, refusals(partition.labs, partition.sets.index.demand(host)))
     candidates = Candidates(partition, host, refused)
     viable = viable_systems(partition.labs, refused) & ~unknown

@@ -55,7 +55,7 @@ class FoldedLog:
         """Append decisions as the scheduler process would."""
         made = list(decisions)
         batch = made[0].batch if made else None
-        shared = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION, batch=batch)
+        shared = Basis(basis, self.now, 1, POLICY_VERSION, batch, self.partition.identity.number)
         self.append(
             [
                 (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, shared, number))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import orjson
 import pytest
 
-from domain.directory.events import PartitionStateChanged
+from domain.directory.events import LabControllerPartitionChanged, PartitionStateChanged
 from domain.directory.partition_states import ACTIVE, STOPPED
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
@@ -16,12 +15,11 @@ from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.state import System
 from domain.system_admin.inventory import change_owner
 from tests.domain.scheduling.contents import contents
-from tests.domain.scheduling.history import LABS
 from tests.domain.scheduling.host_requirements import ANYTHING, named
 from tests.domain.scheduling.labs import finish
-from tests.domain.scheduling.two_partitions import OTHER, TwoPartitions
+from tests.domain.scheduling.two_partitions import DEFAULT, NOBODYS, OTHER, TwoPartitions, living
 
-DEFAULT, OTHERS, NOBODYS = 1, OTHER.number, 0
+OTHERS = OTHER.number
 
 
 @pytest.fixture
@@ -155,27 +153,11 @@ def test_grant__lab_leaves_before_its_commit__is_in_conflict(world: TwoPartition
     assert world.in_conflict(decisions)
 
 
-def is_free(world: TwoPartitions, lab: str) -> bool:
-    systems = [system for system in world.systems.values() if system.lab_controller == lab]
-    return all(each.recipe_id is None and each.reservation is None for each in systems)
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_history__labs_move__states_are_those_of_a_fresh_start(seed: int) -> None:
-    chance, world = Random(seed), TwoPartitions()
-    world.put_tree(1, "x86_64", LABS)
-    for lab in LABS:
-        world.add_lab(lab)
     moves = 0
-    for _ in range(60):
-        world.turn_to(chance.choice((DEFAULT, OTHERS)))
-        for _ in range(3):
-            act(chance, world)
-        lab, number = chance.choice(LABS), chance.choice((DEFAULT, OTHERS, NOBODYS))
-        if is_free(world, lab):
-            world.move_lab(lab, number)
-            moves += 1
-        world.settle_both()
+    for world in living(seed, bursts=60):
+        moves = sum(isinstance(row.event, LabControllerPartitionChanged) for row in world.log)
         holders = [system.recipe_id for system in world.systems.values() if system.recipe_id is not None]
         assert len(holders) == len(set(holders))
     assert moves > 5
@@ -198,24 +180,6 @@ def between_commits(partition: Partition) -> dict[str, Any]:
 def systems_of(partition: Partition) -> dict[str, System]:
     systems = partition.systems.items()
     return {fqdn: system for fqdn, system in systems if partition.has_lab(system.lab_controller)}
-
-
-def act(chance: Random, world: TwoPartitions) -> None:
-    """Do something that a partition without the lab of its object would not even read."""
-    names = sorted(world.systems)
-    what = chance.randrange(6)
-    if what == 0 or not names:
-        world.add_system(f"s{len(names)}", chance.choice(LABS))
-    elif what < 3:
-        world.submit(named(*chance.sample(names, min(3, len(names)))))
-    elif what == 3:
-        started = [recipe.recipe_id for recipe in world.in_state("waiting")]
-        if started:
-            finish(world, chance.choice(started))
-    elif what == 4:
-        world.set_pool(chance.choice(("net", "gpu")), chance.choice(names), chance.random() < 0.7)
-    else:
-        world.own(chance.choice(names), chance.choice(("ada", "eve")))
 
 
 def test_state__of_another_partition_changes__is_not_its_own(world: TwoPartitions) -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from random import Random
 
-from domain.directory.events import LabControllerPartitionChanged
+from domain.directory.events import LabControllerPartitionChanged, PartitionCreated
 from domain.directory.partitions import number_of_lab
 from domain.events import Event, Stamp, split_subject
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY, OF_ONE_PARTITION, PartitionIdentity
 from domain.scheduling.world.partition import Partition
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
+from tests.domain.scheduling.history import LABS
+from tests.domain.scheduling.host_requirements import named
+from tests.domain.scheduling.labs import finish
 from tests.domain.scheduling.world import World
 
 OTHER = PartitionIdentity(2, "other")
+DEFAULT, NOBODYS = DEFAULT_NUMBER, 0
 
 
 class TwoPartitions(World):
@@ -22,6 +27,7 @@ class TwoPartitions(World):
         super().__init__()
         self.both = {DEFAULT_NUMBER: self.partition, OTHER.number: Partition(OTHER)}
         self._job_numbers: dict[int, int] = {}
+        self.commit([(OTHER.subject, PartitionCreated(OTHER.number))])
 
     def turn_to(self, number: int) -> None:
         self.both[self.partition.identity.number] = self.partition
@@ -66,3 +72,43 @@ class TwoPartitions(World):
         if isinstance(event, SystemLabControllerChanged):
             return number if number_of_lab(self.directory, event.lab_controller) == number else EVERYBODY
         return number
+
+
+def living(seed: int, bursts: int) -> Iterator[TwoPartitions]:
+    """Yield a world after each burst of changes, among them labs that move, and of all decisions on them."""
+    chance, world = Random(seed), TwoPartitions()
+    world.put_tree(1, "x86_64", LABS)
+    for lab in LABS:
+        world.add_lab(lab)
+    for _ in range(bursts):
+        world.turn_to(chance.choice((DEFAULT, OTHER.number)))
+        for _ in range(3):
+            _act(chance, world)
+        lab, number = chance.choice(LABS), chance.choice((DEFAULT, OTHER.number, NOBODYS))
+        if _is_free(world, lab):
+            world.move_lab(lab, number)
+        world.settle_both()
+        yield world
+
+
+def _is_free(world: TwoPartitions, lab: str) -> bool:
+    systems = [system for system in world.systems.values() if system.lab_controller == lab]
+    return all(each.recipe_id is None and each.reservation is None for each in systems)
+
+
+def _act(chance: Random, world: TwoPartitions) -> None:
+    """Do something that a partition without the lab of its object would not even read."""
+    names = sorted(world.systems)
+    what = chance.randrange(6)
+    if what == 0 or not names:
+        world.add_system(f"s{len(names)}", chance.choice(LABS))
+    elif what < 3:
+        world.submit(named(*chance.sample(names, min(3, len(names)))))
+    elif what == 3:
+        started = [recipe.recipe_id for recipe in world.in_state("waiting")]
+        if started:
+            finish(world, chance.choice(started))
+    elif what == 4:
+        world.set_pool(chance.choice(("net", "gpu")), chance.choice(names), chance.random() < 0.7)
+    else:
+        world.own(chance.choice(names), chance.choice(("ada", "eve")))

@@ -8,7 +8,7 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.events import Basis, Batch, Recorded, Stamp
-from domain.partition_numbers import partition_of
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY, partition_of
 from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.scheduling.decisions.decide import POLICY_VERSION
@@ -23,21 +23,24 @@ class Story:
     """A log under construction. Mutable.
 
     Positions have gaps, as in the real log. `now` is the time of the processes, `recorded_at` that of the
-    database.
+    database. What concerns one partition belongs to `partition`, whose scheduler decides.
     """
 
     def __init__(self) -> None:
         self.log: list[Recorded] = []
         self.now = self.recorded_at = AT
+        self.partition = DEFAULT_NUMBER
         self._versions: dict[str, int] = {}
 
     @property
     def end(self) -> int:
         return self.log[-1].position if self.log else 0
 
-    def commit(self, *pairs: Pair, stamps: Iterable[Stamp] = ()) -> None:
+    def commit(self, *pairs: Pair, stamps: Iterable[Stamp] = (), partition: int | None = None) -> None:
         all_stamps = list(stamps) or [Stamp(self.now, "ada", "request/1")] * len(pairs)
-        first, partition = self.end + 1 + len(self.log) % 2, partition_of(subject for subject, _ in pairs)
+        first = self.end + 1 + len(self.log) % 2
+        if partition is None:
+            partition = partition_of(subject for subject, _ in pairs) and self.partition
         for offset, ((subject, event), stamp) in enumerate(zip(pairs, all_stamps, strict=True)):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             end = first + len(pairs) - 1
@@ -54,7 +57,8 @@ class Story:
         batch: Batch | None = None,
     ) -> None:
         """Append one commit of numbered decisions by a scheduler that has read the whole log."""
-        full_basis = Basis(self.end if basis is None else basis, self.now, epoch, policy, batch)
+        position = self.end if basis is None else basis
+        full_basis = Basis(position, self.now, epoch, policy, batch, self.partition)
         why = cause or f"event/{full_basis.position}"
         stamps = [
             Stamp(self.now, "scheduler", why, full_basis, number)
@@ -66,6 +70,16 @@ class Story:
     def batch(self, *decisions: list[Pair], policy: int = POLICY_VERSION, **beside: Any) -> None:
         """Append decisions on all triggers up to the end of the log; `beside` as in `decide`."""
         self.decide(*decisions, policy=policy, batch=Batch(self.end, self.end, None), **beside)
+
+    # Partitions
+
+    def create_partition(self, number: int, name: str) -> None:
+        self.commit((f"partition/{name}", directory_events.PartitionCreated(number)))
+
+    def move_lab(self, lab: str, number: int, *systems: str) -> None:
+        """Let a lab with these systems leave its partition for that of a number; 0 stands for none."""
+        moved = directory_events.LabControllerPartitionChanged(number, systems)
+        self.commit((f"lab-controller/{lab}", moved), partition=EVERYBODY)
 
     # Labs and systems
 

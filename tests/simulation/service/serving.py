@@ -49,7 +49,7 @@ class Serving:
             aggregates=Aggregates(log),
             contacts=Contacts(log),
             numbers=JobNumberSource(log),
-            explainer=None,  # type: ignore[arg-type]  # no explanations
+            explainers=None,  # type: ignore[arg-type]  # no explanations
             hashing=None,  # type: ignore[arg-type]  # no logins
             clock=self._clock,
         )

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import groupby
 
 from domain.events import Change, Recorded, Stamp
-from domain.partition_numbers import partition_of
 from store.event_log import EventLog
 from store.requests import AppendRequest, new_command_id, require_committed
 from tests.harness.databases import TestDatabase
@@ -25,7 +24,7 @@ def store(database: TestDatabase, log: Iterable[Recorded]) -> None:
             for row in rows:
                 expected.setdefault(row.subject, row.version - 1)
             (outcome,) = stored.append(
-                [AppendRequest(new_command_id(), changes, expected, partition=partition_of(expected))]
+                [AppendRequest(new_command_id(), changes, expected, partition=rows[0].partition)]
             )
             first = require_committed(outcome).first_position
             positions |= {row.position: first + place for place, row in enumerate(rows)}
