@@ -1,4 +1,4 @@
-"""The composition root of the scheduler process: creates and connects its parts."""
+"""The composition root of a scheduler process: creates and connects its parts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import partial
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from api.startup import load_with_retries
+from domain.partition_numbers import PartitionIdentity
 from domain.scheduling.world.partition import Partition
 from runtime.processes.garbage_collection import FOLD_YOUNG_OBJECTS, freeze_survivors, gc_paused
 from runtime.processes.stop_request import listening
@@ -24,24 +25,24 @@ from workers.consistency import ConsistencyLoop
 from workers.scheduler import Scheduler, lease_for
 
 
-def run_scheduler(settings: Settings) -> None:
-    """Run the process of `labledger scheduler` until SIGTERM."""
+def run_scheduler(settings: Settings, identity: PartitionIdentity) -> None:
+    """Run the scheduler of a partition until SIGTERM."""
     url = require_url(settings.database_url)
     log = EventLog(url)
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
-    snapshots = Snapshots(log)
+    snapshots = Snapshots(log, identity)
     with gc_paused():
         partition = load_with_retries(partial(_load, url, snapshots), stop.is_requested)
     if partition is not None:
         # A large commit under construction has a hundred thousand objects.
         freeze_survivors(FOLD_YOUNG_OBJECTS)
-        tailer = Tailer(url, after=partition.position, partition=partition.identity.number)
+        tailer = Tailer(url, after=partition.position, partition=identity.number)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(
             log,
             tailer,
-            lease_for(url, holder, settings.lease_seconds),
+            lease_for(url, holder, settings.lease_seconds, identity),
             lambda: datetime.now(UTC),
             partition,
             consistency,
@@ -49,7 +50,8 @@ def run_scheduler(settings: Settings) -> None:
         )
         counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
         totals = partial(counters.scheduling, *counts)
-        with CounterWriter(Counters(log, totals, held_back=lambda: scheduler.held_back)):
+        counted = Counters(log, totals, held_back=lambda: scheduler.held_back, partition=identity.number)
+        with CounterWriter(counted):
             scheduler.run(stop.is_requested)
     log.close()
 

@@ -74,7 +74,10 @@ class BenchCluster:
         return json.loads(result.stdout)
 
     def peak_mb(self, service: str) -> float:
-        return peak_mb(self._processes[service].pid)
+        """Return the maximum over the process of a service and its children."""
+        pid = self._processes[service].pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8")
+        return max(map(peak_mb, [pid, *map(int, children.split())]))
 
     def stop(self, *services: str) -> None:
         for name in services:

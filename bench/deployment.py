@@ -62,6 +62,9 @@ class Deployment(BenchCluster):
             return pid
         if part == API_WORKER:
             return _child(self._pid(API), "")
+        if part == SCHEDULER:
+            # The process that decides, not its parent.
+            return _child(_child(self.up_pid, " scheduler"), "")
         return _child(self.up_pid, " serve" if part == API else f" {part}")
 
 

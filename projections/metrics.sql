@@ -55,11 +55,12 @@ SELECT name, labels - 'le' AS labels, jsonb_object_agg(coalesce(labels ->> 'le',
 FROM live.counters GROUP BY name, labels - 'le'
 
 -- name: held_back_recipes
--- The recipes that admission holds back, as the scheduler with the lease reports them every 2 seconds while there are any.
-SELECT reason, recipes::bigint AS recipes
-FROM (SELECT held_back FROM live.counter_writers
-      WHERE told_at > now() - interval '10 seconds' AND held_back <> '{}' ORDER BY told_at DESC LIMIT 1) AS last
-CROSS JOIN LATERAL jsonb_each_text(last.held_back) AS found (reason, recipes) ORDER BY reason
+-- The recipes that admission holds back, as the scheduler of each partition reports them every 2 seconds while there
+-- are any.
+SELECT reason, sum(recipes::bigint)::bigint AS recipes
+FROM (SELECT DISTINCT ON (partition) held_back FROM live.counter_writers
+      WHERE told_at > now() - interval '10 seconds' AND held_back <> '{}' ORDER BY partition, told_at DESC) AS last
+CROSS JOIN LATERAL jsonb_each_text(last.held_back) AS found (reason, recipes) GROUP BY reason ORDER BY reason
 
 -- name: watchers
 -- The watchers of live processes, which report every 2 seconds.

@@ -226,7 +226,10 @@ class Settings:
         60.0, values.seconds, "time without progress after which `up` stops waiting for readiness", UP
     )
     stop_seconds: float = _setting(
-        10.0, values.seconds, "maximum time for a process to finish its work when it is stopped", UP, SERVE
+        10.0,
+        values.seconds,
+        "maximum time for a process to finish its work when it is stopped",
+        *(UP, SERVE, SCHEDULER),
     )
 
     traceback: bool = _setting(

@@ -43,7 +43,8 @@ class _Batch:
 class Counters:
     """Writer of a process's `totals` when they change, and always of its `watchers`. Not thread-safe.
 
-    The scheduler with the lease reports the recipes that are `held_back`, by reason, while there are any.
+    The scheduler with the lease of a `partition` reports the recipes that are `held_back` there, by reason,
+    while there are any.
     """
 
     def __init__(
@@ -52,11 +53,13 @@ class Counters:
         totals: Callable[[], Totals],
         watchers: Callable[[], int] | None = None,
         held_back: Callable[[], Mapping[str, int]] = dict,
+        partition: int | None = None,
     ) -> None:
         self._log = log
         self._totals = totals
         self._watchers = watchers
         self._held_back = held_back
+        self._partition = partition
         self._reported: Mapping[str, int] = {}
         self._writer = uuid.uuid4().hex
         self._batch = _Batch(0, {}, {})
@@ -92,6 +95,7 @@ class Counters:
                 "batch": self._batch.number,
                 "watchers": watchers,
                 "held_back": orjson.dumps(held_back).decode(),
+                "partition": self._partition,
                 "names": names,
                 "labels": labels,
                 "values": list(increments.values()),

@@ -256,6 +256,16 @@ RETURNING last_heard_at
 SELECT clock_timestamp(), c.lab_controller, c.last_heard_at
 FROM (SELECT) AS one LEFT JOIN live.contacts AS c ON true
 
+-- name: existing_partitions
+-- The number and name of each partition, without `default`, which needs no creation.
+SELECT (convert_from(c.state, 'UTF8')::jsonb #>> '{data,number}')::integer, substr(c.originator_id, length('partition/') + 1) AS name
+FROM log.events c
+WHERE c.topic = 'partition.created' AND NOT EXISTS (
+    SELECT FROM log.events r
+    WHERE r.originator_id = c.originator_id AND r.originator_version > c.originator_version
+      AND r.topic = 'partition.removed')
+ORDER BY name
+
 -- name: add_to_counters
 -- Add one batch of a writer; a repetition changes nothing. The order of the rows avoids deadlocks between writers.
 -- Writers without a batch for a day are deleted.
@@ -264,8 +274,8 @@ WITH gone AS (
         SELECT writer FROM live.counter_writers WHERE told_at < now() - interval '1 day' AND writer <> %(writer)s
         FOR UPDATE SKIP LOCKED)
 ), told AS (
-    INSERT INTO live.counter_writers AS w (writer, batch, watchers, held_back)
-    VALUES (%(writer)s, %(batch)s, %(watchers)s, %(held_back)s::jsonb)
+    INSERT INTO live.counter_writers AS w (writer, batch, watchers, held_back, partition)
+    VALUES (%(writer)s, %(batch)s, %(watchers)s, %(held_back)s::jsonb, %(partition)s::integer)
     ON CONFLICT (writer) DO UPDATE SET batch = excluded.batch, watchers = excluded.watchers,
             held_back = excluded.held_back, told_at = now()
         WHERE w.batch < excluded.batch

@@ -1,8 +1,8 @@
 """Declarations of all metrics, with their texts and labels. `docs/metrics.md` is generated from them.
 
 No label names a job, recipe, user or system: more people may read the metrics than the log, and each value of
-a label is a series for ever. Labels do name lab controllers: there are few, and an operator has to know which
-one is silent.
+a label is a series for ever. Labels do name lab controllers and partitions: there are few, and an operator
+has to know which one is silent, and which one has no scheduler. Counters add up over all partitions.
 """
 
 from __future__ import annotations
@@ -84,7 +84,11 @@ GAUGES: Final = (
     MetricSpec(
         "projector_lag_seconds", "Age of the first event not processed yet; 0: none", {"projector": None}
     ),
-    MetricSpec("scheduler_active", "1 while a scheduler holds the lease and makes progress, else 0"),
+    MetricSpec(
+        "scheduler_active",
+        "1 while a scheduler holds the lease of the partition and makes progress, else 0",
+        {"partition": None},
+    ),
 )
 
 _DURATIONS: Final = (

@@ -13,8 +13,7 @@ from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Me
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
 from projections.reader import Reader, Row
 from store.event_log import EventLog
-from store.lease import SCHEDULER
-from store.readiness import database_state
+from store.readiness import LeaseHolder, database_state
 
 DECLARED: Final = {metric.name: metric for metric in GAUGES}
 # Gauge -> its query and the column of its value. The columns of labels have the names of the labels.
@@ -57,8 +56,13 @@ async def all_metrics(reader: Reader, log: EventLog) -> list[Metric]:
 
 async def _database_samples(reader: Reader, log: EventLog) -> dict[str, Samples]:
     """Return the samples of `log_position` and `scheduler_active`, from the same query as `/readyz`."""
-    state = await asyncio.to_thread(database_state, log, SCHEDULER, reader.position)
-    return {"log_position": {(): state.log_end}, "scheduler_active": {(): state.has_live_holder}}
+    state = await asyncio.to_thread(database_state, log, reader.position)
+    active: Samples = {(name,): _is_live(holder) for name, holder in state.schedulers.items()}
+    return {"log_position": {(): state.log_end}, "scheduler_active": active}
+
+
+def _is_live(holder: LeaseHolder | None) -> bool:
+    return holder is not None and holder.is_live
 
 
 def _samples(metric: MetricSpec, rows: Iterable[Row]) -> Samples:

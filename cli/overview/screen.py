@@ -117,6 +117,8 @@ class OverviewScreen:
             outcome = f"FAILS ({plain(check['detail'])})" if not check["ok"] else "ok"
             style = "default not bold" if check["ok"] else "bold red"
             line.append(f"{name.replace('_', ' ')} {outcome}", style=style)
+            if check["ok"]:
+                line.append_text(_failing_partitions(check.get("partitions", {})))
         if self._document["detail"]:
             line.append(f": {plain(self._document['detail'])}", style="red")
         return line
@@ -197,6 +199,13 @@ class OverviewScreen:
         yield table
         if left_out := table.left_out(options.max_width):
             yield Text(f"columns not shown: {', '.join(left_out)}", style="dim")
+
+
+def _failing_partitions(checks: dict[str, Row]) -> Text:
+    """Return the failing checks of partitions, of a check that passes because others do not fail."""
+    failing = [(name, check["detail"]) for name, check in checks.items() if not check["ok"]]
+    texts = (f", partition {plain(name)} FAILS ({plain(detail)})" for name, detail in failing)
+    return Text("".join(texts), style="bold red")
 
 
 def _words(activity: str) -> str:

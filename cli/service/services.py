@@ -75,14 +75,22 @@ def serve(**given: Any) -> None:
 
 
 @click.command()
+@click.option(
+    "--partition",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Run the scheduler of this partition; repeat the option for several partitions. "
+    "Default: all partitions, also those that are created later",
+)
 @flags(SCHEDULER)
-def scheduler(**given: Any) -> None:
-    """Run the scheduler, which decides which recipe gets which system."""
-    from api.root_scheduler import run_scheduler
+def scheduler(names: tuple[str, ...], **given: Any) -> None:
+    """Run the schedulers, which decide which recipe gets which system: a process for each partition."""
+    from api.scheduler_processes import run_schedulers
 
     settings = Settings.read(**given)
     with _logged(settings, SCHEDULER):
-        run_scheduler(settings)
+        run_schedulers(settings, names)
 
 
 @click.command()

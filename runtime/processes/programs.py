@@ -12,8 +12,9 @@ from runtime.settings import Settings, variable
 
 SERVICES = ("serve", "scheduler", "projector")
 SIMULATOR = "lab simulate"
-# Programs with a prestarted spare, because their restart delays all requests or decisions.
-WITH_SPARE = ("serve", "scheduler")
+# Programs with a prestarted spare, because their restart delays all requests. `scheduler` needs none: it is
+# the parent of the scheduler processes, and starts a new one without loading its code again.
+WITH_SPARE = ("serve",)
 
 
 def program(command: str, settings: Settings) -> Program:

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, Protocol
 
 from runtime.processes.child import describe_exit, die_with
 from runtime.processes.prestart import give_turn, waiting_environment
@@ -24,6 +24,28 @@ TICK_SECONDS = 0.05
 SPARE_STOP_SECONDS = 2.0
 
 
+class RunningProcess(Protocol):
+    """The part of `subprocess.Popen` that a supervisor needs."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def terminate(self) -> None: ...
+
+
+class Supervised(Protocol):
+    """A `Program` or a `ForkedProgram`: a supervisor starts it, and starts it again when it dies."""
+
+    @property
+    def name(self) -> str: ...
+    def start(self) -> RunningProcess: ...
+
+
 @dataclass(frozen=True)
 class Program:
     """A program to run. If it `has_spare`, a prestarted process waits to replace one that dies."""
@@ -33,14 +55,20 @@ class Program:
     env: Mapping[str, str]
     has_spare: bool = False
 
+    def start(self) -> subprocess.Popen[bytes]:
+        return spawn(self)
+
 
 @dataclass
 class _Child:
-    program: Program
-    process: subprocess.Popen[bytes]
+    """A child. It has `kill_at` after a request to stop; then it is not started again."""
+
+    program: Supervised
+    process: RunningProcess
     started: float
     backoff_seconds: float = FIRST_BACKOFF_SECONDS
     restart_at: float | None = field(default=None)
+    kill_at: float | None = field(default=None)
     spare: subprocess.Popen[bytes] | None = None
     spare_started_at: float = 0.0
 
@@ -53,9 +81,17 @@ class Supervisor:
         self._children: list[_Child] = []
         self._checks: list[Callable[[], None]] = []
 
-    def start(self, program: Program) -> None:
-        self._children.append(_Child(program, spawn(program), time.monotonic()))
+    def start(self, program: Supervised) -> None:
+        self._children.append(_Child(program, program.start(), time.monotonic()))
         log.info("%s started", program.name)
+
+    def request_stop(self, program: Supervised) -> None:
+        """Have a child stop, and return at once. `run` kills it if it does not stop in time."""
+        for child in self._children:
+            if child.program == program and child.kill_at is None:
+                child.kill_at = time.monotonic() + self._stop_seconds
+                if child.process.poll() is None:
+                    child.process.terminate()
 
     def add_check(self, check: Callable[[], None]) -> None:
         self._checks.append(check)
@@ -65,8 +101,15 @@ class Supervisor:
         while not until():
             for check in self._checks:
                 check()
-            for child in self._children:
-                self._check_child(child)
+            self._check_children()
+            time.sleep(TICK_SECONDS)
+
+    def stop_together(self) -> None:
+        """Stop all children at the same time: none depends on another."""
+        for child in self._children:
+            self.request_stop(child.program)
+        while self._children:
+            self._check_children()
             time.sleep(TICK_SECONDS)
 
     def stop(self) -> None:
@@ -77,9 +120,15 @@ class Supervisor:
                 _end_spare(child.spare, child)
             end(child.process, self._stop_seconds, child.program.name)
 
+    def _check_children(self) -> None:
+        for child in list(self._children):
+            self._check_child(child)
+
     def _check_child(self, child: _Child) -> None:
         now = time.monotonic()
-        if child.restart_at is not None:
+        if child.kill_at is not None:
+            self._check_stopping(child, now)
+        elif child.restart_at is not None:
             if now >= child.restart_at:
                 self._restart(child, now)
         elif child.process.poll() is not None:
@@ -90,8 +139,19 @@ class Supervisor:
             )
             child.restart_at = now + delay_seconds
             _log_death(child, delay_seconds)
-        elif child.program.has_spare:
-            _ensure_spare(child, now)
+        elif isinstance(child.program, Program) and child.program.has_spare:
+            _ensure_spare(child, child.program, now)
+
+    def _check_stopping(self, child: _Child, now: float) -> None:
+        """Drop a child that has stopped, or kill it when its time is over."""
+        assert child.kill_at is not None, "a stop was requested"
+        if child.process.poll() is None and now >= child.kill_at:
+            _kill(child.process, self._stop_seconds, child.program.name)
+        if child.process.poll() is not None:
+            self._children.remove(child)
+            if child.spare is not None:
+                _end_spare(child.spare, child)
+            log.info("%s stopped", child.program.name)
 
     def _restart(self, child: _Child, now: float) -> None:
         try:
@@ -102,7 +162,7 @@ class Supervisor:
             child.restart_at = now + MAX_BACKOFF_SECONDS
 
 
-def _ensure_spare(child: _Child, now: float) -> None:
+def _ensure_spare(child: _Child, program: Program, now: float) -> None:
     """Start a missing spare, but only once the child has settled, and not too often."""
     has_spare = child.spare is not None and child.spare.poll() is None
     if has_spare or now - max(child.started, child.spare_started_at) <= SETTLED_SECONDS:
@@ -111,18 +171,18 @@ def _ensure_spare(child: _Child, now: float) -> None:
         _end_spare(child.spare, child)
     child.spare, child.spare_started_at = None, now
     try:
-        child.spare = spawn(child.program, waiting=True)
+        child.spare = spawn(program, waiting=True)
     except OSError as error:
         log.warning("%s has no spare: %s", child.program.name, error)
 
 
-def _successor(child: _Child) -> subprocess.Popen[bytes]:
+def _successor(child: _Child) -> RunningProcess:
     spare, child.spare = child.spare, None
     if spare is not None:
         if give_turn(spare):
             return spare
         _end_spare(spare, child)
-    return spawn(child.program)
+    return child.program.start()
 
 
 def _end_spare(spare: subprocess.Popen[bytes], child: _Child) -> None:
@@ -130,7 +190,9 @@ def _end_spare(spare: subprocess.Popen[bytes], child: _Child) -> None:
 
 
 def _log_death(child: _Child, delay_seconds: float) -> None:
-    how = describe_exit(child.process.returncode)
+    status = child.process.returncode
+    assert status is not None, "it has ended"
+    how = describe_exit(status)
     if delay_seconds:
         log.warning("%s %s; restarting it in %.1f s", child.program.name, how, delay_seconds)
     else:
@@ -156,14 +218,18 @@ def spawn(
     )
 
 
-def end(process: subprocess.Popen[bytes], stop_seconds: float, name: str) -> None:
+def end(process: RunningProcess, stop_seconds: float, name: str) -> None:
     process.terminate()
     try:
         process.wait(stop_seconds)
     except subprocess.TimeoutExpired:
-        log.warning("%s did not stop within %.1f s; killing it", name, stop_seconds)
-        # Kill the group, with the children of the process. It is not reaped yet, so its number is not reused.
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        _kill(process, stop_seconds, name)
     if process.stdin is not None:
         process.stdin.close()
+
+
+def _kill(process: RunningProcess, stop_seconds: float, name: str) -> None:
+    log.warning("%s did not stop within %.1f s; killing it", name, stop_seconds)
+    # Kill the group, with the children of the process. It is not reaped yet, so its number is not reused.
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -57,6 +57,7 @@ OPEN = {
     "route": f"the path as in the [API](http.md), such as `/jobs/{{job_id}}`; `{OTHER}`: an unknown one",
     "status": "the class of the HTTP status: `2xx`, `4xx`, `5xx`",
     "lab_controller": "the name of a registered lab controller",
+    "partition": "the name of a partition",
     "projector": "`all`: one for all read models",
 }
 ALL = (*GAUGES, *DURATIONS.values(), *COUNTERS, *HISTOGRAMS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -11,3 +12,10 @@ def is_alive(pid: int | None) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def children(parent: int) -> list[int]:
+    with suppress(OSError):
+        text = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+        return [pid for pid in map(int, text.split()) if is_alive(pid)]
+    return []

@@ -128,7 +128,7 @@ class Watched:
         """Return the partition of a scheduler that has just begun."""
         partition = Partition()
         for recorded in self.recorded:
-            partition.apply(recorded)
+            partition.apply(recorded, self._log.history)
         return partition
 
 

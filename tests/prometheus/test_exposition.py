@@ -21,6 +21,7 @@ OPEN = {
     "route": {*(re.sub(r":[^}]*(?=\})", "", path) for path in ROUTES), OTHER},
     "status": {"1xx", "2xx", "3xx", "4xx", "5xx"},
     "projector": {"all"},
+    "partition": {"default"},
     "lab_controller": {"lab.east.example.com", "lab.west.example.com"},
 }
 # An alert has to name the silent lab. Labs are few and not secret.

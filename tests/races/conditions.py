@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from domain.errors import Refused
-from tests.races.stage import RaceStage
+from domain.partition_numbers import DEFAULT_NUMBER
+from tests.races.stage import LABS, RaceStage
 
 Outcome = Any
 """The result of an act: its commit, None if nothing was left to do, or the refusal."""
@@ -44,6 +45,24 @@ def granted_or_drained(stage: RaceStage, _: Outcome, __: Outcome) -> None:
 def granted_or_moved(stage: RaceStage, moved: Outcome, _: Outcome) -> None:
     """The recipe has a system, in the lab where the system is at the end."""
     assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")
+
+
+def granted_or_left(stage: RaceStage, left: Outcome, _: Outcome) -> None:
+    """The recipe has a system of its partition, or its lab has left without any recipe."""
+    if isinstance(left, Refused):
+        assert stage.recipe().system == stage.fqdn
+    else:
+        assert stage.recipe().state in ("queued", "aborted")
+        (moved,) = stage.positions(f"lab-controller/{LABS[0]}", "lab-controller.partition-changed")
+        assert all(granted < moved for granted in stage.positions(stage.system().subject, "system.scheduled"))
+
+
+def reserved_where_it_is(stage: RaceStage, left: Outcome, reserved: Outcome) -> None:
+    """A reservation keeps the lab in its partition; after the move, the reservation is of the other one."""
+    assert stage.system().reservation is not None
+    begun = stage.scene.log.load({stage.system().subject: 0})[stage.system().subject]
+    (number,) = {each.partition for each in begun if each.event.TOPIC == "system.reservation-begun"}
+    assert (number == DEFAULT_NUMBER) == isinstance(left, Refused)
 
 
 def granted_before(stage: RaceStage, changed: Outcome, _: Outcome) -> None:

@@ -37,6 +37,7 @@ from tests.random_histories.reporting import to_the_end as to_the_end_of
 
 LABS = ("lab-1", "lab-2")
 RULE = "stop"
+AWAY = "away"
 
 
 def furnish(scene: Instance) -> None:
@@ -123,6 +124,11 @@ class RaceStage:
         document = {"owners": [], "members": list(members)}
         return process.ask(lambda services, request: put_document(services, request, "group", "qa", document))
 
+    def name_labs(self, process: ApiProcess, partition: str, *labs: str) -> Any:
+        """Let the configuration of a partition name exactly these labs."""
+        named = Configuration(lab_controllers=labs)
+        return process.ask(lambda services, request: configure_partition(services, request, partition, named))
+
     def settle(self) -> None:
         self.scene.scheduler.settle()
 
@@ -161,12 +167,16 @@ class RaceStage:
 
     # Clean-up
 
+    def _bring_labs_back(self) -> None:
+        """Let `default` name the labs that the other partition has dropped, and then none again."""
+        if self.scene.api.services.feed.directory.get("partition", AWAY) is not None:
+            self.name_labs(self.scene.api, AWAY)
+            self.name_labs(self.scene.api, DEFAULT, *LABS)
+            self.name_labs(self.scene.api, DEFAULT)
+
     def clear(self) -> FoldedWorld:
         """Remove the rules, cancel everything and remove the systems; return the world that is left."""
-        configured = Configuration()
-        self.scene.api.ask(
-            lambda services, request: configure_partition(services, request, DEFAULT, configured)
-        )
+        self.name_labs(self.scene.api, DEFAULT)
         if partition_document(self.scene.api.services.feed.directory).get("job_filters"):
             self.scene.api.ask(lambda services, request: remove_job_filter(services, request, DEFAULT, RULE))
         for job_id in self.job_ids:
@@ -180,5 +190,6 @@ class RaceStage:
                     services, request, fqdn, removed, lambda _: None
                 )
             )
+        self._bring_labs_back()
         self.settle()
         return self.scene.watched.look()

@@ -11,6 +11,7 @@ from api.use_cases.change_job import cancel_recipe_set, change_priority
 from api.use_cases.change_partition import configure_partition, put_job_filter
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import NewSystemValues, change_system
+from api.use_cases.create_partition import create_partition
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
@@ -26,7 +27,7 @@ from tests.domain.scheduling import policies
 from tests.in_process.api_process import ApiProcess
 from tests.races import conditions as judging
 from tests.races.conditions import Outcome
-from tests.races.stage import RULE, RaceStage
+from tests.races.stage import AWAY, LABS, RULE, RaceStage
 from tests.random_histories.jobs import named
 
 
@@ -149,6 +150,20 @@ def _own_policy_is_closed(stage: RaceStage) -> None:
     )
 
 
+def _beside(prepare: Callable[[RaceStage], None]) -> Callable[[RaceStage], None]:
+    """Return the preparation with another partition, which has no lab yet."""
+
+    def prepare_both(stage: RaceStage) -> None:
+        stage.scene.api.ask(lambda services, request: create_partition(services, request, AWAY))
+        prepare(stage)
+
+    return prepare_both
+
+
+_beside_another = _beside(_new_set)
+_manual_beside_another = _beside(_manual)
+
+
 # Actors
 
 
@@ -247,6 +262,13 @@ def _limit(stage: RaceStage, process: ApiProcess) -> Outcome:
     return process.ask(lambda services, request: configure_partition(services, request, DEFAULT, none_at_all))
 
 
+def _leave_partition(stage: RaceStage, process: ApiProcess) -> Outcome:
+    try:
+        return stage.name_labs(process, AWAY, LABS[0])
+    except Refused as refused:
+        return refused
+
+
 def _submit_dependent(stage: RaceStage, process: ApiProcess) -> Outcome:
     dependency = Dependency(RECIPE_SET, stage.set_id_of_holder, ("completed",))
     return stage.submit(depends_on=(dependency,), process=process)
@@ -260,6 +282,10 @@ RACES: Mapping[str, Race] = {
     "put a rule, first grant": Race(_new_set, _forbid, None, judging.granted_before_the_rule),
     "lower a limit, first grant": Race(_new_set, _limit, None, judging.granted_before_the_rule),
     "outcome, dependent submitted": Race(_end_is_near, _holder_ends, _submit_dependent, judging.has_started),
+    "lab leaves, grant to a new set": Race(_beside_another, _leave_partition, None, judging.granted_or_left),
+    "lab leaves, reserve": Race(
+        _manual_beside_another, _leave_partition, _reserve, judging.reserved_where_it_is
+    ),
     "cancel, grant to a new set": Race(_new_set, _cancel, None, judging.is_cancelled),
     "cancel, grant of a pending system": Race(_pending_system, _cancel, None, judging.is_cancelled),
     "cancel, grant of half a set": Race(_half_a_set, _cancel, None, judging.is_cancelled),

@@ -52,17 +52,19 @@ def test_metrics__scheduler_and_projector_gone_for_a_while__say_so_and_count_on(
     with alone.client() as client:
         _wait_read(client)
         decided = _decided(client)
-        assert scraped(client, "scheduler_active") == 1
+        assert scraped(client, "scheduler_active", partition="default") == 1
         for name in ("scheduler", "projector"):
             alone.kill(name)
-        wait_until(lambda: not scraped(client, "scheduler_active"), "the lease to be free")
+        wait_until(
+            lambda: not scraped(client, "scheduler_active", partition="default"), "the lease to be free"
+        )
         alone.do("submit", str(SAMPLES / "kernel-smoke.xml"))
         wait_until(lambda: scraped(client, "projector_lag_seconds", projector="all") > 0.1, "the lag to grow")
         assert scraped(client, "projector_lag_events", projector="all") > 0
         for name in ("scheduler", "projector"):
             alone.start(name)
         _wait_read(client)
-        assert scraped(client, "scheduler_active") == 1
+        assert scraped(client, "scheduler_active", partition="default") == 1
         wait_until(lambda: _decided(client) > decided, "its decision to be counted")
 
 

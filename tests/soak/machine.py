@@ -13,9 +13,11 @@ import httpx
 from runtime.embedded.cluster import Cluster
 from tests.acceptance.up import Up
 from tests.harness.http_options import LOCAL_HTTP
-from tests.harness.processes import is_alive
+from tests.harness.processes import children
 
 SERVICES = ("serve", "scheduler", "projector")
+# The processes that a service of `up` forks -> that service.
+PARENTS = {"worker": "serve", "scheduler": "scheduler"}
 
 
 class Machine:
@@ -26,11 +28,18 @@ class Machine:
         self.url = url
 
     def pid(self, role: str) -> int | None:
-        """Return the pid of a service; `worker` is the process that answers requests for `serve`."""
-        if role == "worker":
-            serve = self.pid("serve")
-            return next(iter(children(serve)), None) if serve else None
-        return next((pid for pid in children(self.up.process.pid) if role in command_line(pid)), None)
+        """Return the pid of a service.
+
+        `worker` is the process that answers requests for `serve`, `scheduler` the one that decides, not its
+        parent.
+        """
+        if role in PARENTS:
+            parent = self._service(PARENTS[role])
+            return next(iter(children(parent)), None) if parent else None
+        return self._service(role)
+
+    def _service(self, name: str) -> int | None:
+        return next((pid for pid in children(self.up.process.pid) if name in command_line(pid)), None)
 
     def ready(self) -> dict[str, Any] | None:
         """Return the checks of /readyz if all succeed, else None."""
@@ -65,13 +74,6 @@ class DatabaseMachine(Machine):
 
     def is_whole(self) -> bool:
         return super().is_whole() and self.postmaster is not None
-
-
-def children(parent: int) -> list[int]:
-    with suppress(OSError):
-        text = Path(f"/proc/{parent}/task/{parent}/children").read_text()
-        return [pid for pid in map(int, text.split()) if is_alive(pid)]
-    return []
 
 
 def command_line(pid: int) -> list[str]:

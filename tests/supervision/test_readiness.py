@@ -12,14 +12,19 @@ import httpx
 import pytest
 
 from api.rest.resources.readiness import CHECKS
+from domain.directory.events import PartitionCreated
+from domain.partition_numbers import EVERYBODY
+from store.event_log import EventLog
 from store.lease import LEASE_SECONDS
 from tests.harness.databases import TestDatabase
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.outage import unavailable
 from tests.harness.pool import ServerPool
+from tests.harness.processes import children
 from tests.harness.running import Running, running
 from tests.harness.sessions import Owner, end_sessions, owner_session
 from tests.harness.waiting import wait_until
+from tests.workers.lab import put
 
 
 @pytest.fixture(scope="module")
@@ -83,27 +88,60 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(service: Runn
         "read_models": {"lag_events": 0, "lag_seconds": 0.0},
         "directory": {"lag_events": 0},
     }
-    assert scheduler["holder"].endswith(f"/{service.processes['scheduler'].pid}")
-    assert 0 <= scheduler["renewed_seconds_ago"] <= scheduler["lease_seconds"] == LEASE_SECONDS
+    (default,) = scheduler.pop("partitions").values()
+    assert scheduler == {}
+    assert default["ok"] and default["holder"].endswith(f"/{scheduler_process(service)}")
+    assert 0 <= default["renewed_seconds_ago"] <= default["lease_seconds"] == LEASE_SECONDS
 
 
 def test_ready__no_scheduler__says_so(service: Running) -> None:
     service.kill("scheduler")
-    said = {"scheduler": "no scheduler holds the lease: does one run?"}
+    said = {"scheduler": "default: no scheduler holds the lease: does one run?"}
     wait_until(lambda: failed(service) == said, "it to be noticed")
 
 
 def test_ready__scheduler_hangs__says_so_until_it_goes_on(impatient: Running) -> None:
-    hung = impatient.processes["scheduler"].pid
+    hung = scheduler_process(impatient)
     os.kill(hung, signal.SIGSTOP)
     try:
         said = wait_until(lambda: failed(impatient).get("scheduler"), "it to be noticed")
         assert "hangs: it has not renewed its lease for" in said
         with impatient.client() as client:
-            assert "\nlabledger_scheduler_active 0.0\n" in client.get("/metrics").text
+            assert '\nlabledger_scheduler_active{partition="default"} 0.0\n' in client.get("/metrics").text
     finally:
         os.kill(hung, signal.SIGCONT)
     impatient.wait_ready()
+
+
+def test_ready__scheduler_of_one_partition_is_gone__names_it_and_stays_ready(
+    database: TestDatabase, log: EventLog
+) -> None:
+    put(log, [("partition/west", PartitionCreated(2))], partition=EVERYBODY)
+    with running(database) as service:
+        wait_until(lambda: not _failing_partitions(service), "both schedulers")
+        service.kill("scheduler")
+        wait_until(lambda: failed(service), "it to be noticed")
+        gone = "no scheduler holds the lease: does one run?"
+        assert failed(service) == {"scheduler": f"default: {gone}; west: {gone}"}
+
+        service.start("scheduler", "--partition", "default")
+        service.wait_ready()
+        assert _failing_partitions(service) == {"west": gone}
+        with service.client() as client:
+            metrics = client.get("/metrics").text
+        assert '\nlabledger_scheduler_active{partition="default"} 1.0\n' in metrics
+        assert '\nlabledger_scheduler_active{partition="west"} 0.0\n' in metrics
+
+
+def _failing_partitions(service: Running) -> dict[str, str]:
+    checks = asked(service)[1]["scheduler"]["partitions"]
+    return {name: check["detail"] for name, check in checks.items() if not check["ok"]}
+
+
+def scheduler_process(service: Running) -> int:
+    """Return the only process of `labledger scheduler` beside its parent."""
+    (pid,) = children(service.processes["scheduler"].pid)
+    return pid
 
 
 def test_ready__projector_is_far_behind__says_by_how_much(service: Running, owner: Owner) -> None:

@@ -12,14 +12,17 @@ from tests.harness.programs import Program, program
 
 Start = Callable[..., Program]
 
+# A scheduler has no parent here, so that signals reach it.
+COMMANDS = {"scheduler": ("tests.workers.one_scheduler",), "projector": ("cli", "projector")}
+
 
 @pytest.fixture
 def start(database: TestDatabase) -> Iterator[Start]:
-    """Return a function that starts `labledger scheduler` or `projector`, with LABLEDGER_* settings.
+    """Return a function that starts a scheduler or a projector, with LABLEDGER_* settings.
 
     Processes that still run at the end of the test are killed.
     """
     with ExitStack() as stack:
-        yield lambda command, **settings: stack.enter_context(
-            program("cli", command, LABLEDGER_DATABASE_URL=database.service_url, **settings)
+        yield lambda name, **settings: stack.enter_context(
+            program(*COMMANDS[name], LABLEDGER_DATABASE_URL=database.service_url, **settings)
         )

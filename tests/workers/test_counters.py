@@ -6,14 +6,17 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import projections
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from domain.scheduling.decisions.timers import Findings
 from postgres.errors import DatabaseAway
+from postgres.named_sql import named_queries
 from store.contacts import Contacts
 from store.counters import Counters, Series, series
 from store.event_log import EventLog
@@ -28,6 +31,7 @@ from workers.scheduler import Scheduler, SchedulerCounters, lease_for
 
 TABLE = "SELECT name, labels, value FROM live.counters ORDER BY name, labels"
 WATCHERS = "SELECT watchers FROM live.counter_writers WHERE watchers > 0"
+METRICS = named_queries(Path(projections.__file__).with_name("metrics.sql"))
 ASKED, ANSWERED = series("asked"), series("answered", status="2xx", method="GET")
 
 
@@ -88,6 +92,26 @@ def test_counters__many_write_the_same_ones_at_once__all_of_it_is_there(
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(write, range(6)))
     assert table(owner) == dict.fromkeys(every, 6 * 25)
+
+
+def held_back(owner: Owner) -> dict[str, int]:
+    return dict(owner.execute(METRICS["held_back_recipes"]).fetchall())
+
+
+def test_held_back__schedulers_of_two_partitions__add_up_and_a_standby_counts_for_nothing(
+    log: EventLog, owner: Owner
+) -> None:
+    def scheduler(partition: int, *counts: dict[str, int]) -> Counters:
+        following = iter(counts)
+        return Counters(log, dict, held_back=lambda: next(following), partition=partition)
+
+    previous, default = scheduler(1, {"dependency": 50}), scheduler(1, {"dependency": 4, "job-filter": 1})
+    west, standby = scheduler(2, {"dependency": 3}, {}), scheduler(1, {})
+    for each in (previous, default, west, standby):
+        each.write()
+    assert held_back(owner) == {"dependency": 7, "job-filter": 1}
+    west.write()
+    assert held_back(owner) == {"dependency": 4, "job-filter": 1}
 
 
 def test_writer__stopped__has_written_the_last_of_it(log: EventLog, owner: Owner) -> None:

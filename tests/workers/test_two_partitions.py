@@ -9,19 +9,26 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.directory.events import LabControllerPartitionChanged
+from domain.directory.events import (
+    LabControllerHeard,
+    LabControllerPartitionChanged,
+    LabControllerSilent,
+)
 from domain.partition_numbers import DEFAULT_PARTITION, EVERYBODY, PartitionIdentity, read_by
 from domain.recipe.events import RecipeScheduled
 from domain.scheduling.world.partition import Partition
 from domain.system.events import SystemIdle
+from store.contacts import Contacts
 from store.event_log import EventLog
 from store.lease import scheduler_lease
 from store.tailer import Tailer
 from tests.domain.scheduling.contents import contents
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import owner_session
 from tests.workers.lab import add_lab, equip, put, submit_jobs
 from workers import scheduler as scheduling
+from workers.consistency import ConsistencyLoop
 from workers.scheduler import Scheduler, lease_for
 
 OTHER = PartitionIdentity(2, "other")
@@ -30,11 +37,14 @@ SYSTEMS = 5
 
 
 @contextmanager
-def scheduler_of(database: TestDatabase, log: EventLog, identity: PartitionIdentity) -> Iterator[Scheduler]:
+def scheduler_of(
+    database: TestDatabase, log: EventLog, identity: PartitionIdentity, contacts: Contacts | None = None
+) -> Iterator[Scheduler]:
     url = database.service_url
     tailer = Tailer(url, partition=identity.number)
     lease = lease_for(url, "test", partition=identity)
-    yield (made := Scheduler(log, tailer, lease, lambda: datetime.now(UTC), Partition(identity)))
+    loop = None if contacts is None else ConsistencyLoop(contacts, every_seconds=0.0)
+    yield (made := Scheduler(log, tailer, lease, lambda: datetime.now(UTC), Partition(identity), loop))
     made.run(lambda: True)
 
 
@@ -95,6 +105,37 @@ def test_scheduler__events_of_its_partition_between_basis_and_commit__reads_its_
         assert scheduler.counters.reread == 1
         fresh = fold(two_labs, DEFAULT_PARTITION)
         assert contents(scheduler.partition)["sets"] == contents(fresh)["sets"]
+
+
+def test_contacts__labs_of_both_partitions_are_silent_and_heard_again__each_is_decided_by_its_scheduler(
+    database: TestDatabase, two_labs: EventLog
+) -> None:
+    contacts = Contacts(two_labs)
+
+    def hear(ago: str) -> None:
+        for lab in ("lab", "west"):
+            contacts.store(lab)
+        with owner_session(database.owner_url) as owner:
+            owner.execute("UPDATE live.contacts SET last_heard_at = now() - %s::interval", (ago,))
+
+    with (
+        scheduler_of(database, two_labs, DEFAULT_PARTITION, contacts) as first,
+        scheduler_of(database, two_labs, OTHER, contacts) as second,
+    ):
+        for ago in ("400 s", "0 s"):
+            hear(ago)
+            for scheduler in (first, second, first, second):
+                scheduler.step(timeout_seconds=0.0)
+    changes = [
+        (row.subject, type(row.event), row.partition)
+        for row in whole_log(two_labs)
+        if isinstance(row.event, LabControllerSilent | LabControllerHeard)
+    ]
+    assert changes == [
+        (f"lab-controller/{lab}", change, identity.number)
+        for change in (LabControllerSilent, LabControllerHeard)
+        for lab, identity in (("lab", DEFAULT_PARTITION), ("west", OTHER))
+    ]
 
 
 def test_leases__of_partitions__have_names_of_their_own() -> None:

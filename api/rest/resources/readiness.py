@@ -15,8 +15,7 @@ from api.rest.contract.operation import operation
 from api.rest.ports import ReadinessParts
 from api.rest.problems import answer, problem
 from postgres.errors import DatabaseAway
-from store.lease import SCHEDULER
-from store.readiness import DatabaseState, database_state
+from store.readiness import DatabaseState, LeaseHolder, database_state
 
 MAX_LAG_EVENTS = 10_000
 MAX_LAG_SECONDS = 60.0
@@ -61,7 +60,7 @@ class Readiness:
         position = parts.reader.position
 
         def ask() -> tuple[DatabaseState, bool]:
-            return database_state(parts.log, SCHEDULER, position), parts.commits.is_full()
+            return database_state(parts.log, position), parts.commits.is_full()
 
         try:
             database, is_full = await asyncio.wait_for(asyncio.to_thread(ask), ANSWER_SECONDS)
@@ -116,7 +115,19 @@ def _directory(state: ReadinessState) -> Finding:
 
 
 def _scheduler(state: ReadinessState) -> Finding:
-    holder = state.database.holder
+    """Check that some partition has a live scheduler, and list those of all partitions.
+
+    A partition without one does not make the service not ready, because it does not hold up the others.
+    """
+    by_partition = {name: _scheduler_of(holder) for name, holder in state.database.schedulers.items()}
+    faults = {name: finding.fault for name, finding in by_partition.items() if finding.fault is not None}
+    listed = {"partitions": {name: finding.shown() for name, finding in by_partition.items()}}
+    if len(faults) < len(by_partition):
+        return Finding(None, listed)
+    return Finding("; ".join(f"{name}: {fault}" for name, fault in faults.items()), listed)
+
+
+def _scheduler_of(holder: LeaseHolder | None) -> Finding:
     if holder is None:
         return Finding("no scheduler holds the lease: does one run?", {"holder": None})
     ago = holder.renewed_seconds_ago

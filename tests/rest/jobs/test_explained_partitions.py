@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import httpx
 import pytest
 
-from domain.partition_numbers import PartitionIdentity
-from domain.scheduling.world.partition import Partition
-from store.event_log import EventLog
-from store.tailer import Tailer
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.watching import worker_of
 from tests.rest.actions import WEST, after, cancel_set, in_state, recipe_for
-from workers.scheduler import Scheduler, lease_for
-from workers.verification.child import created_partitions
 
 GPU = "gpu"
 EAST_SYSTEM, WEST_SYSTEM, SECOND_WEST_SYSTEM = (
@@ -35,22 +26,6 @@ EITHER = {"or": [{"element": "hostname", "value": fqdn} for fqdn in (EAST_SYSTEM
 Submit = Callable[..., dict[str, Any]]
 
 
-@contextmanager
-def scheduler_of(service: Running, identity: PartitionIdentity) -> Iterator[None]:
-    """Run the scheduler of a partition in a thread."""
-    url, stopping = service.database.service_url, Event()
-    with closing(EventLog(url)) as log:
-        tailer, lease = Tailer(url, partition=identity.number), lease_for(url, "test", partition=identity)
-        scheduler = Scheduler(log, tailer, lease, lambda: datetime.now(UTC), Partition(identity))
-        thread = Thread(target=scheduler.run, args=(stopping.is_set,))
-        thread.start()
-        try:
-            yield
-        finally:
-            stopping.set()
-            thread.join()
-
-
 @pytest.fixture(scope="module")
 def two(servers: ServerPool) -> Iterator[Running]:
     """Run a service with the sample lab. Its western lab is in the partition gpu."""
@@ -59,11 +34,8 @@ def two(servers: ServerPool) -> Iterator[Running]:
         service.make_contact()
         with service.client() as admin:
             admin.put(f"/partitions/{GPU}").raise_for_status()
-            with closing(EventLog(database.service_url)) as log:
-                (identity,) = created_partitions(log, log.end())
-            with scheduler_of(service, identity):
-                name_labs(admin, WEST)
-                yield service
+            name_labs(admin, WEST)
+        yield service
 
 
 def name_labs(client: httpx.Client, *labs: str) -> None:
