@@ -12,7 +12,7 @@ import pytest
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.watching import worker_of
-from tests.rest.actions import WEST, after, cancel_set, in_state, recipe_for
+from tests.rest.actions import WEST, after, cancel_set, finish, in_state, recipe_for, start
 
 GPU = "gpu"
 EAST_SYSTEM, WEST_SYSTEM, SECOND_WEST_SYSTEM = (
@@ -222,3 +222,13 @@ def test_system__lab_is_in_no_partition__answers_say_so(client: httpx.Client, su
         assert (past.status_code, past.json()["recipes"]) == (200, [])
     finally:
         name_labs(client, WEST)
+
+
+def test_verify__log_of_all_these_tests__is_sound(
+    two: Running, client: httpx.Client, submitted: Submit
+) -> None:
+    for partition, fqdn in (("default", EAST_SYSTEM), (GPU, WEST_SYSTEM)):
+        placed = submitted(partition, fqdn, "waiting")
+        assert finish(client, placed["recipe_id"], start(client, placed["recipe_id"])).is_success
+    text = two.labledger("replay", "verify")
+    assert "  partition gpu (2): " in text
