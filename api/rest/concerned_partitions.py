@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import Final
 
+from api.rest.partitions import lab_partitions
 from api.rest.ports import ExplainParts
 from domain.directory.partitions import LAB, identities, identity_with, lab_of, number_of_lab
 from domain.errors import Fault, FaultyInput
@@ -46,7 +47,7 @@ async def of_system(parts: ExplainParts, fqdn: str, at: At) -> PartitionIdentity
     Raises FaultyInput for a system that is in no partition.
     """
     if at.moment is not None:
-        number = await _number_at(parts, fqdn, at.position)
+        number = await _number_at(parts, fqdn, at)
     else:
         if lab_of(parts.feed.directory, fqdn) is None:
             # It may have been registered a moment ago.
@@ -83,16 +84,13 @@ def systems_in_none(parts: ExplainParts) -> list[str]:
     return sorted(fqdn for fqdn, entry in items if entry.document["lab_controller"] in labs)
 
 
-async def _number_at(parts: ExplainParts, fqdn: str, position: int) -> int:
-    """Return the number of the partition of a system at a position."""
-    if len(parts.feed.directory.partition_names) == 1:
+async def _number_at(parts: ExplainParts, fqdn: str, at: At) -> int:
+    """Return the number of the partition of a system as of a read."""
+    moved = (await lab_partitions(parts, at)).moved
+    if not moved:
         return DEFAULT_NUMBER
-    system = await asyncio.to_thread(parts.aggregates.as_of, f"system/{fqdn}", position)
-    if not isinstance(system, System):
-        return DEFAULT_NUMBER
-    row = await parts.reader.row("document", {"kind": LAB, "name": system.lab_controller, "at": position})
-    number: int = DEFAULT_NUMBER if row is None else row["document"].get("partition", DEFAULT_NUMBER)
-    return number
+    system = await asyncio.to_thread(parts.aggregates.as_of, f"system/{fqdn}", at.position)
+    return moved.get(system.lab_controller, DEFAULT_NUMBER) if isinstance(system, System) else DEFAULT_NUMBER
 
 
 async def _identity(parts: ExplainParts, number: int) -> PartitionIdentity:
