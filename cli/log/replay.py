@@ -33,8 +33,8 @@ def verify(until: int | None, data: str | None, as_json: bool) -> None:
 
     Two processes recompute the decisions with the code of the scheduler, each with another hash seed, to find
     results that depend on it. A third process checks the rules with independent code: the states of recipes
-    and systems, who may have which system, and the order in which recipes get systems and sets get locks. The
-    services may run meanwhile.
+    and systems, who may have which system, and the order in which recipes get systems and sets get locks.
+    Each partition is judged by itself. The services may run meanwhile.
 
     Exit status 1 if a decision differs, was granted late or could not be checked, or if a rule is violated.
     Decisions of earlier policy versions are counted, but not recomputed. The database is that of

@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.events import Recorded
 from replay.audit import Audit
-from replay.verify.recomputation import Recomputation
+from replay.verify.partitions import PartitionRecomputations
 from replay.verify.recorded_decisions import commits
 from store.mapper import EventMapper
 
@@ -26,7 +26,7 @@ class CommitChecks:
         self._on_commit = on_commit
         self._mapper = mapper
         self._audit = Audit()
-        self._recomputation = Recomputation()
+        self._recomputations = PartitionRecomputations()
 
     def take(self, rows: Sequence[Any]) -> None:
         news = [self._mapper.recorded(row) for row in rows]
@@ -35,13 +35,13 @@ class CommitChecks:
             self._on_commit(commit)
             for violation in self._audit.take(commit):
                 self._on_finding(f"audit: {violation}")
-            for difference in self._recomputation.take(commit):
+            for difference in self._recomputations.take(commit):
                 self._on_finding(f"verify: the recomputed decision differs: {difference}")
 
     def at_rest(self) -> Iterator[str]:
         for violation in self._audit.at_rest():
             yield f"audit, at rest: {violation}"
-        counts = self._recomputation.counts
+        counts = self._recomputations.counts
         if counts.mended:
             yield f"verify: {counts.mended} decisions of the consistency loop"
         if counts.unchecked:
