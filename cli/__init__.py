@@ -53,7 +53,7 @@ SECTIONS = {
     },
     "Admission": {
         "filters": (
-            "cli.lists.directory:filters",
+            "cli.lists.filtered:filters",
             "List the job filters, in the order in which they are taken.",
         ),
         "filter": ("cli.directory.filters:job_filter", "Show, put, test and delete a job filter."),

@@ -54,8 +54,8 @@ class LabPartitions:
         return {**row, "partition": self.name_of(row["lab_controller"])}
 
     def labs_of(self, number: int | None) -> Mapping[str, Any]:
-        """Return the parameters of a query that select the labs of a partition, None for all labs."""
-        if number is None:
+        """Return the parameters of a query that select the labs of a partition, or all labs for None."""
+        if number is None or (number == DEFAULT_NUMBER and not self.moved):
             return ANY_LAB
         if number == DEFAULT_NUMBER:
             return {**ANY_LAB, "other_labs": list(self.moved)}

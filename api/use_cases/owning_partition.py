@@ -52,8 +52,10 @@ def _only(numbers: set[int]) -> int:
 
 def _labs(aggregates: Aggregates, decided: Decided) -> list[str]:
     """Return the labs of events, and those of systems before and after their events."""
-    before = aggregates.recent(subject for subject, _ in decided if subject.startswith("system/"))
-    labs = [state.lab_controller for state in before.values() if isinstance(state, System)]
+    new = {subject for subject, event in decided if isinstance(event, SystemRegistered)}
+    systems = (subject for subject, _ in decided if subject.startswith("system/") and subject not in new)
+    before = aggregates.recent(systems).values()
+    labs = [state.lab_controller for state in before if isinstance(state, System)]
     for subject, event in decided:
         if isinstance(event, SystemRegistered | SystemLabControllerChanged):
             labs.append(event.lab_controller)

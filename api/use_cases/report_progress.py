@@ -102,7 +102,8 @@ class _Message:
 
     async def commit(self, drafts: Sequence[ReportDraft]) -> dict[int, Answer]:
         """Append all drafts in one commit; return the answers by place, none after a conflict."""
-        outcome = await append(self.parts, self._append_for(drafts))
+        # In a thread, because it may read the log for the partition of a command.
+        outcome = await append(self.parts, await asyncio.to_thread(self._append_for, drafts))
         if isinstance(outcome, Conflict):
             return {}
         taken = require_committed(outcome)

@@ -8,15 +8,18 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import Command, ParsedText, WholeNumber, WordChoice, read_json
 from cli.arguments.predicates import COMPARISON, METAVAR, action_of, all_of, predicate_text
 from cli.directory.effects import matched_text, print_effects
-from cli.directory.named import Kind, group_of, print_fields, read_one
+from cli.directory.named import Kind, print_fields
+from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from domain.admission.job_filters import ACTIONS, MAX_PRIORITY, RATE_LIMITED
 from domain.admission.predicates import FIELDS, OPERATORS
+from domain.directory.partitions import DEFAULT
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -54,9 +57,28 @@ RULE_HELP = f"""
 """
 
 
-def show_filter(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> None:
+of_partition = click.option(
+    "--partition",
+    metavar="NAME",
+    shell_complete=completing.partitions,
+    help=f"The partition of the job filter [default: {DEFAULT}].",
+)
+
+
+@click.group("filter", cls=SuggestingGroup)
+def job_filter() -> None:
+    """Show, put, test and delete a job filter."""
+
+
+@job_filter.command("show")
+@FILTER.argument
+@of_partition
+@as_of
+@remote
+def show_filter(client: Client, output: Output, name: str, partition: str | None, as_of: str | None) -> None:
     """Show a job filter with its predicate as text."""
-    document = read_one(client, output, kind, name, as_of)
+    path = FILTER.of(client, name)
+    document = read_as_of(client, output, path, FILTER.called, name, as_of, partition=partition)
     if output.as_json:
         output.document(document)
     else:
@@ -64,7 +86,13 @@ def show_filter(client: Client, output: Output, kind: Kind, name: object, as_of:
         print_fields(output, {**shown, "predicate": predicate_text(document["predicate"])})
 
 
-job_filter = group_of("filter", FILTER, "Show, put, test and delete a job filter.", show_filter)
+@job_filter.command("delete")
+@FILTER.argument
+@of_partition
+@remote
+def delete_filter(client: Client, output: Output, name: str, partition: str | None) -> None:
+    """Delete a job filter. The log keeps its history. A new one of that name starts without it."""
+    FILTER.print_deleted(output, name, client.delete(FILTER.of(client, name), partition=partition))
 
 
 def rule_options(command: Command) -> Command:
@@ -131,6 +159,7 @@ _RULE_OPTIONS = (
 @FILTER.argument
 @click.argument("action", metavar="ACTION", type=WordChoice(ACTIONS))
 @rule_options
+@of_partition
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -138,23 +167,26 @@ _RULE_OPTIONS = (
 )
 @wide
 @remote
-def put_filter(client: Client, output: Output, name: str, rule: dict[str, Any], dry_run: bool) -> None:
+def put_filter(
+    client: Client, output: Output, name: str, rule: dict[str, Any], partition: str | None, dry_run: bool
+) -> None:
     """Add the job filter NAME, or replace it.
 
     Filters are taken by priority, by age and by name. The first one that matches a recipe set, and is not
     CONTINUE, applies to it. No filter touches a recipe set that holds systems or has started.
     """
+    put = functools.partial(client.put, FILTER.of(client, name), rule, partition=partition)
     if output.as_json:
-        FILTER.print_put(output, name, client.put(FILTER.of(client, name), rule, dry_run=dry_run or None))
+        FILTER.print_put(output, name, put(dry_run=dry_run or None))
         return
     # Only a dry run says what a filter does to recipe sets.
-    answer = client.put(FILTER.of(client, name), rule, dry_run=True)
+    answer = put(dry_run=True)
     effects = answer["effects"]
     if dry_run:
         FILTER.print_put(output, name, answer)
         print_effects(output, effects, matched_text(effects))
     else:
-        FILTER.put(client, output, name, rule)
+        FILTER.print_put(output, name, put())
         note(f"{matched_text(effects)}{effects['held_back']} held back or ended, {effects['freed']} freed")
 
 
@@ -162,9 +194,12 @@ def put_filter(client: Client, output: Output, name: str, rule: dict[str, Any], 
 @FILTER.argument
 @click.argument("action", metavar="[ACTION]", type=WordChoice(ACTIONS), required=False)
 @rule_options
+@of_partition
 @wide
 @remote
-def show_effects(client: Client, output: Output, name: str, rule: dict[str, Any]) -> None:
+def show_effects(
+    client: Client, output: Output, name: str, rule: dict[str, Any], partition: str | None
+) -> None:
     """Show what a job filter would hold back or free.
 
     Lists the unfinished recipe sets that the job filter NAME would match, hold back and free.
@@ -172,8 +207,9 @@ def show_effects(client: Client, output: Output, name: str, rule: dict[str, Any]
     Without ACTION, test the filter NAME as it is. With ACTION and options, test NAME as if it was put with
     them. Nothing is changed.
     """
-    wanted = rule or _rule_of(client.get(FILTER.of(client, name)))
-    answer = client.put(FILTER.of(client, name), wanted, dry_run=True)
+    path = FILTER.of(client, name)
+    wanted = rule or _rule_of(client.get(path, partition=partition))
+    answer = client.put(path, wanted, dry_run=True, partition=partition)
     if output.as_json:
         output.document(answer)
         return

@@ -42,6 +42,10 @@ class Kind:
         would_be = "would be " if answer.get("dry_run") else ""
         output.line(answer, f"{self.called} {name} {would_be}{outcome}")
 
+    def print_deleted(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
+        done = "deleted" if answer.get("removed", True) else "was already deleted"
+        output.line(answer, f"{self.called} {name} {done}")
+
 
 def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:
     print_fields(output, read_one(client, output, kind, name, as_of))
@@ -74,8 +78,6 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Sug
     @kind.argument
     @remote
     def delete(client: Client, output: Output, name: str) -> None:
-        answer = client.delete(kind.of(client, name)) or {}
-        done = "deleted" if answer.get("removed", True) else "was already deleted"
-        output.line(answer, f"{kind.called} {name} {done}")
+        kind.print_deleted(output, name, client.delete(kind.of(client, name)) or {})
 
     return group

@@ -98,12 +98,6 @@ groups = list_command("groups", GROUPS, "List the groups and their members.")
 pools = list_command(
     "pools", POOLS, "List the pools; run `labledger systems --pool NAME` for the systems of a pool."
 )
-filters = list_command(
-    "filters",
-    FILTERS,
-    "List the job filters in their order: the first one that matches a recipe set, and is not CONTINUE,"
-    " applies to it.",
-)
 distro_trees = list_command(
     "distro-trees", DISTRO_TREES, "List the distro trees and the labs that provide them."
 )

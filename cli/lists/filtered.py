@@ -1,4 +1,4 @@
-"""`labledger jobs`, `queue`, `idle` and `lab-controllers`: lists with filters."""
+"""`labledger jobs`, `queue`, `idle`, `lab-controllers` and `filters`: lists with filters."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import click
 
 from cli.arguments.params import WordChoice
 from cli.lists import completing
+from cli.lists.directory import FILTERS
 from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import list_command
 from cli.lists.systems import IDLE, LAB_CONTROLLERS
+from domain.directory.partitions import DEFAULT
 from domain.recipe.lifecycle import RECIPE
 
 
@@ -71,4 +73,11 @@ lab_controllers = list_command(
     LAB_CONTROLLERS,
     "List the lab controllers and the times of their last contact.",
     filters=(partition_option("lab controllers in"),),
+)
+filters = list_command(
+    "filters",
+    FILTERS,
+    "List the job filters of a partition in their order: the first one that matches a recipe set, and is not"
+    f" CONTINUE, applies to it [default: those of {DEFAULT}].",
+    filters=(partition_option("job filters of"),),
 )

@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
+from domain.directory.events import PartitionCreated
+from domain.partition_numbers import EVERYBODY
+from store.event_log import EventLog
 from tests.acceptance.up import Up, up
+from tests.harness.databases import TestDatabase
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import SAMPLES
 from tests.harness.waiting import wait_until
+from tests.workers.lab import put
 
 
 @pytest.mark.soak
@@ -53,6 +60,26 @@ def test_up__killed__leaves_nothing_and_starts_again(data: Path) -> None:
         wait_until(lambda: not _services(str(data)), "the services to end with it")
     with up(data) as again:
         assert "using existing data" in again.text()
+
+
+def test_up__partition_created_later__gets_a_scheduler_that_ends_with_up(
+    data: Path, database: TestDatabase, log: EventLog
+) -> None:
+    urls = {
+        "LABLEDGER_DATABASE_URL": database.service_url,
+        "LABLEDGER_OWNER_DATABASE_URL": database.owner_url,
+    }
+    with up(data, **urls) as started:
+        put(log, [("partition/west", PartitionCreated(2))], partition=EVERYBODY)
+        url = json.loads((data / "connection.json").read_text())["url"]
+
+        def schedulers() -> dict[str, bool]:
+            checks = httpx.get(f"{url}/readyz", **LOCAL_HTTP).json()["checks"]
+            return {name: one["ok"] for name, one in checks["scheduler"]["partitions"].items()}
+
+        wait_until(lambda: schedulers() == {"default": True, "west": True}, "both schedulers")
+        assert started.stop() == 0
+    assert _services(str(data)) == []
 
 
 def _processes_naming(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from api.feed import Feed
 from api.rest.app import Lifespan, application
 from api.rest.middleware import gate
 from api.rest.resources import readiness
+from domain.partition_numbers import DEFAULT_PARTITION
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.readiness import database_state
@@ -33,6 +34,11 @@ from workers.scheduler import Scheduler
 LEASE_SECONDS = 2.0
 
 
+def is_live(log: EventLog) -> bool:
+    holder = database_state(log, 0).schedulers[DEFAULT_PARTITION.name]
+    return holder is not None and holder.is_live
+
+
 @contextmanager
 def scheduling(log: EventLog, database: TestDatabase) -> Iterator[None]:
     """Run a scheduler in a thread; it reads by another login, and holds the lease at first."""
@@ -46,7 +52,7 @@ def scheduling(log: EventLog, database: TestDatabase) -> Iterator[None]:
         thread = threading.Thread(target=run, args=(tailer,))
         thread.start()
         try:
-            wait_until(lambda: database_state(log, SCHEDULER, 0).has_live_holder)
+            wait_until(lambda: is_live(log))
             yield
         finally:
             stop.set()
@@ -58,7 +64,7 @@ def test_scheduler__cannot_read_the_log__is_said_to_hang_and_replaced(
 ) -> None:
     with scheduling(log, database):
         cut_off(owner)
-        wait_until(lambda: not database_state(log, SCHEDULER, 0).has_live_holder)
+        wait_until(lambda: not is_live(log))
         with closing_lease(database) as standby:
             wait_until(standby.try_take)
             assert standby.is_held()
@@ -69,9 +75,9 @@ def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(
 ) -> None:
     with scheduling(log, database):
         cut_off(owner)
-        wait_until(lambda: not database_state(log, SCHEDULER, 0).has_live_holder)
+        wait_until(lambda: not is_live(log))
         let_in(owner)
-        wait_until(lambda: database_state(log, SCHEDULER, 0).has_live_holder)
+        wait_until(lambda: is_live(log))
 
 
 def test_progress__work_fails__is_none_until_a_round_is_completed(monkeypatch: pytest.MonkeyPatch) -> None:

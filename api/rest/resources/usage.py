@@ -70,11 +70,12 @@ class Usage:
         params = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
         params["hidden"] = hidden
         groups: Any
-        if query.since is None and query.group_by == "system" and number is None:
+        labs = await self._labs_of(page.at, number)
+        if query.since is None and query.group_by == "system" and labs == ANY_LAB:
             groups, key = await self._of_each_system(page, params)
         else:
-            params |= await self._labs_of(page.at, number)
-            groups, key = _page(_groups(await self._parts.reader.rows("system_usage", params)), page)
+            rows = await self._parts.reader.rows("system_usage", {**params, **labs})
+            groups, key = _page(_groups(rows), page)
         paging.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
 
     async def _labs_of(self, at: At, number: int | None) -> Mapping[str, Any]:

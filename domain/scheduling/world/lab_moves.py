@@ -61,6 +61,8 @@ class LabMoves:
             return recorded.partition == self._identity.number
         kind, name = split_subject(recorded.subject)
         event = recorded.event
+        if kind == "partition":
+            return name == self._identity.name
         # A removed lab may be registered again, in `default`.
         if kind not in OF_ONE_PARTITION or isinstance(
             event, LabControllerPartitionChanged | LabControllerRemoved

@@ -215,12 +215,8 @@ class Partition(PartitionQueries):
             self._tree_changed(name, recorded.recorded_at)
         elif kind == "lab-controller":
             self._lab_changed(name)
-        elif isinstance(event, directory_events.PartitionConfigured):
-            self._configure()
-        elif isinstance(event, directory_events.PartitionStateChanged):
-            self.state = state_of(self.document)
         elif kind == "partition":
-            self._put_job_filters()
+            self._partition_changed(event)
 
     def has_lab(self, name: str) -> bool:
         """Return whether a lab belongs to the partition."""
@@ -235,6 +231,22 @@ class Partition(PartitionQueries):
 
     def _serve(self, lab: str) -> None:
         self.available.serve(lab, self.has_lab(lab) and self.directory.is_serving(lab))
+
+    def _partition_changed(self, event: Event) -> None:
+        if isinstance(event, directory_events.PartitionConfigured):
+            self._configure()
+        elif isinstance(event, directory_events.PartitionStateChanged):
+            self.state = state_of(self.document)
+        elif isinstance(event, directory_events.PartitionCreated | directory_events.PartitionRemoved):
+            # An earlier partition may have had the name.
+            self._read_document()
+        else:
+            self._put_job_filters()
+
+    def _read_document(self) -> None:
+        self.state = state_of(self.document)
+        self._configure()
+        self._put_job_filters()
 
     def _configure(self) -> None:
         self.configuration = configuration_of(self.document)
@@ -325,9 +337,7 @@ class Partition(PartitionQueries):
     def restore(self, position: int, systems: Iterable[System]) -> None:
         """Restore systems and position: after the directory, before the filters and then the sets."""
         self.position = position
-        self.state = state_of(self.document)
-        self._configure()
-        self._put_job_filters()
+        self._read_document()
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
         for name, _ in self.directory.items("lab-controller"):

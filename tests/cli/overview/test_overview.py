@@ -229,6 +229,17 @@ def test_overview__service_not_ready__says_which_check_fails(lab: LoopbackServer
     assert "lab.a.example.com" in result.stdout
 
 
+def test_overview__scheduler_of_one_partition_is_gone__names_the_partition(
+    lab: LoopbackServer, run: Run
+) -> None:
+    partitions = {"default": {"ok": True}, "west": {"ok": False, "detail": "no scheduler holds the lease"}}
+    checks = {"database": {"ok": True}, "scheduler": {"ok": True, "partitions": partitions}}
+    lab.on("GET", "/readyz", Answer({"ready": True, "checks": checks}))
+    result = run("overview")
+    assert result.exit_code == 0
+    assert "scheduler ok, partition west FAILS (no scheduler holds the lease)" in result.stdout
+
+
 def test_overview__database_away__is_reported_at_once(lab: LoopbackServer, run: Run) -> None:
     for path in ("/readyz", "/systems"):
         lab.on("GET", path, Answer({"title": "No", "detail": "the database cannot be reached"}, 503))

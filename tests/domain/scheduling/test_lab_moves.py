@@ -7,7 +7,16 @@ from typing import Any
 import orjson
 import pytest
 
-from domain.directory.events import LabControllerPartitionChanged, PartitionStateChanged
+from domain.admission.configuration import Configuration, LimitSection, configuration_to_json
+from domain.admission.job_filters import REJECT, JobFilter, job_filter_to_stored
+from domain.directory.events import (
+    LabControllerPartitionChanged,
+    PartitionConfigured,
+    PartitionCreated,
+    PartitionJobFilterPut,
+    PartitionRemoved,
+    PartitionStateChanged,
+)
 from domain.directory.partition_states import ACTIVE, STOPPED
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
@@ -126,13 +135,26 @@ def test_lab__moves_with_a_pending_system__its_new_partition_decides_for_it(worl
     assert world.both[OTHERS].systems == world.fresh(OTHERS).systems
     world.settle_both()
     assert (world.system_of(waits), world.systems["a"].usage) == ("a", "waiting")
-    cause = next(
-        each.stamp.cause
-        for each in world.log
-        if each.event.TOPIC == "system.scheduled" and each.partition == OTHERS
-    )
     moved = next(each for each in world.log if each.event.TOPIC == "lab-controller.partition-changed")
-    assert cause == f"event/{moved.position}"
+    later = (each for each in world.log if each.subject == "system/a" and each.position > moved.position)
+    decided = next(later)
+    assert (decided.stamp.cause, decided.partition) == (f"event/{moved.position}", OTHERS)
+
+
+def test_partition__with_the_name_of_a_removed_one__has_none_of_its_rules(world: TwoPartitions) -> None:
+    rules = [
+        PartitionStateChanged(STOPPED),
+        PartitionConfigured(configuration_to_json(Configuration(limits=LimitSection(0)))),
+        PartitionJobFilterPut("all", job_filter_to_stored(JobFilter("all", 0, 0, None, REJECT))),
+    ]
+    world.commit([(OTHER.subject, rule) for rule in rules])
+    world.commit([(OTHER.subject, PartitionRemoved())])
+    world.commit([(OTHER.subject, PartitionCreated(OTHERS))])
+    world.move_lab("lab-1", OTHERS)
+    there = submit(world, OTHERS, "a")
+    world.settle_both()
+    assert world.system_of(there) == "a"
+    assert world.both[OTHERS].configuration == Configuration()
 
 
 def test_commit__about_systems_of_both__each_folds_its_own(world: TwoPartitions) -> None:

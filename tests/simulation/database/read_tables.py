@@ -196,7 +196,8 @@ class ReadTables:
 
     def _member(self, detail: Row) -> tuple[Any, ...]:
         recipe_id = detail["recipe_id"]
-        named = ("job_id", "recipe_set_id", "since_position", "distro_tree_id", "host_recipe_id", "locks")
+        places = ("job_id", "recipe_set_id", "since_position", "distro_tree_id", "host_recipe_id")
+        named = (*places, "locks", "partition")
         history = self._history[recipe_id]
         before = ["", *(row["state"] for row in history)]
         waiting = [row for row, state in zip(history, before, strict=False) if state != row["state"]]
