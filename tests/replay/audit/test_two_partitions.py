@@ -6,7 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from domain.directory.events import LabControllerSilent, PartitionConfigured, PartitionJobFilterPut
+from domain.directory.events import (
+    LabControllerSilent,
+    PartitionConfigured,
+    PartitionJobFilterPut,
+    PartitionRemoved,
+)
 from domain.lab_commands.events import CommandRunning
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.system.events import SystemLabControllerChanged
@@ -209,6 +214,21 @@ def test_configuration__of_a_partition_created_before_its_first_job__is_in_force
     story.job(6, {6: only("d")})
     story.batch(place(6, "d", LAB_THERE))
     assert "admitted" in {each.invariant for each in story.violations()}
+
+
+def test_configuration__of_a_removed_partition__is_not_that_of_the_next_with_its_name() -> None:
+    story = two_partitions()
+    story.commit(limited("there", 1))
+    story.commit(paused("there"))
+    story.move_lab(LAB_THERE, EVERYBODY, "c", "d")
+    story.commit(("partition/there", PartitionRemoved()))
+    story.create_partition(3, "there")
+    story.move_lab(LAB_THERE, 3, "c", "d")
+    story.partition = 3
+    for number, fqdn in ((5, "c"), (6, "d")):
+        story.job(number, {number: only(fqdn)})
+        story.batch(place(number, fqdn, LAB_THERE))
+    assert story.violations() == []
 
 
 # The column
