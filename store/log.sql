@@ -104,7 +104,8 @@ SELECT originator_id FROM log.events WHERE originator_id = ANY (%s::text[]) AND 
 SELECT wanted.subject, e.partition
 FROM unnest(%s::text[]) AS wanted (subject)
 CROSS JOIN LATERAL (
-    SELECT partition FROM log.events WHERE originator_id = wanted.subject AND originator_version = 1
+    SELECT partition FROM log.events
+    WHERE originator_id = wanted.subject AND originator_version = 1 AND wanted.subject NOT LIKE 'command/%%'
     UNION ALL
     SELECT partition FROM log.events WHERE notification_id =
         CASE WHEN wanted.subject LIKE 'command/%%' THEN substring(wanted.subject FROM 9)::bigint END

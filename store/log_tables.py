@@ -210,7 +210,7 @@ class LogTables:
         for subject in subjects:
             kind, _, name = subject.partition("/")
             caused_by = self.events[int(name) - 1 : int(name)] if kind == "command" else []
-            rows = self._rows_of.get(subject) or caused_by
+            rows = caused_by or self._rows_of.get(subject, [])
             found += [(subject, row.partition) for row in rows[:1]]
         return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from api.rest.ports import ReadParts
 from domain.directory.partition_states import state_of
 from domain.directory.partitions import DEFAULT, KIND, LAB
 from domain.errors import Unknown, display_name
-from domain.partition_numbers import DEFAULT_NUMBER
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from projections.reader import At
 from projections.sql import ANY_LAB
 
@@ -32,10 +32,26 @@ async def number_at(parts: ReadParts, at: At, name: str | None) -> int | None:
     return number
 
 
-async def names_at(parts: ReadParts, at: At) -> Mapping[int, str]:
-    """Return number -> name of at least each partition that existed as of a read."""
-    await parts.feed.reach(at.position)
-    return parts.feed.directory.partition_names
+async def numbers_at(parts: ReadParts, at: At) -> list[int]:
+    """Return the numbers of at least all partitions that existed as of a read."""
+    if parts.feed.position >= at.position:
+        return list(parts.feed.directory.partition_names)
+    # Not from the directory, for which a read may have to wait long.
+    rows = await parts.reader.rows(
+        "documents", {"kind": KIND, "at": at.position, "after": "", "limit": None, **ANY_LAB}
+    )
+    return [DEFAULT_NUMBER, *(row["document"]["number"] for row in rows if row["name"] != DEFAULT)]
+
+
+async def names_at(parts: ReadParts, at: At, numbers: Iterable[int]) -> Mapping[int, str]:
+    """Return number -> name of at least these partitions, which existed as of a read.
+
+    Wait for the directory only if it lacks one that was created a moment ago.
+    """
+    names = parts.feed.directory.partition_names
+    if any(number not in names for number in numbers if number != EVERYBODY):
+        await parts.feed.reach(at.position)
+    return names
 
 
 @dataclass(frozen=True)
@@ -64,9 +80,12 @@ class LabPartitions:
 
 async def lab_partitions(parts: ReadParts, at: At) -> LabPartitions:
     """Return the partitions of all labs as of a read. Without a second partition, no lab has ever moved."""
-    names = await names_at(parts, at)
-    rows = await parts.reader.rows("moved_labs", {"at": at.position}) if len(names) > 1 else []
-    return LabPartitions({row["name"]: row["partition"] for row in rows}, names)
+    feed = parts.feed
+    if len(feed.directory.partition_names) == 1 and feed.position >= at.position:
+        return LabPartitions({}, feed.directory.partition_names)
+    rows = await parts.reader.rows("moved_labs", {"at": at.position})
+    moved = {row["name"]: row["partition"] for row in rows}
+    return LabPartitions(moved, await names_at(parts, at, moved.values()))
 
 
 async def listed_partitions(parts: ReadParts, at: At) -> list[Row]:

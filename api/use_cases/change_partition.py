@@ -15,7 +15,7 @@ from domain.admission.configuration import Configuration
 from domain.admission.job_filters import JobFilter
 from domain.directory import partition_states, partitions
 from domain.directory.events import PartitionJobFilterPut
-from domain.directory.partition_labs import faults_of_labs, moves_to
+from domain.directory.partition_labs import faults_of_labs, labs_named_by, moves_to
 from domain.directory.partitions import KIND, existing_partition, partition_document
 from domain.errors import FaultyInput, Unknown, display_name
 from domain.events import Event, subject
@@ -56,8 +56,11 @@ async def _configure(
     if faults := faults_of_labs(directory, name, configuration.lab_controllers):
         raise FaultyInput(faults)
     events = partitions.configure(partition_document(directory, name), configuration)
-    moves = moves_to(directory, partition, configuration.lab_controllers) if events else []
-    return _append(parts, request, name, events, await moving(parts, moves, seen))
+    labs = configuration.lab_controllers
+    if not events or labs == labs_named_by(directory, name):
+        return _append(parts, request, name, events)
+    moves = await moving(parts, moves_to(directory, partition, labs), labs, seen=seen)
+    return _append(parts, request, name, events, moves)
 
 
 async def move_partition(
@@ -195,4 +198,4 @@ def _append(
     if labs is None:
         return append_for(parts, request, decided, versions)
     append = append_for(parts, request, [*decided, *labs.decided], {**versions, **labs.versions})
-    return replace(append, joins_seen=labs.seen)
+    return replace(append, joins_seen=labs.seen) if labs.decided else append

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from api.use_cases.ports import WriteParts
@@ -24,17 +24,20 @@ class Moving(NamedTuple):
     seen: int
 
 
-async def moving(parts: WriteParts, moves: Sequence[LabMove], seen: int) -> Moving | None:
-    """Return the moves, None without any; `seen` is the position of the directory that they are based on.
+async def moving(
+    parts: WriteParts, moves: Sequence[LabMove], named: Collection[str] = (), *, seen: int
+) -> Moving | None:
+    """Return the moves of labs when a configuration begins or ceases to name some; None if it does not.
 
-    The versions of all partitions count, because no other configuration may name the labs meanwhile. Raises
-    Refused while a lab is not free to leave.
+    `named` are the labs that it names then, which may be there already; `seen` is the position of the
+    directory that all is based on. The versions of all partitions count, because no other configuration may
+    name the labs meanwhile. Raises Refused while a lab is not free to leave.
     """
     directory = parts.feed.directory
-    if not moves:
+    if not moves and not named:
         return None
     subjects = [
-        *(subject(LAB, move.lab) for move in moves),
+        *(subject(LAB, lab) for lab in dict.fromkeys((*named, *(move.lab for move in moves)))),
         *(partition.subject for partition in identities(directory)),
     ]
     versions = {each: directory.version(each) for each in subjects}

@@ -43,27 +43,39 @@ async def place(parts: NameParts, specs: Sequence[JobSpec], submitter: str) -> P
     errors of `distro_trees`.
     """
     named = _named(specs)
-    placement = await _place(parts, specs, submitter, named)
-    if placement is None:
+    if named is not None and identity_of(parts.feed.directory, named) is None:
+        # It may have been created a moment ago.
         await parts.feed.catch_up()
-        placement = await _place(parts, specs, submitter, named)
-    if placement is not None:
-        return placement
-    partition = DEFAULT_PARTITION if named is None else _existing(parts.feed.directory, named)
-    chosen = [await distro_trees(parts, spec, submitter, partition.number) for spec in specs]
-    return Placement(partition, [trees.tree_ids for trees in chosen])
+    is_served, placement = await _place(parts, specs, submitter, named)
+    if not is_served:
+        await parts.feed.catch_up()
+        _, placement = await _place(parts, specs, submitter, named)
+    return placement
 
 
 async def _place(
     parts: NameParts, specs: Sequence[JobSpec], submitter: str, named: str | None
-) -> Placement | None:
-    """Return the first candidate that could serve all jobs, None without one."""
+) -> tuple[bool, Placement]:
+    """Return the first candidate that could serve all jobs, otherwise the named partition or `default`.
+
+    The flag says whether it could serve them.
+    """
     directory = parts.feed.directory
-    for partition in _active(directory) if named is None else [_existing(directory, named)]:
+    candidates = _active(directory) if named is None else [_existing(directory, named)]
+    last = DEFAULT_PARTITION if named is None else candidates[0]
+    without_lab: Placement | None = None
+    for partition in candidates:
         chosen = [await distro_trees(parts, spec, submitter, partition.number) for spec in specs]
+        placement = Placement(partition, [trees.tree_ids for trees in chosen])
         if not any(trees.hopeless for trees in chosen):
-            return Placement(partition, [trees.tree_ids for trees in chosen])
-    return None
+            return True, placement
+        if partition == last:
+            without_lab = placement
+    if without_lab is None:
+        # It takes no jobs, so it is no candidate.
+        chosen = [await distro_trees(parts, spec, submitter, last.number) for spec in specs]
+        without_lab = Placement(last, [trees.tree_ids for trees in chosen])
+    return False, without_lab
 
 
 def _named(specs: Sequence[JobSpec]) -> str | None:
@@ -137,7 +149,11 @@ def _too_large(
     directory: Directory, specs: Sequence[JobSpec], partition: PartitionIdentity
 ) -> Iterator[Fault]:
     maximum = max_placed_recipes(directory, partition.name)
-    sizes = [len(recipe_set.recipes) for spec in specs for recipe_set in spec.recipe_sets]
-    if maximum is not None and max(sizes) > maximum:
-        limit = f"the maximum of placed recipes (limits.placed_recipes) of {partition.name} is {maximum}"
-        yield Fault("recipe_sets", f"a set needs {max(sizes)} systems; {limit}")
+    if maximum is None:
+        return
+    for job, spec in enumerate(specs):
+        for index, recipe_set in enumerate(spec.recipe_sets):
+            where = f"jobs[{job}].recipe_sets[{index}]" if len(specs) > 1 else f"recipe_sets[{index}]"
+            if (size := len(recipe_set.recipes)) > maximum:
+                limit = f"the maximum of placed recipes (limits.placed_recipes) is {maximum}"
+                yield Fault(where, f"needs {size} systems; {limit} in partition {partition.name}")

@@ -50,6 +50,7 @@ async def remove_partition(
     await parts.feed.catch_up()
     partition = existing_partition(parts.feed.directory, name)
     _require_removable(parts, request, partition)
+    version = parts.feed.directory.version(partition.subject)
     # No job follows the event that ended the intake, which the directory has.
     unfinished = await _unfinished_sets(parts, partition)
     reason = f"partition {name} is removed"
@@ -64,9 +65,11 @@ async def remove_partition(
 
     async def decide() -> AppendRequest:
         directory, seen = parts.feed.directory, parts.feed.position
-        _require_removable(parts, request, partition)
-        moves = await moving(parts, moves_from(directory, partition.number), seen)
-        versions = {partition.subject: directory.version(partition.subject)}
+        if directory.version(partition.subject) != version:
+            # It may have taken jobs after the look at its unfinished sets.
+            raise Refused(f"partition {name} was changed during its removal; repeat the removal")
+        moves = await moving(parts, moves_from(directory, partition.number), seen=seen)
+        versions = {partition.subject: version}
         removal: Decided = [(partition.subject, PartitionRemoved())]
         if moves is None:
             return append_for(parts, request, removal, versions)

@@ -102,8 +102,8 @@ class _Message:
 
     async def commit(self, drafts: Sequence[ReportDraft]) -> dict[int, Answer]:
         """Append all drafts in one commit; return the answers by place, none after a conflict."""
-        # In a thread, because it may read the log for the partition of a command.
-        outcome = await append(self.parts, await asyncio.to_thread(self._append_for, drafts))
+        request = await self._appended(drafts)
+        outcome = await append(self.parts, request)
         if isinstance(outcome, Conflict):
             return {}
         taken = require_committed(outcome)
@@ -115,6 +115,13 @@ class _Message:
         earlier = earlier_answers({self.numbers[_first(drafts)]: taken})
         places = [place for draft in drafts for place in draft.places]
         return {place: earlier[self.numbers[place]] for place in places if self.numbers[place] in earlier}
+
+    async def _appended(self, drafts: Sequence[ReportDraft]) -> AppendRequest:
+        """Return the append, decided in a thread if it reads the log for the partitions of commands."""
+        subjects = [subject for draft in drafts for subject, _ in draft.decided]
+        if len(self.parts.feed.directory.partition_names) == 1 or not _are_commands(subjects):
+            return self._append_for(drafts)
+        return await asyncio.to_thread(self._append_for, drafts)
 
     def _append_for(self, drafts: Sequence[ReportDraft]) -> AppendRequest:
         """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
@@ -129,6 +136,10 @@ class _Message:
         decided = [change for draft in drafts for change in draft.decided]
         versions = {subject: version for draft in drafts for subject, version in draft.versions.items()}
         return append_for(self.parts, request, decided, versions, answer)
+
+
+def _are_commands(subjects: Sequence[str]) -> bool:
+    return all(subject.startswith("command/") for subject in subjects)
 
 
 def _first(drafts: Sequence[ReportDraft]) -> int:

@@ -15,12 +15,14 @@ from api.use_cases.commit import append_for, commit
 from api.use_cases.place_job import Placement, place, require_one_partition
 from api.use_cases.ports import JobParts, RequestContext
 from domain.directory.partition_states import ACTIVE, require_takes_jobs, state_of
-from domain.directory.partitions import operation_table, partition_document
-from domain.errors import Unknown
+from domain.directory.partitions import identity_of, operation_table, partition_document
+from domain.directory.state import Directory
+from domain.errors import Refused, Unknown
 from domain.events import Decided
 from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
+from domain.partition_numbers import PartitionIdentity
 from store.event_log import EventLog
 from store.quota_counts import unfinished_count
 from store.requests import AppendRequest, Committed
@@ -75,13 +77,15 @@ async def _append_jobs(
 
     async def decide() -> AppendRequest:
         placement = await place(parts, specs, request.actor)
-        _, name = partition = placement.partition
-        # A concurrent change of the partition is a conflict: no job follows the event that ends the intake.
-        version = directory.version(partition.subject)
-        if state_of(partition_document(directory, name)) != ACTIVE:
+        if not _takes_jobs(directory, placement.partition):
             await parts.feed.catch_up()
-            require_takes_jobs(partition_document(directory, name), name)
-            version = directory.version(partition.subject)
+            placement = await place(parts, specs, request.actor)
+        partition = placement.partition
+        require_takes_jobs(partition_document(directory, partition.name), partition.name)
+        if not _takes_jobs(directory, partition):
+            raise Refused(f"the partition {partition.name} was removed")
+        # Every later change of the partition is a conflict: no job follows the event that ends the intake.
+        version = directory.version(partition.subject)
         await require_one_partition(parts.aggregates, directory, specs, partition)
         decided, answers = await _decided(parts, request, jobs, original, placement)
         answer = orjson.dumps(answer_of(answers))
@@ -91,6 +95,12 @@ async def _append_jobs(
     done = await commit(parts, decide)
     assert done is not None, "a submission has events"
     return done
+
+
+def _takes_jobs(directory: Directory, partition: PartitionIdentity) -> bool:
+    """Return whether a partition takes jobs. Another one may have its name by now."""
+    is_there = identity_of(directory, partition.name) == partition
+    return is_there and state_of(partition_document(directory, partition.name)) == ACTIVE
 
 
 async def _decided(

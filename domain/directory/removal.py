@@ -9,11 +9,13 @@ from domain.access.validation import mentions, without
 from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_without
 from domain.directory.partition_labs import naming_partition
+from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
 from domain.directory.tokens import revoked
 from domain.errors import Refused, display_name
 from domain.events import Decided
+from domain.partition_numbers import EVERYBODY
 from domain.system.state import System
 
 # The maximum number of names in a message, because advice for the user follows the names.
@@ -117,6 +119,12 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
     if partition is not None:
         named = f"the configuration of {display_name('partition', partition)} names"
         raise Refused(f"{named} {display_name('lab-controller', name)}; drop it there first")
+    if number_of_lab(directory, name) == EVERYBODY:
+        # A lab of its name would be in `default`, which does not know its systems.
+        lab = display_name("lab-controller", name)
+        raise Refused(
+            f"{lab} is in no partition; let the configuration of default name it, and drop it again"
+        )
     tokens = revoked(
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
     )

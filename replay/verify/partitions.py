@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from domain.events import Recorded
 from domain.partition_numbers import DEFAULT_PARTITION, EVERYBODY, PartitionIdentity
@@ -23,7 +23,7 @@ class PartitionRecomputations:
         self.of = {
             identity.number: Recomputation(identity, history) for identity in (DEFAULT_PARTITION, *others)
         }
-        self._never_created = RecomputationCounts()
+        self._unread = RecomputationCounts()
 
     def take_all(self, log: Iterable[Recorded]) -> Iterator[DecisionDifference]:
         """Yield the differences in whole commits of a log, which may lack `SKIPPED_EVENTS`."""
@@ -32,31 +32,31 @@ class PartitionRecomputations:
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[DecisionDifference]:
         """Yield the differences in a commit. Commits of other processes have none."""
-        basis = commit[0].stamp.basis
-        if basis is not None and basis.partition not in self.of:
-            yield from self._never_created_decided(commit)
-        for recomputation in self._readers(commit[0].partition):
+        basis, readers = commit[0].stamp.basis, self._readers(commit[0].partition)
+        if basis is not None and self.of.get(basis.partition) not in readers:
+            yield from self._never_read(commit)
+        for recomputation in readers:
             yield from recomputation.take(commit)
 
-    def _readers(self, partition: int) -> Iterable[Recomputation]:
+    def _readers(self, partition: int) -> Collection[Recomputation]:
         if partition == EVERYBODY:
             return self.of.values()
         reader = self.of.get(partition)
         return () if reader is None else (reader,)
 
-    def _never_created_decided(self, commit: Sequence[Recorded]) -> Iterator[DecisionDifference]:
+    def _never_read(self, commit: Sequence[Recorded]) -> Iterator[DecisionDifference]:
         decided_commit = decided(commit)
         assert decided_commit is not None, "it has a basis"
         for difference in _all_of(decided_commit):
-            self._never_created.differences += 1
-            self._never_created.decisions += 1
+            self._unread.differences += 1
+            self._unread.decisions += 1
             yield difference
 
     @property
     def counts(self) -> RecomputationCounts:
         """Return the sums of the counts of all partitions."""
         total = RecomputationCounts()
-        for counts in (*(each.counts for each in self.of.values()), self._never_created):
+        for counts in (*(each.counts for each in self.of.values()), self._unread):
             total.decisions += counts.decisions
             total.commits += counts.commits
             total.differences += counts.differences

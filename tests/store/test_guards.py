@@ -14,7 +14,7 @@ from domain.events import TOPICS, Change, Event, event
 from postgres.errors import DatabaseAway
 from store.datastore import connect
 from store.event_log import EventLog
-from store.lease import SCHEDULER, Lease
+from store.lease import Lease
 from store.migrate import migrate
 from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.readiness import database_state
@@ -144,12 +144,12 @@ def test_append__another_session_holds_the_lock__fails_soon_and_readiness_report
 ) -> None:
     owner.execute("ALTER FUNCTION log.append SET lock_timeout = '100ms'")
     owner.execute("ALTER FUNCTION log.append_hangs SET lock_timeout = '100ms'")
-    assert not database_state(log, SCHEDULER, 0).append_hangs
+    assert not database_state(log, 0).append_hangs
     with owner.transaction():
         owner.execute(f"LOCK TABLE log.writer IN {mode} MODE".encode())
         with pytest.raises(DatabaseAway, match="lock timeout"):
             log.append([append_to("a")])
-        said = database_state(log, SCHEDULER, 0)
+        said = database_state(log, 0)
         finding = CHECKS["database"](ReadinessState(said, False, 0, 0, 0, 0.0))
         assert finding.fault == "an append hangs and blocks all others"
     log.append([append_to("a")])

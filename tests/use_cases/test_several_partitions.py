@@ -8,18 +8,20 @@ from typing import Any
 import orjson
 import pytest
 
+from api.use_cases import remove_partition as remove_partition_module
 from api.use_cases.change_partition import configure_partition, move_partition, would_configure
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.create_partition import create_partition
 from api.use_cases.import_systems import ImportItem, InputLocation, import_systems
 from api.use_cases.remove_document import remove_document
+from api.use_cases.remove_partition import remove_partition
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
 from domain.admission.configuration import stored_configuration
 from domain.admission.dependencies import JOB, Dependency
 from domain.contention.documents import locks_from_json, raising
 from domain.directory.events import LabControllerPartitionChanged
-from domain.directory.partition_states import DRAIN
+from domain.directory.partition_states import DRAIN, START
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
@@ -215,6 +217,10 @@ def test_lab__that_a_configuration_names__cannot_be_removed(gpu: Town) -> None:
     with pytest.raises(Refused, match="the configuration of partition gpu names lab controller lab-2"):
         gpu.ask(remove_document, as_admin(), "lab-controller", OTHER_LAB)
     names(gpu, GPU)
+    with pytest.raises(Refused, match="lab-2 is in no partition"):
+        gpu.ask(remove_document, as_admin(), "lab-controller", OTHER_LAB)
+    names(gpu, DEFAULT, OTHER_LAB)
+    names(gpu, DEFAULT)
     assert gpu.ask(remove_document, as_admin(), "lab-controller", OTHER_LAB) is not None
 
 
@@ -283,7 +289,7 @@ def test_job__across_two_partitions__all_faults_at_once(gpu: Town) -> None:
     assert [fault.message for fault in caught.value.faults] == [
         f"job {number} is in another partition than gpu",
         "system b is in another partition than gpu",
-        "a set needs 2 systems; the maximum of placed recipes (limits.placed_recipes) of gpu is 1",
+        "needs 2 systems; the maximum of placed recipes (limits.placed_recipes) is 1 in partition gpu",
     ]
     assert gpu.log.end() == before
     assert columns(gpu, submitted(gpu, of(DEFAULT, depends_on=(Dependency(JOB, number),)))[1]) == {1}
@@ -310,3 +316,74 @@ def test_import__of_systems_of_several_partitions__refused(gpu: Town) -> None:
         gpu.ask(import_systems, as_admin(), items, [])
     assert gpu.log.end() == before
     assert columns(gpu, gpu.ask(import_systems, as_admin(), items[:1], [])) == {1}
+
+
+@pytest.fixture
+def _no_read_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let removals find no unfinished sets: there is no projector here."""
+
+    async def none(*_: object) -> list[int]:
+        return []
+
+    monkeypatch.setattr(remove_partition_module, "_unfinished_sets", none)
+
+
+@pytest.mark.usefixtures("_no_read_models")
+def test_submission__partition_is_removed_or_made_anew_before_it__no_job_of_a_removed_number(
+    gpu: Town,
+) -> None:
+    """The first process still has the draining partition."""
+    usable(gpu, "a")
+    gpu.ask(move_partition, as_admin(), GPU, DRAIN)
+    number = number_of(gpu, GPU)
+    gpu.ask(remove_partition, as_admin(), GPU, force=True, process=1)
+    with pytest.raises(FaultyInput, match='there is no partition "gpu"'):
+        submitted(gpu, of(GPU))
+    gpu.ask(create_partition, as_admin(), GPU, process=1)
+    assert columns(gpu, submitted(gpu, of(GPU))[1]) == {number + 1}
+
+
+@pytest.mark.usefixtures("_no_read_models")
+@pytest.mark.parametrize("meanwhile", ["started", "removed"])
+def test_removal__partition_changes_meanwhile__is_refused(gpu: Town, meanwhile: str) -> None:
+    gpu.ask(move_partition, as_admin(), GPU, DRAIN)
+
+    def change() -> None:
+        if meanwhile == "removed":
+            gpu.ask(remove_partition, as_admin(), GPU, force=True)
+        else:
+            for move in (START, DRAIN):
+                gpu.ask(move_partition, as_admin(), GPU, move)
+
+    with (
+        gpu.scene.apis[1].appended.preceded(change),
+        pytest.raises(Refused, match="changed during its removal"),
+    ):
+        gpu.ask(remove_partition, as_admin(), GPU, force=True, process=1)
+    assert (gpu.document_of("partition", GPU) is None) == (meanwhile == "removed")
+
+
+@pytest.mark.parametrize("first", [GPU, DEFAULT])
+def test_lab__named_by_two_at_once__one_configuration_names_it(gpu: Town, first: str) -> None:
+    second = DEFAULT if first == GPU else GPU
+    with gpu.scene.apis[1].appended.preceded(lambda: names(gpu, first, LAB)), pytest.raises(FaultyInput):
+        names(gpu, second, LAB, process=1)
+    assert partition_of_lab(gpu, LAB) == (number_of(gpu, GPU) if first == GPU else 1)
+
+
+def test_import__ends_a_recipe_while_the_lab_of_another_system_moves__is_decided_again(gpu: Town) -> None:
+    """The first attempt conflicts, although the number of the recipe would do for the whole commit."""
+    gpu.ask(change_system, as_admin(), "b", NewSystemValues(lab_controller=OTHER_LAB), lambda _: None)
+    gpu.ask(register_system, as_admin(), {**NEW, "arches": ["x86_64"], "type": "Machine"})
+    gpu.scene.scheduler.begin()
+    gpu.scene.scheduler.settle()
+    submitted(gpu, of(None, RecipeSetSpec(Priority.Normal, (recipe(named("new")),))))
+    gpu.scene.scheduler.settle()
+    assert gpu.state("system/new").recipe_id is not None
+    broken = NewSystemValues(condition="Broken", reason="smoke")
+    items = [
+        ImportItem(InputLocation("systems[0]"), "new", {}, broken),
+        ImportItem(InputLocation("systems[1]"), "b", {}, NewSystemValues(owner="ada")),
+    ]
+    with gpu.scene.apis[1].appended.preceded(lambda: names(gpu, GPU, OTHER_LAB)), pytest.raises(FaultyInput):
+        gpu.ask(import_systems, as_admin(), items, [], process=1)

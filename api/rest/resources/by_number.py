@@ -58,8 +58,9 @@ async def find(
     if not rows:
         raise Unknown(display_name(kind, number))
     resp.etag = str(versions[0]["version"])
-    names = await partitions.names_at(parts, at)
-    row = {**rows[0], "partition": names[rows[0]["partition"]]}
+    partition = rows[0]["partition"]
+    names = await partitions.names_at(parts, at, [partition])
+    row = {**rows[0], "partition": names[partition]}
     return FoundRow(at, row, others)
 
 

@@ -150,7 +150,7 @@ class LabControllers(Documents):
 
     async def _further_fields(self, req: Request, at: At) -> Callable[[str], dict[str, Any]]:
         # `_shown` needs the names of all partitions of this read.
-        await partitions.names_at(self._parts, at)
+        await partitions.lab_partitions(self._parts, at)
         heard: dict[str, datetime] = {}
         if req.get_param("as_of") is None:
             heard = await asyncio.to_thread(self._parts.contacts.last_heard)

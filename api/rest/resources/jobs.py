@@ -94,7 +94,7 @@ class Jobs:
         params = {"at": page.position, "limit": page.limit, "before": page.after, **filters}
         found = await reader.rows(job_ids_query(filters), params)
         jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
-        names = await partitions.names_at(self._parts, page.at)
+        names = await partitions.names_at(self._parts, page.at, (job["partition"] for job in jobs))
         listed = [listed_job(job, names) for job in jobs]
         paging.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
 

@@ -132,14 +132,16 @@ class Recipes:
             return
         page = await paging.read_page(req, self._parts, first=QUEUE_START)
         number = await partitions.number_at(self._parts, page.at, asked.partition)
-        partition_names = await partitions.names_at(self._parts, page.at)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
         params = {"at": page.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
-        params["partitions"] = list(partition_names) if number is None else [number]
+        all_partitions = await partitions.numbers_at(self._parts, page.at) if number is None else [number]
+        params["partitions"] = all_partitions
         rows = await self._parts.reader.rows("queue", params)
         weights, held_back = await asyncio.gather(
             weights_of(self._parts, page.at, rows), self._held_back(page.at, rows)
         )
+        numbers = [row["partition"] for row in rows]
+        partition_names = await partitions.names_at(self._parts, page.at, numbers)
         named = ({**row, "partition": partition_names[row["partition"]]} for row in rows)
         recipes = [queued_recipe(*each) for each in zip(named, weights, held_back, strict=True)]
         last = rows[-1] if rows else None
@@ -167,7 +169,8 @@ class Recipes:
         await self._parts.reader.reach(position, self._parts.max_waits.position_wait_seconds)
         params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}
         rows = {row["recipe_id"]: row for row in await self._parts.reader.rows("queue_of", params)}
-        names = await partitions.names_at(self._parts, At(position))
+        numbers = [row["partition"] for row in rows.values()]
+        names = await partitions.names_at(self._parts, At(position), numbers)
         recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
         recipes = [{**recipe, "partition": names[recipe["partition"]]} for recipe in recipes]
         page = replace(page, at=page.at._replace(position=position))

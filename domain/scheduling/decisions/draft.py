@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from domain.events import Batch, Event
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
+from domain.system.state import System
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,21 @@ class Draft:
         for subject, event in events:
             before = self.partition.apply_tentatively(subject, event)
             self._expected.setdefault(subject, before.version)
+            if isinstance(before, System) and before.recipe_id is None:
+                # Its lab may leave the partition before the commit. With a recipe on the system it cannot.
+                self._depend_on_lab(before.lab_controller)
             self._events.append((subject, event))
 
     def depend_on(self, subjects: Iterable[str]) -> None:
         """Add directory entries to the version check of the commit."""
         for subject in subjects:
             self._expected.setdefault(subject, self.partition.directory.version(subject))
+
+    def _depend_on_lab(self, lab: str) -> None:
+        subject = f"lab-controller/{lab}"
+        # A lab that was removed long ago has no version here, and cannot move.
+        if self.partition.directory.version(subject):
+            self.depend_on((subject,))
 
     def __bool__(self) -> bool:
         return bool(self._events)

@@ -166,6 +166,20 @@ def test_commit__about_systems_of_both__each_folds_its_own(world: TwoPartitions)
     assert (world.both[DEFAULT].systems["a"], world.both[OTHERS].systems.get("x")) == before
 
 
+def test_decision_on_a_pending_system__lab_leaves_before_its_commit__is_in_conflict(
+    world: TwoPartitions,
+) -> None:
+    held = submit(world, DEFAULT, "a")
+    world.settle_both()
+    world.turn_to(DEFAULT)
+    world.complete(held)
+    decisions = decide(world.partition, 1, world.now)
+    world.partition.rollback()
+    assert [event.TOPIC for _, event in decisions[0].events] == ["system.idle"]
+    world.move_lab("lab-1", OTHERS)
+    assert world.in_conflict(decisions)
+
+
 def test_grant__lab_leaves_before_its_commit__is_in_conflict(world: TwoPartitions) -> None:
     submit(world, DEFAULT, "a")
     decisions = decide(world.partition, 1, world.now)

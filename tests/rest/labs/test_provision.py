@@ -18,6 +18,7 @@ PLACING = {"host_requires", "distro_requires", "autopick", "locks"}
 ADMISSION = {"depends_on", "reasons"}
 OF_JOB = {
     "whiteboard",
+    "partition",
     "user",
     "group",
     "retention_tag",
