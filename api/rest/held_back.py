@@ -12,6 +12,7 @@ from typing import Any
 
 from api.rest import concerned_partitions, paging
 from api.rest.explainer_answers import ask
+from api.rest.partitions import document_of
 from api.rest.ports import ExplainParts, RecipeParts
 from domain.admission.dependencies import dependency_to_json
 from domain.admission.job_filters import JobFilters
@@ -39,7 +40,7 @@ async def _held_back_in(
         ("document", {"kind": KIND, "name": identity.name, "at": at.position}),
         ("conditional_sets", {"recipe_set_ids": set_ids}),
     )
-    if documents and _has_rules(documents[0]["document"]):
+    if _has_rules(document_of(identity, documents)):
         asked = set_ids
     else:
         asked = [row["recipe_set_id"] for row in conditional]
@@ -65,9 +66,8 @@ async def admission_of(parts: RecipeParts, at: At, recipe_set_id: int) -> dict[s
         parts.reader.rows("document", {"kind": KIND, "name": identity.name, "at": at.position}),
     )
     assert isinstance(recipe_set, RecipeSet), "the read models have the set"
-    applying = JobFilters(job_filters_of(documents[0]["document"] if documents else {})).applying(
-        recipe_set.facts
-    )
+    job_filters = job_filters_of(document_of(identity, documents))
+    applying = JobFilters(job_filters).applying(recipe_set.facts)
     return {
         "depends_on": [dependency_to_json(each) for each in recipe_set.depends_on],
         "job_filter": None if applying is None else {"name": applying.name, "action": applying.action},

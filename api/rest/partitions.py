@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from api.rest.ports import ReadParts
 from domain.directory.partition_states import state_of
-from domain.directory.partitions import DEFAULT, KIND, LAB
+from domain.directory.partitions import DEFAULT, KIND, LAB, Document
 from domain.errors import Unknown, display_name
-from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY, PartitionIdentity
 from projections.reader import At
 from projections.sql import ANY_LAB
 
@@ -86,6 +86,12 @@ async def lab_partitions(parts: ReadParts, at: At) -> LabPartitions:
     rows = await parts.reader.rows("moved_labs", {"at": at.position})
     moved = {row["name"]: row["partition"] for row in rows}
     return LabPartitions(moved, await names_at(parts, at, moved.values()))
+
+
+def document_of(identity: PartitionIdentity, rows: Sequence[Row]) -> Document:
+    """Return the document of a partition from the rows of its name; empty if another one has the name."""
+    document: Document = rows[0]["document"] if rows else {}
+    return document if document.get("number", DEFAULT_NUMBER) == identity.number else {}
 
 
 async def listed_partitions(parts: ReadParts, at: At) -> list[Row]:

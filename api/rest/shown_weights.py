@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from api.rest import concerned_partitions, paging
 from api.rest.explainer_answers import ask
+from api.rest.partitions import document_of
 from api.rest.ports import ExplainParts
 from domain.contention.weights import WeightSettings, ticks
 from domain.directory.partitions import KIND, configuration_of
@@ -94,5 +95,5 @@ async def _settings(
         ("document", {"kind": KIND, "name": identity.name, "at": at.position}),
         ("declaring_sets", {"recipe_set_ids": set_ids}),
     )
-    settings = configuration_of(documents[0]["document"] if documents else {}).weights
+    settings = configuration_of(document_of(identity, documents)).weights
     return settings, {row["recipe_set_id"] for row in declaring}

@@ -20,6 +20,8 @@ OF_ONE_PARTITION: Final = OF_JOBS | COMMAND | OF_LABS
 """Kinds of subjects that belong to one partition; all others, such as users and pools, concern all."""
 
 CREATED: Final = "partition.created"
+REMOVED: Final = "partition.removed"
+SUBMITTED: Final = "recipe-set.submitted"
 LAB_MOVED: Final = "lab-controller.partition-changed"
 SYSTEM_MOVED: Final = "system.lab-controller-changed"
 GRANTS: Final = frozenset({"recipe.scheduled", "recipe.locked"})
@@ -31,15 +33,18 @@ class PartitionColumn(Invariant):
     Jobs, recipe sets and recipes never change their partition. Systems and lab controllers are in that of
     their lab. A command follows the event that caused it. What a commit does to systems or commands beside a
     job is in the partition of the job. Decisions are in the partition of their basis. Logs from before
-    partitions have no column: the check begins with the first event that has one.
+    partitions have no column: the check begins with the first event that has one. No cause is an event of
+    another partition, and no job is submitted into a partition that does not exist.
     """
 
     name = "partition_column"
-    topics = (CREATED, SYSTEM_MOVED)
+    topics = (CREATED, REMOVED, SUBMITTED, SYSTEM_MOVED)
 
     def __init__(self) -> None:
         self._has_begun = False
         self._created = {DEFAULT_PARTITION}
+        # The number of each partition that exists, by name.
+        self._existing: dict[str, int] = {}
         self._by_position = PartitionsByPosition()
         self._commands: dict[str, int] = {}
         # The labs that systems leave in this commit.
@@ -49,9 +54,15 @@ class PartitionColumn(Invariant):
         system = world.systems.get(record.name)
         if record.topic == CREATED:
             self._created.add(record.data["number"])
+            self._existing[record.name] = record.data["number"]
+        elif record.topic == REMOVED:
+            self._existing.pop(record.name, None)
+        elif record.topic == SUBMITTED:
+            if record.partition not in (EVERYBODY, DEFAULT_PARTITION, *self._existing.values()):
+                what = f"submitted into partition {record.partition}, which does not exist"
+                yield self.violation([record.position], [record.subject], what)
         elif system is not None:
             self._left.append(system.lab)
-        yield from ()
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         records = commit.records
@@ -76,6 +87,15 @@ class PartitionColumn(Invariant):
             yield f"it belongs to partition {partition}, but concerns partition {expected}"
         if partition and partition not in self._created:
             yield f"it belongs to partition {partition}, which was never created"
+        yield from self._causes_elsewhere(records, partition)
+
+    def _causes_elsewhere(self, records: Sequence[EventRecord], partition: int | str) -> Iterator[str]:
+        """Yield a fault for each cause that is an event of another partition."""
+        for cause in dict.fromkeys(record.cause for record in records):
+            if cause.startswith("event/"):
+                of_cause = self._by_position.at(int(cause.removeprefix("event/")))
+                if of_cause not in (EVERYBODY, partition):
+                    yield f"it belongs to partition {partition}, but its cause {cause} to {of_cause}"
 
     def _expected(self, world: FoldedWorld, records: Sequence[EventRecord]) -> int | None:
         """Return the number that the column should have; None if all subjects are unknown."""

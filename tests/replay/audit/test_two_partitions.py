@@ -307,6 +307,27 @@ def test_column__partition_that_was_never_created__is_found() -> None:
     assert any("never created" in what for what in found(story))
 
 
+def test_job__submitted_into_a_removed_partition__is_found() -> None:
+    story = two_partitions()
+    story.partition = THERE
+    story.job(5, {5: only("c")})
+    assert found(story) == []
+    story.commit(("partition/there", PartitionRemoved()), partition=EVERYBODY)
+    story.job(6, {6: only("c")})
+    (what,) = found(story)
+    assert "which does not exist" in what
+
+
+def test_decision__because_of_an_event_of_another_partition__is_found() -> None:
+    story = two_partitions()
+    story.job(5, {5: only("b")})
+    position = story.end
+    story.partition = THERE
+    story.job(6, {6: only("c")})
+    story.decide([queued(6)], cause=f"event/{position}")
+    assert any(f"its cause event/{position} to {HERE}" in what for what in found(story))
+
+
 def test_grant__of_one_set_in_two_partitions__is_found() -> None:
     story = two_partitions()
     story.job(5, {5: only("b"), 6: only("c")})
