@@ -67,9 +67,10 @@ class LogFiller:
         self._policies(document["pools"])
         self._hear_labs()
         for number, some in enumerate(_batches(systems, SYSTEMS_PER_COMMIT)):
-            self.catch_up()
             by_partition = self._by_partition(some, lambda system: system["lab_controller"])
             for partition, each in by_partition.items():
+                # The systems before may have joined the same pools.
+                self.catch_up()
                 self._append([decided for system in each for decided in _registered(system)], partition)
             self._on_progress("systems", min(len(systems), (number + 1) * SYSTEMS_PER_COMMIT), len(systems))
         self.catch_up()
