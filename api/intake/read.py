@@ -160,7 +160,7 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
     if parsed.document.get("retention_tag", "") == "":
         parsed.document["retention_tag"] = context.tags.default
     named = parsed.document.get("partition")
-    rules = context.rules(named if named in names.partitions else None)
+    rules = context.rules(named if isinstance(named, str) and named in names.partitions else None)
     required = read_requirements(parsed.document, names)
     recipes = required.of_recipes
     job, findings = check_document(

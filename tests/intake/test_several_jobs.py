@@ -120,3 +120,8 @@ def test_set__larger_than_the_maximum_of_placed_recipes__is_a_fault_of_each_such
     assert [message for _, message in faults_in(job_xml(), rules=limited_to(0))] == [
         "needs 1 system; the maximum of placed recipes (limits.placed_recipes) is 0"
     ]
+
+
+@pytest.mark.parametrize("partition", [{}, [], 1, True])
+def test_partition__of_another_type__is_a_fault(partition: Any) -> None:
+    assert [where for where, _ in faults_in(job_document(partition=partition))] == ["partition"]

@@ -35,6 +35,7 @@ class JobFilters:
         "List the job filters, in the order in which they are taken",
         answers.JobFilterList,
         queries.JobFilterPage,
+        refuses=(404,),
     )
     async def on_get_list(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first=_FIRST)
