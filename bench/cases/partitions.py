@@ -15,6 +15,7 @@ from domain.directory.partitions import DEFAULT
 from replay.workload.generated_queue import generate_filters, generate_sets
 
 SECOND: Final = "second"
+COUNTERS: Final = ("scheduler_commits", "scheduler_commits_reread")
 
 Document = dict[str, Any]
 
@@ -36,22 +37,27 @@ def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         sets = generate_sets(filters, sizes.seed, range(1, (sizes.sets or 1) + 1))
         filler.queue(sets, sizes.queued // len(halves), partition)
     settle(cluster, (DEFAULT, SECOND))
+    # The schedulers store their last counts when they end, so those of the preparation can be left out.
+    cluster.stop("scheduler")
+    cluster.start("scheduler")
+    settle(cluster, (DEFAULT, SECOND))
     wait_for_projectors(cluster)
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     """Measure from the first system that is available to the last allocation of both partitions.
 
-    `reread_percent` is the share of the commits of both schedulers that they had to read from the log again.
+    `reread_percent` is the share of the commits of both schedulers that they had to read from the log again,
+    since they were started after the preparation.
     """
+    counted_before = _commits(cluster)
     before = enable(cluster, (DEFAULT, SECOND))
     lag = wait_for_projectors(cluster)
     span = span_of(cluster.log, "system.scheduled", before)
     shares = [count for _, count in cluster.log.rows(SQL["allocations_by_partition"], (before,))]
-    # Each process writes its last counts when it ends.
     cluster.stop("scheduler")
-    counted = dict(cluster.log.rows(SQL["scheduler_commits"], ()))
-    commits, reread = (counted.get(f"scheduler_commits{kind}", 0.0) for kind in ("", "_reread"))
+    counted = _commits(cluster)
+    commits, reread = (counted[name] - counted_before[name] for name in COUNTERS)
     return {
         "allocations": span.events,
         "allocations_of_the_smaller_half": min(shares),
@@ -59,6 +65,12 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "allocations_per_second": round(span.per_second),
         "events_per_second": round(EVENTS_OF_A_GRANT * span.per_second),
         "seconds": round(span.seconds, 3),
+        "commits": commits,
         "reread_percent": round(100 * reread / commits, 2),
         "projectors_behind_seconds": round(lag, 2),
     }
+
+
+def _commits(cluster: BenchCluster) -> dict[str, float]:
+    """Return the stored counts of commits, and of those that were read again."""
+    return {**dict.fromkeys(COUNTERS, 0.0), **dict(cluster.log.rows(SQL["scheduler_commits"], ()))}
