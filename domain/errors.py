@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -78,6 +78,9 @@ class TooOften(LabledgerError):
         super().__init__(message)
 
 
+# The maximum number of names in a message.
+MAX_NAMED: Final = 10
+
 WORDS: Final = {
     "user": "user",
     "group": "group",
@@ -107,6 +110,12 @@ def display_subject(subject: str) -> str:
     """Return `recipe set 23` for the subject `recipe-set/23`; an unknown kind is shown as it is."""
     kind, _, name = subject.partition("/")
     return f"{WORDS.get(kind, kind)} {name}"
+
+
+def listed(names: Sequence[str], max_named: int = MAX_NAMED, between: str = ", ") -> str:
+    """Return the first names and the number of the others; advice may follow them in a message."""
+    more = len(names) - max_named
+    return between.join(names[:max_named]) + (f" and {more} more" if more > 0 else "")
 
 
 def unknown_name(kind: str, name: str | int) -> str:

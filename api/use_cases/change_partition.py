@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from api.use_cases.commit import append_for, commit, require_expected, wait_until_reflected
-from api.use_cases.move_labs import Moving, moving
+from api.use_cases.commit import commit, require_expected, wait_until_reflected
+from api.use_cases.move_labs import Moving, append_with, moving
 from api.use_cases.ports import JobParts, RequestContext, WriteParts
 from api.use_cases.rights import require_admin
 from domain.admission.configuration import Configuration
@@ -194,8 +194,4 @@ def _append(
         return None
     partition = subject(KIND, name)
     versions = {partition: parts.feed.directory.version(partition)}
-    decided = [(partition, event) for event in events]
-    if labs is None:
-        return append_for(parts, request, decided, versions)
-    append = append_for(parts, request, [*decided, *labs.decided], {**versions, **labs.versions})
-    return replace(append, joins_seen=labs.seen) if labs.decided else append
+    return append_with(parts, request, [(partition, event) for event in events], versions, labs)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from api.use_cases.ports import WriteParts
+from api.use_cases.commit import append_for
+from api.use_cases.ports import RequestContext, WriteParts
 from domain.directory.partition_labs import LabMove, move_labs
 from domain.directory.partitions import LAB, identities, systems_of_lab
 from domain.events import Decided, subject
 from domain.system.state import System
+from store.requests import AppendRequest
 
 
 class Moving(NamedTuple):
@@ -46,3 +49,17 @@ async def moving(
     systems = [state for state in found.values() if isinstance(state, System)]
     versions |= {system.subject: system.version for system in systems}
     return Moving(move_labs(moves, systems), versions, seen)
+
+
+def append_with(
+    parts: WriteParts,
+    request: RequestContext,
+    decided: Decided,
+    versions: Mapping[str, int],
+    labs: Moving | None,
+) -> AppendRequest:
+    """Return the append of decided events of a partition, and of the moves of its labs."""
+    if labs is None:
+        return append_for(parts, request, decided, versions)
+    append = append_for(parts, request, [*decided, *labs.decided], {**labs.versions, **versions})
+    return replace(append, joins_seen=labs.seen) if labs.decided else append

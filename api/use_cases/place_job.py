@@ -61,21 +61,18 @@ async def _place(
     The flag says whether it could serve them.
     """
     directory = parts.feed.directory
-    candidates = _active(directory) if named is None else [_existing(directory, named)]
-    last = DEFAULT_PARTITION if named is None else candidates[0]
-    without_lab: Placement | None = None
+    last = DEFAULT_PARTITION if named is None else _existing(directory, named)
+    # `default` is chosen in any case, also while it takes no jobs: that is what the submitter has to know.
+    candidates = [last, *(each for each in _active(directory) if each != last)] if named is None else [last]
+    placements: list[Placement] = []
     for partition in candidates:
         chosen = [await distro_trees(parts, spec, submitter, partition.number) for spec in specs]
-        placement = Placement(partition, [trees.tree_ids for trees in chosen])
-        if not any(trees.hopeless for trees in chosen):
-            return True, placement
-        if partition == last:
-            without_lab = placement
-    if without_lab is None:
-        # It takes no jobs, so it is no candidate.
-        chosen = [await distro_trees(parts, spec, submitter, last.number) for spec in specs]
-        without_lab = Placement(last, [trees.tree_ids for trees in chosen])
-    return False, without_lab
+        placements.append(Placement(partition, [trees.tree_ids for trees in chosen]))
+        if not any(trees.hopeless for trees in chosen) and (
+            named is not None or _is_active(directory, partition)
+        ):
+            return True, placements[-1]
+    return False, placements[0]
 
 
 def _named(specs: Sequence[JobSpec]) -> str | None:
@@ -94,11 +91,11 @@ def _existing(directory: Directory, name: str) -> PartitionIdentity:
 
 
 def _active(directory: Directory) -> list[PartitionIdentity]:
-    return [
-        identity
-        for identity in identities(directory)
-        if state_of(partition_document(directory, identity.name)) == ACTIVE
-    ]
+    return [identity for identity in identities(directory) if _is_active(directory, identity)]
+
+
+def _is_active(directory: Directory, partition: PartitionIdentity) -> bool:
+    return state_of(partition_document(directory, partition.name)) == ACTIVE
 
 
 async def require_one_partition(

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
-from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected, wait_until_reflected
-from api.use_cases.move_labs import moving
+from api.use_cases.commit import commit, commit_aggregates, require_expected, wait_until_reflected
+from api.use_cases.move_labs import append_with, moving
 from api.use_cases.ports import JobParts, RequestContext
 from api.use_cases.rights import require_admin
 from domain.directory.events import PartitionRemoved
@@ -69,12 +69,8 @@ async def remove_partition(
             # It may have taken jobs after the look at its unfinished sets.
             raise Refused(f"partition {name} was changed during its removal; repeat the removal")
         moves = await moving(parts, moves_from(directory, partition.number), seen=seen)
-        versions = {partition.subject: version}
         removal: Decided = [(partition.subject, PartitionRemoved())]
-        if moves is None:
-            return append_for(parts, request, removal, versions)
-        append = append_for(parts, request, [*moves.decided, *removal], {**moves.versions, **versions})
-        return replace(append, joins_seen=moves.seen)
+        return append_with(parts, request, removal, {partition.subject: version}, moves)
 
     return await wait_until_reflected(parts, await commit(parts, decide))
 

@@ -18,21 +18,17 @@ from domain.directory.partitions import (
     partition_document,
 )
 from domain.directory.state import Directory
-from domain.errors import Fault, Refused, display_name, unknown_name
+from domain.errors import Fault, Refused, display_name, listed, unknown_name
 from domain.events import Decided
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY, PartitionIdentity
 from domain.system.state import System
 
-# The maximum number of systems in a message.
-MAX_NAMED = 10
-
 
 class LabMove(NamedTuple):
-    """The move of a lab from the partition `before` to `after`, by number; 0 stands for none."""
+    """The move of a lab to a partition, by number; 0 stands for none."""
 
     lab: str
-    before: int
-    after: int
+    partition: int
 
 
 def labs_named_by(directory: Directory, partition: str) -> tuple[str, ...]:
@@ -71,8 +67,7 @@ def moves_to(directory: Directory, partition: PartitionIdentity, labs: Collectio
         wanted |= {
             lab: EVERYBODY for lab in before if lab not in labs and directory.get(LAB, lab) is not None
         }
-    moves = (LabMove(lab, number_of_lab(directory, lab), after) for lab, after in wanted.items())
-    return [move for move in moves if move.before != move.after]
+    return [LabMove(lab, number) for lab, number in wanted.items() if number_of_lab(directory, lab) != number]
 
 
 def labs_in(directory: Directory, partition: int) -> list[str]:
@@ -82,7 +77,7 @@ def labs_in(directory: Directory, partition: int) -> list[str]:
 
 def moves_from(directory: Directory, partition: int) -> list[LabMove]:
     """Return the moves of all labs of a partition into none."""
-    return [LabMove(lab, partition, EVERYBODY) for lab in labs_in(directory, partition)]
+    return [LabMove(lab, EVERYBODY) for lab in labs_in(directory, partition)]
 
 
 def move_labs(moves: Iterable[LabMove], systems: Collection[System]) -> Decided:
@@ -95,7 +90,7 @@ def move_labs(moves: Iterable[LabMove], systems: Collection[System]) -> Decided:
         of_lab = [system for system in systems if system.lab_controller == move.lab]
         require_free(move.lab, of_lab)
         names = tuple(system.fqdn for system in of_lab)
-        decided.append((f"{LAB}/{move.lab}", LabControllerPartitionChanged(move.after, names)))
+        decided.append((f"{LAB}/{move.lab}", LabControllerPartitionChanged(move.partition, names)))
     return decided
 
 
@@ -107,6 +102,5 @@ def require_free(lab: str, systems: Iterable[System]) -> None:
         if system.recipe_id is not None or system.reservation is not None
     ]
     if taken:
-        more = f" and {len(taken) - MAX_NAMED} more" if len(taken) > MAX_NAMED else ""
-        listed = ", ".join(taken[:MAX_NAMED]) + more
-        raise Refused(f"{display_name(LAB, lab)} cannot change its partition: in use are {listed}")
+        in_use = listed(taken)
+        raise Refused(f"{display_name(LAB, lab)} cannot change its partition: in use are {in_use}")

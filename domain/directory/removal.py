@@ -13,13 +13,10 @@ from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
 from domain.directory.tokens import revoked
-from domain.errors import Refused, display_name
+from domain.errors import Refused, display_name, listed
 from domain.events import Decided
 from domain.partition_numbers import EVERYBODY
 from domain.system.state import System
-
-# The maximum number of names in a message, because advice for the user follows the names.
-MAX_NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
@@ -34,7 +31,7 @@ NEEDED_BY_SYSTEMS = ("user", "lab-controller")
 def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
     owned = sorted(system.fqdn for system in systems if system.owner == name)
     if owned:
-        raise Refused(f"{display_name('user', name)} owns {_listed(owned)}; give them to another user first")
+        raise Refused(f"{display_name('user', name)} owns {listed(owned)}; give them to another user first")
     require_admin_without(directory, name)
     tokens = revoked(token_id for token_id, _ in directory.tokens_of(name))
     return [
@@ -93,9 +90,7 @@ def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> direct
 def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
     owned = sorted(pool for pool, entry in directory.items("pool") if entry.document["owner_group"] == name)
     if owned:
-        raise Refused(
-            f"{display_name('group', name)} owns {_listed(owned)}; give them to another group first"
-        )
+        raise Refused(f"{display_name('group', name)} owns {listed(owned)}; give them to another group first")
     return [*remove_references(directory, "group", name), (f"group/{name}", directory_events.GroupRemoved())]
 
 
@@ -113,7 +108,7 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
         system.fqdn for system in systems if system.lab_controller == name and system.condition != "Removed"
     )
     if present:
-        in_use = f"{display_name('lab-controller', name)} has {_listed(present)}"
+        in_use = f"{display_name('lab-controller', name)} has {listed(present)}"
         raise Refused(f"{in_use}; remove them, or move them to another lab, first")
     partition = naming_partition(directory, name)
     if partition is not None:
@@ -134,11 +129,6 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
 def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:
     """Return the removal only: the scheduler aborts the recipes that need the tree later."""
     return [(f"distro-tree/{name}", directory_events.DistroTreeRemoved())]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MAX_NAMED
-    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 _REMOVE: dict[str, Callable[[Directory, str, Iterable[System]], Decided]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +38,14 @@ def gpu(town: Town) -> Town:
     """Return a town with the partition gpu, which has no lab."""
     town.ask(create_partition, as_admin(), GPU)
     return town
+
+
+@pytest.fixture
+def scheduled(gpu: Town) -> Iterator[Town]:
+    """Yield the town with a scheduler of `default`, which ends also when a test fails."""
+    gpu.scene.scheduler.begin()
+    yield gpu
+    gpu.scene.scheduler.die()
 
 
 def configuration(**sections: Any) -> Any:
@@ -371,11 +380,13 @@ def test_lab__named_by_two_at_once__one_configuration_names_it(gpu: Town, first:
     assert partition_of_lab(gpu, LAB) == (number_of(gpu, GPU) if first == GPU else 1)
 
 
-def test_import__ends_a_recipe_while_the_lab_of_another_system_moves__is_decided_again(gpu: Town) -> None:
+def test_import__ends_a_recipe_while_the_lab_of_another_system_moves__is_decided_again(
+    scheduled: Town,
+) -> None:
     """The first attempt conflicts, although the number of the recipe would do for the whole commit."""
+    gpu = scheduled
     gpu.ask(change_system, as_admin(), "b", NewSystemValues(lab_controller=OTHER_LAB), lambda _: None)
     gpu.ask(register_system, as_admin(), {**NEW, "arches": ["x86_64"], "type": "Machine"})
-    gpu.scene.scheduler.begin()
     gpu.scene.scheduler.settle()
     submitted(gpu, of(None, RecipeSetSpec(Priority.Normal, (recipe(named("new")),))))
     gpu.scene.scheduler.settle()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
+from domain.errors import listed
 from domain.recipe.state import Recipe
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 
 # The maximum number of labs, recipes or trees in a list, because reasons are shown in table cells.
 MAX_NAMED: Final = 4
+
+_listed = partial(listed, max_named=MAX_NAMED)
 
 
 def tree_label(partition: Partition, tree_id: int | None) -> str:
@@ -22,7 +26,9 @@ def tree_label(partition: Partition, tree_id: int | None) -> str:
 
 def tree_locations(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> str:
     """Return `60 (Fedora-44) is in lab.south; 3 (Fedora-44) is in lab.east, lab.west`."""
-    return _listed([_tree_location(partition, labs, tree_id) for tree_id in dict.fromkeys(tree_ids)], "; ")
+    return _listed(
+        [_tree_location(partition, labs, tree_id) for tree_id in dict.fromkeys(tree_ids)], between="; "
+    )
 
 
 def tree_locations_by_recipe(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
@@ -44,13 +50,8 @@ def _by_recipe(texts: Mapping[int, str]) -> str:
     for recipe_id, text in texts.items():
         recipes.setdefault(text, []).append(str(recipe_id))
     items = (f"recipe{'s' if len(ids) > 1 else ''} {_listed(ids)}: {text}" for text, ids in recipes.items())
-    return _listed(list(items), "; ")
+    return _listed(list(items), between="; ")
 
 
 def _tree_location(partition: Partition, labs: Labs, tree_id: int | None) -> str:
     return f"{tree_label(partition, tree_id)} is in {_listed(sorted(labs.labs_with(tree_id))) or 'no lab'}"
-
-
-def _listed(words: Sequence[str], between: str = ", ") -> str:
-    more = len(words) - MAX_NAMED
-    return between.join(words[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
