@@ -99,6 +99,8 @@ def put_partition(client: Client, output: Output, name: str) -> None:
     """
     answer = client.put(client.path("partitions", name), {})
     output.line(answer, f"partition {name} {'created' if answer['added'] else 'unchanged'}")
+    if answer["added"] and not output.as_json:
+        note(f"next, name its labs: labledger partition configuration put FILE --partition {name}")
 
 
 @partition.command("remove")
@@ -154,7 +156,8 @@ def configuration(client: Client, output: Output, name: str, as_of: str | None) 
     operations = document.pop("operations")
     sections = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
     output.table(SETTINGS, [{"setting": name, "value": value} for name, value in _settings(sections)])
-    note(f"{counted(len(operations), 'own row')} of the operation table (all rows: labledger operations)")
+    rows = "labledger operations" if name == DEFAULT else f"labledger operations --partition {name}"
+    note(f"{counted(len(operations), 'own row')} of the operation table (all rows: {rows})")
 
 
 def _settings(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

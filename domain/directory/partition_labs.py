@@ -103,4 +103,7 @@ def require_free(lab: str, systems: Iterable[System]) -> None:
     ]
     if taken:
         in_use = listed(taken)
-        raise Refused(f"{display_name(LAB, lab)} cannot change its partition: in use are {in_use}")
+        raise Refused(
+            f"{display_name(LAB, lab)} cannot change its partition: in use are {in_use}; "
+            "disable the lab controller until its systems are free, then repeat the change"
+        )

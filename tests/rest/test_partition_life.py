@@ -141,6 +141,7 @@ def test_removal__of_a_partition_with_work__only_by_force(
     waits = submitted(client, west, partition="gpu")
     refused = client.delete(GPU)
     assert refused.status_code == 409 and "is active; drain or stop it" in refused.json()["detail"]
+    assert refused.json()["title"] == "Cannot remove a partition"
     client.post(f"{GPU}/{state}").raise_for_status()
     refused = client.delete(GPU)
     assert refused.status_code == 409 and "has 2 unfinished recipe sets" in refused.json()["detail"]

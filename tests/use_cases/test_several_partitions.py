@@ -153,7 +153,10 @@ def test_lab__that_cannot_move__nothing_is_stored(gpu: Town, fault: str) -> None
     before = gpu.log.end()
     wanted = configuration(lab_controllers=["lab-9" if fault == "unknown lab" else LAB])
     expected = {
-        "reserved": (Refused, r"lab-1 cannot change its partition: in use are a \(reserved\)"),
+        "reserved": (
+            Refused,
+            r"lab-1 cannot change its partition: in use are a \(reserved\); disable the lab",
+        ),
         "unknown lab": (FaultyInput, 'there is no lab controller "lab-9"'),
         "in two": (FaultyInput, "lab-1 is in partition default; drop it there first"),
     }

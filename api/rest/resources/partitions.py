@@ -83,7 +83,7 @@ class Partitions:
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation(
-        "Remove a partition that is draining or stopped, and empty; its labs are in no partition then",
+        "Remove a partition, which is draining or stopped, and empty; its labs are in no partition then",
         answers.PartitionRemoved,
         queries.ForceQuery,
         versioned=True,

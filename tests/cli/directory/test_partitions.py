@@ -29,7 +29,18 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert (rows["locks.most_overtaken"], rows["limits.placed_recipes"]) == ("8", "none")
     assert rows["lab_controllers"] == "none"
     assert "position" not in rows and len(rows) == 14
-    assert "1 own row of the operation table" in result.stderr
+    assert "1 own row of the operation table (all rows: labledger operations)" in result.stderr
+
+
+def test_hints__of_another_partition__name_it(server: LoopbackServer, run: Run) -> None:
+    server.on("PUT", "/partitions/gpu", Answer({"added": True}), Answer({"added": False}))
+    server.on("GET", "/partitions/gpu/configuration", Answer({"position": 4, **CHANGED}))
+    created = run("partition", "put", "gpu")
+    assert created.stdout == "partition gpu created\n"
+    assert "labledger partition configuration put FILE --partition gpu" in created.stderr
+    assert run("partition", "put", "gpu").stderr == ""
+    shown = run("partition", "configuration", "--partition", "gpu")
+    assert "all rows: labledger operations --partition gpu" in shown.stderr
 
 
 def test_configuration__for_machines__is_what_put_takes(
