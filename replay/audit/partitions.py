@@ -90,10 +90,11 @@ class PartitionColumn(Invariant):
         yield from self._causes_elsewhere(records, partition)
 
     def _causes_elsewhere(self, records: Sequence[EventRecord], partition: int | str) -> Iterator[str]:
-        """Yield a fault for each cause that is an event of another partition."""
+        """Yield a fault for each cause that is in another partition; `decisions` reports malformed ones."""
         for cause in dict.fromkeys(record.cause for record in records):
-            if cause.startswith("event/"):
-                of_cause = self._by_position.at(int(cause.removeprefix("event/")))
+            kind, _, position = cause.partition("/")
+            if kind == "event" and position.isdecimal():
+                of_cause = self._by_position.at(int(position))
                 if of_cause not in (EVERYBODY, partition):
                     yield f"it belongs to partition {partition}, but its cause {cause} to {of_cause}"
 
