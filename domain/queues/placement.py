@@ -6,8 +6,8 @@
      {"rule": "tag", "value": "product"}]
 
 A rule names a queue: the one that the job names, that of its user, its group, a fixed one, or that of a tag
-of the job. A name that is not a path is below the queue of the parent rule, or below root. The first rule that
-leads to an active leaf to which the user may submit decides, otherwise it is `root.default`.
+of the job. A name that is not a path is below the queue of the parent rule, or below root. The first rule
+that leads to an active leaf to which the user may submit decides, otherwise it is `root.default`.
 """
 
 from __future__ import annotations
