@@ -1,4 +1,4 @@
-"""The limits that a recipe set counts under: those of its queue and of all queues above (design 6.2).
+"""The limits that a recipe set counts under: those of its queue and of the queues above (design 6.2).
 
 Each limit has a capacity in systems or in jobs. A set counts with the number of its hosts under the first, and
 its job counts once under the second while something of it is placed. Entries for users and groups are for
