@@ -1,7 +1,7 @@
 """The limits that a recipe set counts under: those of its queue and of the queues above (design 6.2).
 
-Each limit has a capacity in systems or in jobs. A set counts with the number of its hosts under the first, and
-its job counts once under the second while something of it is placed. Entries for users and groups are for
+Each limit has a capacity in systems or in jobs. A set counts with the number of its hosts under the first,
+and its job counts once under the second while something of it is placed. Entries for users and groups are for
 the owner of the job, and for the group that the job is for: both are facts of the submission, so what is
 charged changes with the configuration alone.
 """
