@@ -14,6 +14,7 @@ from domain.admission.predicates import Comparison
 from domain.contention.operations import SHIPPED
 from domain.directory.events import (
     PartitionConfigured,
+    PartitionCreated,
     PartitionJobFilterPut,
     PartitionJobFilterRemoved,
 )
@@ -23,6 +24,7 @@ from domain.directory.partitions import (
     configure,
     job_filter_of,
     job_filters_of,
+    merged_table,
     operation_table,
     operations_in_force,
     partition_document,
@@ -193,3 +195,14 @@ def test_job_filters_of__stored_document_with_a_fault__raises_with_its_place() -
     with pytest.raises(FaultyInput) as raised:
         job_filters_of({"job_filters": {"ada": stored}})
     assert [fault.where for fault in raised.value.faults] == ["ada.action"]
+
+
+def test_merged_table__of_several_partitions__has_the_operations_of_all() -> None:
+    directory = after(*configure({}, stored_configuration({"operations": [{"operation": "move"}]})))
+    other = configure({}, stored_configuration({"operations": [{"operation": "scan"}]}))
+    assert merged_table(Directory()) is SHIPPED
+    for version, event in enumerate((PartitionCreated(2), *other), start=1):
+        apply(directory, "partition/gpu", event, version)
+    names = [row.operation for row in merged_table(directory).rows]
+    assert {"move", "scan", *(row.operation for row in SHIPPED.rows)} == set(names)
+    assert [row.operation for row in operation_table(directory, "gpu").rows][-1] == "scan"
