@@ -1,0 +1,1 @@
+"""Queues: the tree that shares the systems of a partition among teams (design 6.2)."""

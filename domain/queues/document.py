@@ -1,0 +1,227 @@
+"""The section `queues` of a configuration: a tree that is read and checked as a whole.
+
+    {"submit": {"users": ["*"]},
+     "queues": [
+       {"name": "kernel", "max": 40, "guaranteed": 20, "order": "fair",
+        "limits": [{"user": "*", "max": 10}, {"group": "qa", "max": 20, "max_jobs": 5}],
+        "queues": [{"name": "storage", "max": 20}, {"name": "net", "priority_offset": 1, "fence": true}]},
+       {"name": "people", "template": {"max": 4}}]}
+
+The section has the properties of `root`, but for `max`, which is the number of systems. A document that names
+no queue `default` has this leaf all the same. Names in rights and limits are checked by the caller, who knows
+the users and groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from domain.admission.checks import fields_of, items_of, name, one_of, quoted, read_value, truth, whole
+from domain.queues.tree import (
+    DEFAULT_QUEUE,
+    EACH,
+    EVERYBODY_MAY_SUBMIT,
+    FIFO,
+    ORDERS_OF_LEAVES,
+    ORDERS_OF_PARENTS,
+    ROOT,
+    Grantees,
+    Queue,
+    QueueLimit,
+    QueueTree,
+    Template,
+)
+from domain.requirements.findings import Path, Report
+
+MAX_DEPTH: Final = 20
+MAX_QUEUES: Final = 5_000
+MAX_NUMBER: Final = 1_000_000
+
+_NUMBERS: Final = ("max", "guaranteed", "max_jobs")
+_TEMPLATE_FIELDS: Final = (*_NUMBERS, "order")
+_OWN_FIELDS: Final = ("limits", "submit", "admin", "order", "priority_offset", "fence", "template", "queues")
+ROOT_FIELDS: Final = ("guaranteed", "max_jobs", *_OWN_FIELDS)
+QUEUE_FIELDS: Final = ("name", *_NUMBERS, *_OWN_FIELDS)
+USER, GROUP = "user", "group"
+
+
+def tree_from_json(document: Any, path: Path, report: Report) -> QueueTree:
+    """Return the tree of a section; report every fault. With a fault, the tree is only for more checks."""
+    reader = _Reader(report)
+    if isinstance(document, Mapping) and "max" in document:
+        report((*path, "max"), "cannot be set for root: it is the number of its systems")
+        document = {field: value for field, value in document.items() if field != "max"}
+    given = fields_of(document, ROOT_FIELDS, path, report)
+    root = reader.queue(ROOT, given, path, 1)
+    if "submit" not in given and "admin" not in given:
+        root = root._replace(submit=EVERYBODY_MAY_SUBMIT)
+    if all(child.path != DEFAULT_QUEUE for child in root.children):
+        root = root._replace(children=(*root.children, Queue(DEFAULT_QUEUE)))
+    return QueueTree(root)
+
+
+def tree_to_json(tree: QueueTree) -> dict[str, Any]:
+    """Return the section in canonical form: with all properties that differ from their defaults."""
+    return _written(tree.root)
+
+
+class _Reader:
+    """Reads queues, and counts them. Mutable."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._count = 0
+
+    def queue(self, queue_path: str, given: Mapping[str, Any], path: Path, depth: int) -> Queue:
+        """Return a queue with those below it; report every fault of them."""
+        self._count += 1
+        if self._count == MAX_QUEUES + 1:
+            self._report(path, f"is one queue too many: at most {MAX_QUEUES} are allowed")
+        if self._count > MAX_QUEUES:
+            return Queue(queue_path)
+        numbers = self._numbers(given, path)
+        is_parent = bool(given.get("queues")) or "template" in given
+        orders = ORDERS_OF_PARENTS if is_parent else ORDERS_OF_LEAVES
+        template = given.get("template")
+        if template is not None and queue_path == DEFAULT_QUEUE:
+            self._report((*path, "template"), "is for parents, and this queue takes jobs itself")
+        queue = Queue(
+            queue_path,
+            **numbers,
+            limits=self._limits(given.get("limits", []), (*path, "limits")),
+            submit=self._grantees(given.get("submit", {}), (*path, "submit")),
+            admin=self._grantees(given.get("admin", {}), (*path, "admin")),
+            order=self._value(one_of(*orders), given, "order", path, FIFO),
+            priority_offset=self._value(_offset, given, "priority_offset", path, 0),
+            fence=self._value(truth, given, "fence", path, False),
+            template=None if template is None else self._template(template, (*path, "template")),
+            children=tuple(self._children(queue_path, given.get("queues", []), (*path, "queues"), depth)),
+        )
+        self._require_within(queue, path)
+        return queue
+
+    def _children(self, parent: str, document: Any, path: Path, depth: int) -> Iterator[Queue]:
+        first: dict[str, Path] = {}
+        for place, item in items_of(document, path, self._report):
+            given = fields_of(item, QUEUE_FIELDS, place, self._report)
+            found = read_value(_queue_name, given.get("name", ""), (*place, "name"), self._report)
+            if found is None:
+                found = ""
+            elif found in first:
+                self._report((*place, "name"), f"{quoted(found)} occurs twice below {parent}")
+            first.setdefault(found, place)
+            if depth == MAX_DEPTH:
+                self._report(place, f"is deeper than {MAX_DEPTH} levels")
+            else:
+                yield self.queue(f"{parent}.{found}", given, place, depth + 1)
+
+    def _numbers(self, given: Mapping[str, Any], path: Path) -> dict[str, int | None]:
+        least = {"max": 0, "guaranteed": 0, "max_jobs": 1}
+        return {
+            field: self._value(_or_none(least[field]), given, field, path, None)
+            for field in _NUMBERS
+            if field in given
+        }
+
+    def _template(self, document: Any, path: Path) -> Template:
+        given = fields_of(document, _TEMPLATE_FIELDS, path, self._report)
+        order = self._value(one_of(*ORDERS_OF_LEAVES), given, "order", path, FIFO)
+        return Template(**self._numbers(given, path), order=order)
+
+    def _limits(self, document: Any, path: Path) -> tuple[QueueLimit, ...]:
+        found: dict[tuple[str, str], QueueLimit] = {}
+        for place, item in items_of(document, path, self._report):
+            given = fields_of(item, (USER, GROUP, "max", "max_jobs"), place, self._report)
+            kinds = [kind for kind in (USER, GROUP) if kind in given]
+            if len(kinds) != 1:
+                self._report(place, "must have either a user or a group")
+                continue
+            whose = read_value(name, given[kinds[0]], (*place, kinds[0]), self._report)
+            numbers = self._numbers(given, place)
+            if not numbers:
+                self._report(place, "must have max or max_jobs")
+            if whose is None:
+                continue
+            if (kinds[0], whose) in found:
+                self._report(place, f"{kinds[0]} {quoted(whose)} occurs twice")
+            found[kinds[0], whose] = QueueLimit(kinds[0], whose, **numbers)
+        return tuple(found[key] for key in sorted(found))
+
+    def _grantees(self, document: Any, path: Path) -> Grantees:
+        given = fields_of(document, ("users", "groups"), path, self._report)
+        users, groups = (
+            [
+                read_value(name, raw, place, self._report)
+                for place, raw in items_of(given.get(field, []), (*path, field), self._report)
+            ]
+            for field in ("users", "groups")
+        )
+        return Grantees(*(tuple(sorted({each for each in names if each})) for names in (users, groups)))
+
+    def _require_within(self, queue: Queue, path: Path) -> None:
+        """Report a guarantee above the maximum, and children that have more than their parent."""
+        if queue.max is not None and queue.guaranteed is not None and queue.guaranteed > queue.max:
+            self._report((*path, "guaranteed"), f"must be at most max, {queue.max}")
+        for index, child in enumerate(queue.children):
+            place = (*path, "queues", index)
+            if queue.max is not None and child.max is not None and child.max > queue.max:
+                self._report((*place, "max"), f"must be at most that of {queue.path}, {queue.max}")
+        promised = sum(child.guaranteed or 0 for child in queue.children)
+        if queue.guaranteed is not None and promised > queue.guaranteed:
+            reason = f"the queues below have {promised} guaranteed systems together"
+            self._report((*path, "guaranteed"), f"{reason}, more than {queue.guaranteed}")
+
+    def _value(
+        self, read: Callable[[Any], Any], given: Mapping[str, Any], field: str, path: Path, default: Any
+    ) -> Any:
+        if field not in given:
+            return default
+        found = read_value(read, given[field], (*path, field), self._report)
+        return default if found is None else found
+
+
+def _or_none(least: int) -> Callable[[Any], int | None]:
+    return lambda raw: None if raw is None else whole(raw, least, MAX_NUMBER)
+
+
+def _offset(raw: Any) -> int:
+    return whole(raw, -MAX_NUMBER, MAX_NUMBER)
+
+
+def _queue_name(raw: Any) -> str:
+    """Return the name of a queue. Raises ValueError for any that a path could not have."""
+    found = name(raw)
+    if "." in found or found == EACH:
+        raise ValueError("must have no dot, because dots separate the names of a path")
+    return found
+
+
+def _written(queue: Queue) -> dict[str, Any]:
+    plain: dict[str, Any] = {} if queue.path == ROOT else {"name": queue.name}
+    numbers = {field: value for field in _NUMBERS if (value := getattr(queue, field)) is not None}
+    rights = {
+        field: {kind: list(names) for kind, names in right._asdict().items() if names}
+        for field in ("submit", "admin")
+        if (right := getattr(queue, field)) != Grantees()
+    }
+    others: dict[str, Any] = {
+        "limits": [_written_limit(limit) for limit in queue.limits],
+        "order": None if queue.order == FIFO else queue.order,
+        "priority_offset": queue.priority_offset,
+        "fence": queue.fence,
+        "template": None if queue.template is None else _written_template(queue.template),
+        "queues": [_written(child) for child in queue.children],
+    }
+    given = {field: value for field, value in others.items() if value not in (None, 0, False, [])}
+    return {**plain, **numbers, **rights, **given}
+
+
+def _written_limit(limit: QueueLimit) -> dict[str, Any]:
+    numbers = {"max": limit.max, "max_jobs": limit.max_jobs}
+    return {limit.kind: limit.name, **{field: value for field, value in numbers.items() if value is not None}}
+
+
+def _written_template(template: Template) -> dict[str, Any]:
+    values = {field: value for field, value in template._asdict().items() if value is not None}
+    return {field: value for field, value in values.items() if (field, value) != ("order", FIFO)}
