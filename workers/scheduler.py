@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 
-from domain.directory.partition_states import STOPPED
 from domain.events import Basis, Change, Stamp
+from domain.intake_states import STOPPED
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity, read_by
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision

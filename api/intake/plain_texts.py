@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from api.intake.declarations import names_of_locks
-from domain.admission.checks import quoted
 from domain.admission.reason_limits import buckets
 from domain.contention.own_names import OWN_NAMES
+from domain.document_checks import quoted
 from domain.requirements.findings import Finding, Path
 
 NEARLY_A_BUCKET: Final = re.compile(r"\s*rate[-_ ]?limit\s*:", re.IGNORECASE)

@@ -16,6 +16,7 @@ from domain.admission.job_filters import JobFilter
 from domain.directory import partition_states, partitions
 from domain.directory.events import PartitionJobFilterPut
 from domain.directory.partition_labs import faults_of_labs, labs_named_by, moves_to
+from domain.directory.partition_queues import faults_of_people
 from domain.directory.partitions import KIND, existing_partition, partition_document
 from domain.errors import FaultyInput, Unknown, display_name
 from domain.events import Event, subject
@@ -28,8 +29,8 @@ async def configure_partition(
     """Put the configuration in force, and wait until the directory reflects it; None for equal content.
 
     Labs that it names, or names no more, move in the same commit. Raises Unknown, Stale, FaultyInput for labs
-    that it may not name, Refused while a lab is not free to leave, and NotPermitted unless the caller is an
-    admin.
+    that it may not name and for unknown users and groups, Refused while a lab is not free to leave, and
+    NotPermitted unless the caller is an admin.
     """
     require_admin(request, "configure a partition")
 
@@ -53,7 +54,11 @@ async def _configure(
 ) -> AppendRequest | None:
     directory, seen = parts.feed.directory, parts.feed.position
     partition = existing_partition(directory, name)
-    if faults := faults_of_labs(directory, name, configuration.lab_controllers):
+    faults = [
+        *faults_of_labs(directory, name, configuration.lab_controllers),
+        *faults_of_people(directory, configuration),
+    ]
+    if faults:
         raise FaultyInput(faults)
     events = partitions.configure(partition_document(directory, name), configuration)
     labs = configuration.lab_controllers

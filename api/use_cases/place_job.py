@@ -9,7 +9,7 @@ from typing import NamedTuple
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.ports import NameParts
 from domain.contention.locks import LEVELS, Locks
-from domain.directory.partition_states import ACTIVE, state_of
+from domain.directory.partition_states import state_of
 from domain.directory.partitions import (
     KIND,
     identities,
@@ -21,6 +21,7 @@ from domain.directory.partitions import (
 )
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, display_name, unknown_name
+from domain.intake_states import ACTIVE
 from domain.job.spec import JobSpec
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from store.aggregates import Aggregates

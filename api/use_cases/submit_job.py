@@ -14,11 +14,12 @@ from api.use_cases.choose_trees import require_bounded
 from api.use_cases.commit import append_for, commit
 from api.use_cases.place_job import Placement, place, require_one_partition
 from api.use_cases.ports import JobParts, RequestContext
-from domain.directory.partition_states import ACTIVE, require_takes_jobs, state_of
+from domain.directory.partition_states import require_takes_jobs, state_of
 from domain.directory.partitions import identity_of, operation_table, partition_document
 from domain.directory.state import Directory
 from domain.errors import Refused, Unknown
 from domain.events import Decided
+from domain.intake_states import ACTIVE
 from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit

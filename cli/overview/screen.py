@@ -11,7 +11,7 @@ from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
 from cli.terminal.wording import clock, counted, duration, elapsed, plain, reason_of
-from domain.directory.partition_states import DRAINING, STOPPED
+from domain.intake_states import DRAINING, STOPPED
 
 # State of a partition that takes no jobs -> what it does.
 INTAKE_ENDED = {

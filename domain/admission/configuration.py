@@ -1,4 +1,4 @@
-"""The configuration of a partition: order, weights, limits, operations, labs; checked as a whole.
+"""The configuration of a partition, one document that is checked as a whole.
 
     {"order": {"assigned_first": "within_priority", "most_overtaken": 8},
      "weights": {"enabled": true, "base": 1,
@@ -7,7 +7,9 @@
      "locks": {"most_overtaken": 8},
      "limits": {"placed_recipes": null},
      "operations": [{"operation": "move", "tasks": ["/lab/move"], "locks": {"system": "AllShared"}}],
-     "lab_controllers": ["lab-1"]}
+     "lab_controllers": ["lab-1"],
+     "queues": {"queues": [{"name": "kernel", "max": 40}]},
+     "placement": [{"rule": "provided"}]}
 
 A document replaces the whole configuration: sections and fields that it leaves out have these defaults.
 
@@ -23,6 +25,7 @@ A document replaces the whole configuration: sections and fields that it leaves 
 - The rows of `operations` are those of `domain.contention.operation_rows`; the default is none. The order of
   rows and tasks has no meaning.
 - `lab_controllers` are the labs that are in this partition and in no other; their order has no meaning.
+- `queues` is the section of `domain.queues.document`, `placement` that of `domain.queues.placement`.
 """
 
 from __future__ import annotations
@@ -32,7 +35,10 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from domain.admission.checks import (
+from domain.contention.documents import raising
+from domain.contention.operation_rows import OperationRow, read_rows, row_to_json
+from domain.contention.weights import WeightSettings, WeightValues
+from domain.document_checks import (
     fields_of,
     is_whole,
     items_of,
@@ -44,9 +50,9 @@ from domain.admission.checks import (
     whole,
     without_faults,
 )
-from domain.contention.documents import raising
-from domain.contention.operation_rows import OperationRow, read_rows, row_to_json
-from domain.contention.weights import WeightSettings, WeightValues
+from domain.queues.document import tree_from_json, tree_to_json
+from domain.queues.placement import DEFAULT_RULES, PlacementRule, rules_from_json, rules_to_json
+from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree
 from domain.requirements.findings import Path, Report
 
 MAX_NUMBER: Final = 1_000_000
@@ -77,7 +83,7 @@ class LimitSection(NamedTuple):
 class Configuration(NamedTuple):
     """The configuration of a partition; `Configuration()` has the defaults. Compared by value.
 
-    `operations` are sorted by operation, `lab_controllers` by name.
+    `operations` are sorted by operation, `lab_controllers` by name; `placement` has an order.
     """
 
     order: OrderSection = OrderSection()
@@ -86,6 +92,8 @@ class Configuration(NamedTuple):
     limits: LimitSection = LimitSection()
     operations: tuple[OperationRow, ...] = ()
     lab_controllers: tuple[str, ...] = ()
+    queues: QueueTree = WITHOUT_CONFIGURATION
+    placement: tuple[PlacementRule, ...] = DEFAULT_RULES
 
 
 class Setting(NamedTuple):
@@ -159,6 +167,8 @@ _SECTIONS: Final[Mapping[str, SettingsTable]] = {
 }
 _OPERATIONS: Final = "operations"
 _LABS: Final = "lab_controllers"
+_QUEUES: Final = "queues"
+_PLACEMENT: Final = "placement"
 
 
 def configuration_from_json(document: Any, path: Path, report: Report) -> Configuration | None:
@@ -178,18 +188,22 @@ def configuration_to_json(configuration: Configuration) -> dict[str, Any]:
         **{title: _written(section, value) for (title, section), value in sections},
         _OPERATIONS: [row_to_json(row) for row in configuration.operations],
         _LABS: list(configuration.lab_controllers),
+        _QUEUES: tree_to_json(configuration.queues),
+        _PLACEMENT: rules_to_json(configuration.placement),
     }
 
 
 def _configuration(document: Any, path: Path, report: Report) -> Configuration:
-    given = fields_of(document, (*_SECTIONS, _OPERATIONS, _LABS), path, report)
+    given = fields_of(document, (*_SECTIONS, _OPERATIONS, _LABS, _QUEUES, _PLACEMENT), path, report)
     sections = [
         _section(section, given.get(title, {}), (*path, title), report)
         for title, section in _SECTIONS.items()
     ]
     rows = read_rows(given.get(_OPERATIONS, []), (*path, _OPERATIONS), report)
     labs = _names(given.get(_LABS, []), (*path, _LABS), report)
-    found = Configuration._make([*sections, tuple(sorted(rows)), tuple(sorted(labs))])
+    tree = tree_from_json(given.get(_QUEUES, {}), (*path, _QUEUES), report)
+    placement = rules_from_json(given.get(_PLACEMENT, []), (*path, _PLACEMENT), report)
+    found = Configuration._make([*sections, tuple(sorted(rows)), tuple(sorted(labs)), tree, placement])
     _require_ascending(found.weights.values, (*path, "weights", "values"), report)
     return found
 
@@ -200,7 +214,7 @@ def _names(document: Any, path: Path, report: Report) -> list[str]:
     for place, raw in items_of(document, path, report):
         found = read_value(name, raw, place, report)
         if found in names:
-            report(place, f"{quoted(found)} comes twice")
+            report(place, f"{quoted(found)} occurs twice")
         elif found is not None:
             names[found] = None
     return list(names)

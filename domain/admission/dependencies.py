@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from domain.admission.checks import (
+from domain.document_checks import (
     MAX_ID,
     fields_of,
     is_whole,

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from domain.admission.checks import MAX_ID, fields_of, one_of, read_value, text, whole, without_faults
 from domain.admission.predicates import (
     Predicate,
     SetFacts,
@@ -21,6 +20,7 @@ from domain.admission.predicates import (
     predicate_to_json,
 )
 from domain.contention.documents import raising
+from domain.document_checks import MAX_ID, fields_of, one_of, read_value, text, whole, without_faults
 from domain.requirements.findings import Path, Report
 
 # The set may start, whatever later filters say.

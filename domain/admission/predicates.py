@@ -31,7 +31,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from domain.admission.checks import MAX_ID, fields_of, is_whole, items_of, quoted, read_value, text, whole
+from domain.document_checks import MAX_ID, fields_of, is_whole, items_of, quoted, read_value, text, whole
 from domain.priority import Priority
 from domain.requirements.findings import Path, Report
 from domain.requirements.patterns import like

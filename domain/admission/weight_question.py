@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from domain.admission.checks import fields_of, items_of, read_value, truth, whole
 from domain.admission.configuration import MAX_NUMBER, thousandths
 from domain.contention.documents import raising, read_locks
 from domain.contention.held_sums import HeldSums
@@ -25,6 +24,7 @@ from domain.contention.weights import (
     shown_weight,
     static_weight,
 )
+from domain.document_checks import fields_of, items_of, read_value, truth, whole
 from domain.requirements.findings import Path, Report
 
 FIELDS: Final = ("locks", "running", WHOLE_LAB, "base_value", "age_ticks", "coefficient")

@@ -8,12 +8,8 @@ from typing import Any, Final
 from domain.directory.events import PartitionStateChanged
 from domain.errors import Refused
 from domain.events import Event
+from domain.intake_states import ACTIVE, DRAINING, STATES, STOPPED
 from domain.partition_numbers import DEFAULT_PARTITION
-
-ACTIVE: Final = "active"
-DRAINING: Final = "draining"
-STOPPED: Final = "stopped"
-STATES: Final = (ACTIVE, DRAINING, STOPPED)
 
 START, DRAIN, STOP = "start", "drain", "stop"
 

@@ -18,6 +18,7 @@ from domain.directory.name_index import NameIndex
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
 from domain.partition_numbers import DEFAULT_NUMBER, DEFAULT_PARTITION
+from domain.queues.vanished import vanished_after
 from domain.system.events import SystemInventoryChanged, SystemLabControllerChanged, SystemRegistered
 from domain.system.failures import BROKEN_AFTER
 
@@ -76,13 +77,29 @@ def document_after(document: Document, event: Event) -> Document:
         return shown_of(event)
     if isinstance(event, directory_events.TokenRevoked):
         return {**document, "revoked": True}
+    return _partition_after(document, event) or {**document, **shown_of(event)}
+
+
+def _partition_after(document: Document, event: Event) -> Document | None:
+    """Return the document of a partition after a change of its rules, None for any other event."""
+    if isinstance(event, directory_events.PartitionConfigured):
+        return _configured(document, event)
     if isinstance(event, directory_events.PartitionJobFilterPut):
         return {**document, "job_filters": {**document.get("job_filters", {}), event.name: event.document}}
     if isinstance(event, directory_events.PartitionJobFilterRemoved):
         filters = document.get("job_filters", {})
         others = {name: form for name, form in filters.items() if name != event.name}
         return {**document, "job_filters": others}
-    return {**document, **shown_of(event)}
+    return None
+
+
+def _configured(document: Document, event: directory_events.PartitionConfigured) -> Document:
+    """Return the document of a partition with a new configuration, and with the queues that vanish."""
+    before = document.get("configuration", {}).get("queues", {})
+    after = event.configuration.get("queues", {})
+    vanished = vanished_after(document.get("vanished_queues", []), before, after)
+    others = {field: value for field, value in document.items() if field != "vanished_queues"}
+    return {**others, **shown_of(event), **({"vanished_queues": vanished} if vanished else {})}
 
 
 def people_of(group: Document) -> tuple[str, ...]:

@@ -5,19 +5,21 @@
        {"name": "kernel", "max": 40, "guaranteed": 20, "order": "fair",
         "limits": [{"user": "*", "max": 10}, {"group": "qa", "max": 20, "max_jobs": 5}],
         "queues": [{"name": "storage", "max": 20}, {"name": "net", "priority_offset": 1, "fence": true}]},
-       {"name": "people", "template": {"max": 4}}]}
+       {"name": "people", "template": {"max": 4}, "queues": []}]}
 
-The section has the properties of `root`, but for `max`, which is the number of systems. A document that names
-no queue `default` has this leaf all the same. Names in rights and limits are checked by the caller, who knows
-the users and groups.
+The section has the properties of `root`, but for `max`, which is the number of systems. Without `submit`,
+everybody may submit to root. A document that names no queue `default` has this leaf all the same. A queue
+with the field `queues` is a parent; only parents have a template. Names in rights and limits are checked by the
+caller, who knows the users and groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from domain.admission.checks import fields_of, items_of, name, one_of, quoted, read_value, truth, whole
+from domain.document_checks import fields_of, items_of, name, one_of, quoted, read_value, truth, whole
+from domain.intake_states import ACTIVE, STATES
 from domain.queues.tree import (
     DEFAULT_QUEUE,
     EACH,
@@ -40,21 +42,32 @@ MAX_NUMBER: Final = 1_000_000
 
 _NUMBERS: Final = ("max", "guaranteed", "max_jobs")
 _TEMPLATE_FIELDS: Final = (*_NUMBERS, "order")
-_OWN_FIELDS: Final = ("limits", "submit", "admin", "order", "priority_offset", "fence", "template", "queues")
+_OWN_FIELDS: Final = (
+    "limits",
+    "submit",
+    "admin",
+    "order",
+    "priority_offset",
+    "fence",
+    "state",
+    "template",
+    "queues",
+)
 ROOT_FIELDS: Final = ("guaranteed", "max_jobs", *_OWN_FIELDS)
 QUEUE_FIELDS: Final = ("name", *_NUMBERS, *_OWN_FIELDS)
 USER, GROUP = "user", "group"
 
 
 def tree_from_json(document: Any, path: Path, report: Report) -> QueueTree:
-    """Return the tree of a section; report every fault. With a fault, the tree is only for more checks."""
+    """Return the tree of a section; report every fault. A tree with a fault is only for further checks."""
     reader = _Reader(report)
     if isinstance(document, Mapping) and "max" in document:
         report((*path, "max"), "cannot be set for root: it is the number of its systems")
         document = {field: value for field, value in document.items() if field != "max"}
     given = fields_of(document, ROOT_FIELDS, path, report)
     root = reader.queue(ROOT, given, path, 1)
-    if "submit" not in given and "admin" not in given:
+    _require_within(root, None, path, report)
+    if "submit" not in given:
         root = root._replace(submit=EVERYBODY_MAY_SUBMIT)
     if all(child.path != DEFAULT_QUEUE for child in root.children):
         root = root._replace(children=(*root.children, Queue(DEFAULT_QUEUE)))
@@ -64,6 +77,33 @@ def tree_from_json(document: Any, path: Path, report: Report) -> QueueTree:
 def tree_to_json(tree: QueueTree) -> dict[str, Any]:
     """Return the section in canonical form: with all properties that differ from their defaults."""
     return _written(tree.root)
+
+
+def queue_from_json(queue_path: str, properties: Mapping[str, Any]) -> Queue:
+    """Return a queue without children from stored properties, which have no faults."""
+    return _Reader(_refuse).queue(queue_path, {**properties, "queues": []}, (), 1)
+
+
+def _refuse(path: Path, message: str) -> None:
+    raise AssertionError(f"a stored document has no faults: {path} {message}")
+
+
+def grantees_from_json(document: Any, path: Path, report: Report) -> Grantees:
+    """Return the users and groups of a right, sorted; report every fault."""
+    given = fields_of(document, ("users", "groups"), path, report)
+    users, groups = (
+        [
+            read_value(name, raw, place, report)
+            for place, raw in items_of(given.get(field, []), (*path, field), report)
+        ]
+        for field in ("users", "groups")
+    )
+    return Grantees(*(tuple(sorted({each for each in names if each})) for names in (users, groups)))
+
+
+def grantees_to_json(grantees: Grantees) -> dict[str, list[str]]:
+    """Return the users and groups of a right, without empty lists."""
+    return {kind: list(names) for kind, names in grantees._asdict().items() if names}
 
 
 class _Reader:
@@ -80,26 +120,31 @@ class _Reader:
             self._report(path, f"is one queue too many: at most {MAX_QUEUES} are allowed")
         if self._count > MAX_QUEUES:
             return Queue(queue_path)
-        numbers = self._numbers(given, path)
-        is_parent = bool(given.get("queues")) or "template" in given
-        orders = ORDERS_OF_PARENTS if is_parent else ORDERS_OF_LEAVES
         template = given.get("template")
-        if template is not None and queue_path == DEFAULT_QUEUE:
-            self._report((*path, "template"), "is for parents, and this queue takes jobs itself")
-        queue = Queue(
-            queue_path,
-            **numbers,
+        is_parent = queue_path == ROOT or bool(given.get("queues")) or template is not None
+        orders = ORDERS_OF_PARENTS if is_parent else ORDERS_OF_LEAVES
+        self._require_parent(queue_path, given, path)
+        return Queue(
+            path=queue_path,
+            **self._numbers(given, path),
             limits=self._limits(given.get("limits", []), (*path, "limits")),
-            submit=self._grantees(given.get("submit", {}), (*path, "submit")),
-            admin=self._grantees(given.get("admin", {}), (*path, "admin")),
+            submit=grantees_from_json(given.get("submit", {}), (*path, "submit"), self._report),
+            admin=grantees_from_json(given.get("admin", {}), (*path, "admin"), self._report),
             order=self._value(one_of(*orders), given, "order", path, FIFO),
             priority_offset=self._value(_offset, given, "priority_offset", path, 0),
             fence=self._value(truth, given, "fence", path, False),
+            state=self._value(one_of(*STATES), given, "state", path, ACTIVE),
             template=None if template is None else self._template(template, (*path, "template")),
             children=tuple(self._children(queue_path, given.get("queues", []), (*path, "queues"), depth)),
         )
-        self._require_within(queue, path)
-        return queue
+
+    def _require_parent(self, queue_path: str, given: Mapping[str, Any], path: Path) -> None:
+        """Report what only parents have, and a leaf that is no leaf."""
+        if queue_path == DEFAULT_QUEUE and ("template" in given or given.get("queues")):
+            self._report(path, "takes the jobs that have no other queue, so it has no queues below it")
+        elif "template" in given and queue_path != ROOT and "queues" not in given:
+            reason = "is for parents only: add the field queues, with an empty list for dynamic queues alone"
+            self._report((*path, "template"), reason)
 
     def _children(self, parent: str, document: Any, path: Path, depth: int) -> Iterator[Queue]:
         first: dict[str, Path] = {}
@@ -116,7 +161,7 @@ class _Reader:
             else:
                 yield self.queue(f"{parent}.{found}", given, place, depth + 1)
 
-    def _numbers(self, given: Mapping[str, Any], path: Path) -> dict[str, int | None]:
+    def _numbers(self, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
         least = {"max": 0, "guaranteed": 0, "max_jobs": 1}
         return {
             field: self._value(_or_none(least[field]), given, field, path, None)
@@ -148,30 +193,6 @@ class _Reader:
             found[kinds[0], whose] = QueueLimit(kinds[0], whose, **numbers)
         return tuple(found[key] for key in sorted(found))
 
-    def _grantees(self, document: Any, path: Path) -> Grantees:
-        given = fields_of(document, ("users", "groups"), path, self._report)
-        users, groups = (
-            [
-                read_value(name, raw, place, self._report)
-                for place, raw in items_of(given.get(field, []), (*path, field), self._report)
-            ]
-            for field in ("users", "groups")
-        )
-        return Grantees(*(tuple(sorted({each for each in names if each})) for names in (users, groups)))
-
-    def _require_within(self, queue: Queue, path: Path) -> None:
-        """Report a guarantee above the maximum, and children that have more than their parent."""
-        if queue.max is not None and queue.guaranteed is not None and queue.guaranteed > queue.max:
-            self._report((*path, "guaranteed"), f"must be at most max, {queue.max}")
-        for index, child in enumerate(queue.children):
-            place = (*path, "queues", index)
-            if queue.max is not None and child.max is not None and child.max > queue.max:
-                self._report((*place, "max"), f"must be at most that of {queue.path}, {queue.max}")
-        promised = sum(child.guaranteed or 0 for child in queue.children)
-        if queue.guaranteed is not None and promised > queue.guaranteed:
-            reason = f"the queues below have {promised} guaranteed systems together"
-            self._report((*path, "guaranteed"), f"{reason}, more than {queue.guaranteed}")
-
     def _value(
         self, read: Callable[[Any], Any], given: Mapping[str, Any], field: str, path: Path, default: Any
     ) -> Any:
@@ -179,6 +200,35 @@ class _Reader:
             return default
         found = read_value(read, given[field], (*path, field), self._report)
         return default if found is None else found
+
+
+class _Maximum(NamedTuple):
+    """The lowest maximum of the queues above, and the path of its queue."""
+
+    systems: int
+    path: str
+
+
+def _require_within(queue: Queue, above: _Maximum | None, path: Path, report: Report) -> int:
+    """Report numbers that are above those of the same queue or of the queues above, and return the guarantee.
+
+    A queue without a guarantee of its own guarantees what the queues below it have together.
+    """
+    if queue.max is not None and above is not None and queue.max > above.systems:
+        report((*path, "max"), f"must be at most that of {above.path}, {above.systems}")
+    own = above if queue.max is None else _Maximum(queue.max, queue.path)
+    if own is not None and (queue.guaranteed or 0) > own.systems:
+        report((*path, "guaranteed"), f"must be at most the max of {own.path}, {own.systems}")
+    if queue.template is not None:
+        _require_within(Queue("", *queue.template[:2]), own, (*path, "template"), report)
+    guaranteed = sum(
+        _require_within(child, own, (*path, "queues", index), report)
+        for index, child in enumerate(queue.children)
+    )
+    if queue.guaranteed is not None and guaranteed > queue.guaranteed:
+        reason = f"the queues below have {guaranteed} guaranteed systems together"
+        report((*path, "guaranteed"), f"{reason}, more than {queue.guaranteed}")
+    return guaranteed if queue.guaranteed is None else queue.guaranteed
 
 
 def _or_none(least: int) -> Callable[[Any], int | None]:
@@ -201,19 +251,22 @@ def _written(queue: Queue) -> dict[str, Any]:
     plain: dict[str, Any] = {} if queue.path == ROOT else {"name": queue.name}
     numbers = {field: value for field in _NUMBERS if (value := getattr(queue, field)) is not None}
     rights = {
-        field: {kind: list(names) for kind, names in right._asdict().items() if names}
+        field: grantees_to_json(right)
         for field in ("submit", "admin")
-        if (right := getattr(queue, field)) != Grantees()
+        if (right := getattr(queue, field)) != Grantees() or (queue.path, field) == (ROOT, "submit")
     }
     others: dict[str, Any] = {
         "limits": [_written_limit(limit) for limit in queue.limits],
         "order": None if queue.order == FIFO else queue.order,
         "priority_offset": queue.priority_offset,
         "fence": queue.fence,
+        "state": None if queue.state == ACTIVE else queue.state,
         "template": None if queue.template is None else _written_template(queue.template),
         "queues": [_written(child) for child in queue.children],
     }
     given = {field: value for field, value in others.items() if value not in (None, 0, False, [])}
+    if queue.template is not None:
+        given.setdefault("queues", [])
     return {**plain, **numbers, **rights, **given}
 
 

@@ -12,11 +12,13 @@ that leads to an active leaf to which the user may submit decides, otherwise it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from domain.admission.checks import fields_of, items_of, name, one_of, read_value, truth
-from domain.queues.tree import DEFAULT_QUEUE, ROOT, Grantees, Queue, QueueTree
+from domain.document_checks import fields_of, items_of, name, one_of, read_value, truth
+from domain.intake_states import ACTIVE
+from domain.queues.document import grantees_from_json, grantees_to_json
+from domain.queues.tree import DEFAULT_QUEUE, ROOT, Grantees, QueueTree, parent_of
 from domain.requirements.findings import Path, Report
 
 PROVIDED: Final = "provided"
@@ -32,6 +34,9 @@ _FIELDS: Final = ("rule", "value", "create", "parent", "filter")
 _DOT: Final = "_dot_"
 """The text for a dot of a user's name, because dots separate the names of a path."""
 
+# A rule and its parent rules name the parts of one path, so there are never more than a tree has levels.
+_MAX_PARENT_RULES: Final = 20
+
 
 class Filter(NamedTuple):
     """The users and groups that a rule is for, or with `allow` false, those that it is not for."""
@@ -40,7 +45,7 @@ class Filter(NamedTuple):
     allow: bool = True
 
     def passes(self, job: QueuedJob) -> bool:
-        return self.who.include(job.user, job.groups) == self.allow
+        return self.who.include(job.user, job.is_member) == self.allow
 
 
 class PlacementRule(NamedTuple):
@@ -56,92 +61,139 @@ class PlacementRule(NamedTuple):
         return self.rule if self.value is None else f"{self.rule} {self.value}"
 
 
+DEFAULT_RULES: Final = (PlacementRule(PROVIDED),)
+"""The rules of a configuration without any."""
+
+
 class QueuedJob(NamedTuple):
-    """The facts of a job that rules read: its user with all groups, its own group, queue and tags."""
+    """The facts of a job that rules read: its owner, its own group, its queue and tags.
+
+    `is_member` returns whether the owner is in a group.
+    """
 
     user: str
-    groups: tuple[str, ...] = ()
+    is_member: Callable[[str], bool] = lambda _: False
     group: str | None = None
     queue: str | None = None
     tags: Mapping[str, str] = {}
 
 
 class Placed(NamedTuple):
-    """The queue of a job; `is_new` if it is a dynamic queue that does not exist yet."""
+    """The queue of a job."""
 
     path: str
-    is_new: bool = False
+
+
+class NoSuchQueue(NamedTuple):
+    """The path of the queue that a job names, which does not exist and may not be created."""
+
+    path: str
+
+
+NO_QUEUE: Final = "no queue"
+FORBIDDEN: Final = "forbidden"
+CLOSED: Final = "closed"
+
+
+class Reason(NamedTuple):
+    """The reason why a rule has not placed a job.
+
+    `kind` is NO_QUEUE for a rule that leads to no leaf, FORBIDDEN if the user may not submit to the leaf, and
+    CLOSED if the leaf takes no jobs.
+    """
+
+    text: str
+    kind: str = NO_QUEUE
 
 
 class Unplaced(NamedTuple):
-    """The reasons for which no rule placed a job, each with the rule."""
+    """The rules, each with the reason why it has not placed a job."""
 
-    reasons: tuple[tuple[str, str], ...]
+    results: tuple[tuple[str, Reason], ...]
 
-
-class Queues(NamedTuple):
-    """The tree, the paths of dynamic queues that exist, and the queues that take no jobs."""
-
-    tree: QueueTree
-    dynamic: frozenset[str] = frozenset()
-    inactive: frozenset[str] = frozenset()
-
-    def exists(self, path: str) -> bool:
-        return path in self.tree.by_path or path in self.dynamic
+    @property
+    def is_forbidden(self) -> bool:
+        """Return whether rules lead to leaves, and the user may submit to none of these."""
+        kinds = {reason.kind for _, reason in self.results}
+        return FORBIDDEN in kinds and CLOSED not in kinds
 
 
-def place(queues: Queues, rules: tuple[PlacementRule, ...], job: QueuedJob) -> Placed | Unplaced:
-    """Return the queue of a job, or why there is none for it."""
-    reasons: list[tuple[str, str]] = []
-    for rule in (*rules, _LAST):
+def place(
+    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, has_jobs: Callable[[str], bool]
+) -> Placed | NoSuchQueue | Unplaced:
+    """Return the queue of a job, or why there is none for it.
+
+    `has_jobs` returns whether a job is in a queue, and so whether a dynamic queue exists.
+    """
+    missing = _missing_queue(tree, rules, job, has_jobs)
+    if missing is not None:
+        return NoSuchQueue(missing)
+    results: list[tuple[str, Reason]] = []
+    for rule in (*rules, PlacementRule(FIXED, DEFAULT_QUEUE)):
         path = _path_of(rule, job)
-        found = path if isinstance(path, _Reason) else _placed(queues, path, job, create=rule.create)
+        found = path if isinstance(path, Reason) else _placed(tree, path, job, rule, has_jobs)
         if isinstance(found, Placed):
             return found
-        reasons.append((str(rule), found.text))
-    return Unplaced(tuple(reasons))
+        results.append((str(rule), found))
+    return Unplaced(tuple(results))
 
 
-_LAST: Final = PlacementRule(FIXED, DEFAULT_QUEUE)
+def _missing_queue(
+    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, has_jobs: Callable[[str], bool]
+) -> str | None:
+    """Return the path of the queue that a job names if it neither exists nor may be created."""
+    if job.queue is None:
+        return None
+    provided = [rule for rule in rules if rule.rule == PROVIDED] or [*DEFAULT_RULES]
+    paths = [(rule, _path_of(rule._replace(filter=None), job)) for rule in provided]
+    named = [(rule, path) for rule, path in paths if isinstance(path, str)]
+    if any(_exists(tree, path, has_jobs) or _may_create(tree, rule, path, job) for rule, path in named):
+        return None
+    return named[0][1] if named else job.queue
 
 
-class _Reason(NamedTuple):
-    text: str
+def _exists(tree: QueueTree, path: str, has_jobs: Callable[[str], bool]) -> bool:
+    return path in tree.by_path or (tree.takes_dynamic(parent_of(path)) and has_jobs(path))
 
 
-def _path_of(rule: PlacementRule, job: QueuedJob) -> str | _Reason:
+def _may_create(tree: QueueTree, rule: PlacementRule, path: str, job: QueuedJob) -> bool:
+    is_for_job = rule.filter is None or rule.filter.passes(job)
+    return rule.create and is_for_job and tree.takes_dynamic(parent_of(path))
+
+
+def _path_of(rule: PlacementRule, job: QueuedJob) -> str | Reason:
     """Return the path that a rule names."""
     if rule.filter is not None and not rule.filter.passes(job):
-        return _Reason("it is not for this user")
+        return Reason("its filter excludes this user")
     named = _NAMED[rule.rule](rule, job)
-    if isinstance(named, _Reason):
+    if isinstance(named, Reason):
         return named
     if named == ROOT or named.startswith(f"{ROOT}."):
         return named
     parent = ROOT if rule.parent is None else _path_of(rule.parent, job)
-    return parent if isinstance(parent, _Reason) else f"{parent}.{named}"
+    return parent if isinstance(parent, Reason) else f"{parent}.{named}"
 
 
-def _provided(_: PlacementRule, job: QueuedJob) -> str | _Reason:
-    return _Reason("the job names no queue") if job.queue is None else job.queue
+def _provided(_: PlacementRule, job: QueuedJob) -> str | Reason:
+    return Reason("the job names no queue") if job.queue is None else job.queue
 
 
-def _own_group(_: PlacementRule, job: QueuedJob) -> str | _Reason:
-    return _Reason("the job is for no group") if job.group is None else _as_name(job.group)
+def _own_group(_: PlacementRule, job: QueuedJob) -> str | Reason:
+    return Reason("the job is for no group") if job.group is None else _as_name(job.group)
 
 
-def _fixed(rule: PlacementRule, _: QueuedJob) -> str | _Reason:
+def _fixed(rule: PlacementRule, _: QueuedJob) -> str | Reason:
     assert rule.value is not None, "a fixed rule has a value"
     return rule.value
 
 
-def _tagged(rule: PlacementRule, job: QueuedJob) -> str | _Reason:
+def _tagged(rule: PlacementRule, job: QueuedJob) -> str | Reason:
     assert rule.value is not None, "a rule of a tag names it"
     tag = job.tags.get(rule.value)
-    return _Reason(f"the job has no {rule.value}") if not tag else _as_name(tag)
+    return Reason(f"the job has no {rule.value}") if not tag else _as_name(tag)
 
 
-_NAMED: Final[Mapping[str, Callable[[PlacementRule, QueuedJob], str | _Reason]]] = {
+_NAMED: Final[Mapping[str, Callable[[PlacementRule, QueuedJob], str | Reason]]] = {
     PROVIDED: _provided,
     USER: lambda _, job: _as_name(job.user),
     GROUP: _own_group,
@@ -154,49 +206,61 @@ def _as_name(text: str) -> str:
     return text.replace(".", _DOT)
 
 
-def _placed(queues: Queues, path: str, job: QueuedJob, *, create: bool) -> Placed | _Reason:
+def _placed(
+    tree: QueueTree, path: str, job: QueuedJob, rule: PlacementRule, has_jobs: Callable[[str], bool]
+) -> Placed | Reason:
     """Return the place of a job in the queue of a path, or why it cannot be there."""
-    parent = path.rpartition(".")[0]
-    is_new = not queues.exists(path)
-    if is_new and not create:
-        return _Reason(f"there is no queue {path}")
-    if is_new and not _takes_children(queues.tree.by_path.get(parent)):
-        return _Reason(f"there is no queue {path}, and {parent or path} takes no dynamic queues")
-    queue = queues.tree.by_path.get(path)
+    queue, parent = tree.by_path.get(path), parent_of(path)
+    if queue is None and not tree.takes_dynamic(parent):
+        return Reason(f"there is no queue {path}")
+    if queue is None and not rule.create and not has_jobs(path):
+        return Reason(f"there is no queue {path}, and the rule may not create it")
     if queue is not None and not queue.is_leaf:
-        return _Reason(f"{path} is a parent, and only leaves take jobs")
-    # A dynamic queue has the rights of its parent.
-    if not queues.tree.may_submit(path if queue is not None else parent, job.user, job.groups):
-        return _Reason(f"{job.user} may not submit to {path}")
-    closed = next((each for each in _upward(path) if each in queues.inactive), None)
+        return Reason(f"{path} is a parent, and only leaves take jobs")
+    if not tree.may_submit(path, job.user, job.is_member):
+        return Reason(f"{job.user} may not submit to {path}", FORBIDDEN)
+    closed = next((each for each in tree.upward(path) if each.state != ACTIVE), None)
     if closed is not None:
-        return _Reason(f"{closed} takes no new jobs")
-    return Placed(path, is_new)
-
-
-def _takes_children(parent: Queue | None) -> bool:
-    return parent is not None and parent.template is not None
-
-
-def _upward(path: str) -> Iterator[str]:
-    """Yield a path and those of all queues above it."""
-    while path:
-        yield path
-        path = path.rpartition(".")[0]
+        return Reason(f"{closed.path} is {closed.state} and takes no new jobs", CLOSED)
+    return Placed(path)
 
 
 def rules_from_json(document: Any, path: Path, report: Report) -> tuple[PlacementRule, ...]:
-    """Return the rules of a section `placement`; report every fault."""
+    """Return the rules of a section `placement`, the default rules for an empty one; report every fault."""
     found = (_rule(item, place, report) for place, item in items_of(document, path, report))
-    return tuple(rule for rule in found if rule is not None)
+    return tuple(rule for rule in found if rule is not None) or DEFAULT_RULES
 
 
-def _rule(document: Any, path: Path, report: Report) -> PlacementRule | None:
+def rules_to_json(rules: tuple[PlacementRule, ...]) -> list[dict[str, Any]]:
+    """Return the section in canonical form: rules with the fields that differ from their defaults."""
+    return list(map(_rule_to_json, rules))
+
+
+def _rule_to_json(rule: PlacementRule) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "rule": rule.rule,
+        "value": rule.value,
+        "create": rule.create or None,
+        "parent": None if rule.parent is None else _rule_to_json(rule.parent),
+        "filter": None if rule.filter is None else _filter_to_json(rule.filter),
+    }
+    return {field: value for field, value in fields.items() if value is not None}
+
+
+def _filter_to_json(each: Filter) -> dict[str, Any]:
+    return {"allow": each.allow, **grantees_to_json(each.who)}
+
+
+def _rule(document: Any, path: Path, report: Report, depth: int = 0) -> PlacementRule | None:
     given = fields_of(document, _FIELDS, path, report)
     rule = read_value(one_of(*RULES), given.get("rule"), (*path, "rule"), report)
     value = _value_of(rule, given, path, report)
     create = read_value(truth, given.get("create", False), (*path, "create"), report)
-    parent = _rule(given["parent"], (*path, "parent"), report) if "parent" in given else None
+    parent = None
+    if "parent" in given and depth == _MAX_PARENT_RULES:
+        report((*path, "parent"), f"is deeper than {_MAX_PARENT_RULES} rules")
+    elif "parent" in given:
+        parent = _rule(given["parent"], (*path, "parent"), report, depth + 1)
     only = _filter(given["filter"], (*path, "filter"), report) if "filter" in given else None
     return None if rule is None else PlacementRule(rule, value, bool(create), parent, only)
 
@@ -213,12 +277,5 @@ def _value_of(rule: str | None, given: Mapping[str, Any], path: Path, report: Re
 def _filter(document: Any, path: Path, report: Report) -> Filter:
     given = fields_of(document, ("allow", "users", "groups"), path, report)
     allow = read_value(truth, given.get("allow", True), (*path, "allow"), report)
-    users, groups = (
-        tuple(
-            found
-            for place, raw in items_of(given.get(field, []), (*path, field), report)
-            if (found := read_value(name, raw, place, report)) is not None
-        )
-        for field in ("users", "groups")
-    )
-    return Filter(Grantees(users, groups), allow is not False)
+    people = {field: given[field] for field in ("users", "groups") if field in given}
+    return Filter(grantees_from_json(people, path, report), allow is not False)

@@ -5,9 +5,12 @@ A queue is named by its path, such as `root.kernel.storage`. A set counts under 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
+
+from domain.intake_states import ACTIVE
 
 ROOT: Final = "root"
 DEFAULT_QUEUE: Final = "root.default"
@@ -28,12 +31,16 @@ class Grantees(NamedTuple):
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
 
-    def include(self, user: str, groups: tuple[str, ...]) -> bool:
-        return EACH in self.users or user in self.users or any(group in self.groups for group in groups)
+    def include(self, user: str, is_member: Callable[[str], bool]) -> bool:
+        """Return whether a user has the right; `is_member` returns whether the user is in a group."""
+        return EACH in self.users or user in self.users or any(map(is_member, self.groups))
 
 
 class QueueLimit(NamedTuple):
-    """The maximum of systems and of jobs for one user or group, or for each of them; None without one."""
+    """The maximum of systems and of jobs for one user or group, or for each of them; None without one.
+
+    A user has a limit for the jobs that it owns, a group for those that are submitted for it.
+    """
 
     kind: str
     name: str
@@ -42,7 +49,7 @@ class QueueLimit(NamedTuple):
 
 
 class Template(NamedTuple):
-    """The properties of dynamic children of a parent."""
+    """The properties of the dynamic queues below a parent."""
 
     max: int | None = None
     guaranteed: int | None = None
@@ -54,7 +61,7 @@ class Queue(NamedTuple):
     """A queue with its properties, and the queues below it, in the order of the document.
 
     `max` and `guaranteed` are numbers of systems, `max_jobs` is a number of jobs with something placed; None
-    stands for no limit and no guarantee. The rights hold for all queues below, too.
+    stands for no limit and no guarantee. The rights and the state hold for all queues below, too.
     """
 
     path: str
@@ -67,6 +74,7 @@ class Queue(NamedTuple):
     order: str = FIFO
     priority_offset: int = 0
     fence: bool = False
+    state: str = ACTIVE
     template: Template | None = None
     children: tuple[Queue, ...] = ()
 
@@ -76,33 +84,83 @@ class Queue(NamedTuple):
 
     @property
     def is_leaf(self) -> bool:
-        """Return whether the queue takes jobs; a parent without children has a template for some."""
+        """Return whether the queue takes jobs. A parent without children has a template for dynamic ones."""
         return not self.children and self.template is None
 
 
+@dataclass(frozen=True)
 class QueueTree:
-    """The queues of a partition by path. Immutable."""
+    """The queues of a partition. `vanished` are queues of earlier configurations, each without children.
 
-    def __init__(self, root: Queue) -> None:
-        self.root = root
+    Jobs may still be in a vanished queue. It keeps its last properties, and takes no new jobs.
+    """
+
+    root: Queue
+    vanished: tuple[Queue, ...] = ()
 
     @cached_property
     def by_path(self) -> Mapping[str, Queue]:
-        """Return all queues by path, parents before their children."""
+        """Return the queues of the configuration by path, parents before their children."""
         return {queue.path: queue for queue in _walk(self.root)}
 
-    def line_of(self, path: str) -> tuple[Queue, ...]:
-        """Return the queues from a queue up to the root. Raises KeyError for an unknown path."""
-        parts = path.split(".")
-        return tuple(self.by_path[".".join(parts[:length])] for length in range(len(parts), 0, -1))
+    @cached_property
+    def _vanished_by_path(self) -> Mapping[str, Queue]:
+        return {queue.path: queue for queue in self.vanished}
 
-    def may_submit(self, path: str, user: str, groups: tuple[str, ...]) -> bool:
+    @cached_property
+    def has_limits(self) -> bool:
+        """Return whether a limit or a state holds back the jobs of any queue; in most trees none does."""
+        return any(map(_has_limit, (*self.by_path.values(), *self.vanished)))
+
+    def find(self, path: str) -> Queue | None:
+        """Return the properties of a queue; those of its parent's template for a dynamic one.
+
+        Return None for a queue that no configuration has named, and that is not dynamic.
+        """
+        queue = self.by_path.get(path)
+        if queue is not None:
+            return queue
+        above = parent_of(path)
+        parent = self.by_path.get(above) or self._vanished_by_path.get(above)
+        if parent is not None and parent.template is not None:
+            return Queue(path, **parent.template._asdict())
+        return self._vanished_by_path.get(path)
+
+    def takes_dynamic(self, path: str) -> bool:
+        """Return whether jobs may create queues below a queue."""
+        queue = self.by_path.get(path)
+        return queue is not None and queue.template is not None
+
+    def upward(self, path: str) -> list[Queue]:
+        """Return the queues from a queue up to the root, without unknown ones."""
+        found = map(self.find, paths_upward(path))
+        return [queue for queue in found if queue is not None]
+
+    def may_submit(self, path: str, user: str, is_member: Callable[[str], bool]) -> bool:
         """Return whether a user may submit to a queue: by a right of it, or of a queue above it."""
         return any(
-            right.include(user, groups)
-            for queue in self.line_of(path)
+            right.include(user, is_member)
+            for queue in self.upward(path)
             for right in (queue.submit, queue.admin)
         )
+
+
+def parent_of(path: str) -> str:
+    """Return the path of the queue above a queue, an empty text for root."""
+    return path.rpartition(".")[0]
+
+
+def paths_upward(path: str) -> Iterator[str]:
+    """Yield the path of a queue, and those of all queues above it up to the root."""
+    while path:
+        yield path
+        path = parent_of(path)
+
+
+def _has_limit(queue: Queue) -> bool:
+    numbers = queue.template or queue
+    is_limited = any(each is not None for each in (queue.max, queue.max_jobs, numbers.max, numbers.max_jobs))
+    return is_limited or bool(queue.limits) or queue.state != ACTIVE
 
 
 def _walk(queue: Queue) -> Iterator[Queue]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
-from domain.directory.partition_states import STOPPED
+from domain.intake_states import STOPPED
 from domain.scheduling.decisions.draft import Decision, with_batch
 from domain.scheduling.decisions.ending_sets import Ending, end_set, ending_sets
 from domain.scheduling.decisions.let_go import let_go, stuck_lab

@@ -14,8 +14,8 @@ from functools import cache
 from typing import Final
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
-from domain.directory.partition_states import STOPPED
 from domain.events import Decided, Event
+from domain.intake_states import STOPPED
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort_set

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from domain.contention.documents import locks_to_json
-from domain.directory.partition_states import STOPPED
+from domain.intake_states import STOPPED
 from domain.scheduling.supply.reasons import PARTITION_STOPPED
 from domain.scheduling.world.partition import Partition
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 
-from domain.directory.partition_states import STOPPED
+from domain.intake_states import STOPPED
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.demanded_systems import is_hopeless

@@ -17,11 +17,12 @@ from domain.admission.job_filters import JobFilters
 from domain.contention.locks import NO_LOCKS, Locks, names
 from domain.contention.own_names import OwnNames, placed
 from domain.directory import events as directory_events
-from domain.directory.partition_states import ACTIVE, state_of
+from domain.directory.partition_states import state_of
 from domain.directory.partitions import configuration_of, job_filters_of, partition_document
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.fast_dataclasses import changed
+from domain.intake_states import ACTIVE
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe

@@ -18,6 +18,8 @@ from domain.admission.configuration import (
 from domain.contention.locks import LEVELS, UNKNOWN, LevelLock, Locks
 from domain.contention.operation_rows import OperationRow
 from domain.contention.weights import WeightSettings, WeightValues
+from domain.queues.placement import PlacementRule
+from domain.queues.tree import Queue, QueueTree
 from tests.domain.admission.findings import faulty, valid
 
 
@@ -42,6 +44,8 @@ DEFAULTS: dict[str, Any] = {
     "limits": {"placed_recipes": None},
     "operations": [],
     "lab_controllers": [],
+    "queues": {"submit": {"users": ["*"]}, "queues": [{"name": "default"}]},
+    "placement": [{"rule": "provided"}],
 }
 OTHERS = {
     "order": {"assigned_first": "always", "most_overtaken": None},
@@ -63,6 +67,8 @@ OTHERS = {
         },
     ],
     "lab_controllers": ["lab-1", "lab-2"],
+    "queues": {"submit": {}, "queues": [{"name": "kernel", "max": 4}, {"name": "default"}]},
+    "placement": [{"rule": "user", "create": True}, {"rule": "fixed", "value": "root.kernel"}],
 }
 
 
@@ -84,10 +90,12 @@ def test_document__whole__values_in_their_units() -> None:
             OperationRow("power-cycle", ("/cycle", "/power"), Locks(levels)),
         ),
         ("lab-1", "lab-2"),
+        QueueTree(Queue("root", children=(Queue("root.kernel", max=4), Queue("root.default")))),
+        (PlacementRule("user", create=True), PlacementRule("fixed", "root.kernel")),
     )
 
 
-LISTS = ("operations", "lab_controllers")
+LISTS = ("operations", "lab_controllers", "placement")
 PARTS: list[Any] = [
     {},
     {name: {} for name in DEFAULTS if name not in LISTS},
@@ -141,7 +149,7 @@ def test_decimals__three__are_exact(thousandths: int) -> None:
 
 
 VALUES = "none, degrade, heavy_degrade, maybe, sure"
-SECTIONS = "order, weights, locks, limits, operations, lab_controllers"
+SECTIONS = "order, weights, locks, limits, operations, lab_controllers, queues, placement"
 UP_TO = "must be between 0 and 1000000"
 AT_LEAST_1 = "must be between 1 and 1000000"
 A_WHOLE = "must be a whole number from 0 to 1000000"

@@ -23,7 +23,7 @@ DOCUMENT: dict[str, Any] = {
                 {"name": "net", "admin": {"groups": ["net"]}, "priority_offset": 1, "fence": True},
             ],
         },
-        {"name": "people", "template": {"max": 4}},
+        {"name": "people", "state": "draining", "template": {"max": 4}, "queues": []},
         {"name": "default"},
     ],
 }
@@ -72,13 +72,24 @@ def test_document__without_queues__is_the_tree_without_a_configuration(document:
         ("eve", ("net",), "root.kernel.net", True),
         ("eve", ("net",), "root.kernel.storage", False),
         ("bob", (), "root.kernel.storage", True),
+        # A dynamic queue has the rights of its parent.
+        ("cid", (), "root.people.cid", True),
+        ("ada", (), "root.people.cid", False),
     ],
 )
 def test_right__of_a_queue__holds_for_all_queues_below(
     user: str, groups: tuple[str, ...], path: str, may: bool
 ) -> None:
     kernel = {**DOCUMENT["queues"][0], "submit": {"users": ["ada"]}, "admin": {"users": ["bob"]}}
-    assert tree({"submit": {}, "queues": [kernel]}).may_submit(path, user, groups) is may
+    people = {"name": "people", "submit": {"users": ["cid"]}, "template": {}, "queues": []}
+    found = tree({"submit": {}, "queues": [kernel, people]})
+    assert found.may_submit(path, user, groups.__contains__) is may
+
+
+def test_submit__for_nobody_at_root__is_kept() -> None:
+    closed = tree({"submit": {}})
+    assert not closed.may_submit("root.default", "ada", lambda _: True)
+    assert tree(tree_to_json(closed)) == closed
 
 
 def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
@@ -100,7 +111,27 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
             "queues.0.queues.0.max",
             "must be at most that of root.a, 3",
         ),
-        (queues({"name": "a", "max": 3, "guaranteed": 4}), "queues.0.guaranteed", "must be at most max, 3"),
+        # A queue without a max of its own has that of the queue above.
+        (
+            queues({"name": "a", "max": 3, "queues": [{"name": "b", "queues": [{"name": "c", "max": 4}]}]}),
+            "queues.0.queues.0.queues.0.max",
+            "must be at most that of root.a, 3",
+        ),
+        (
+            queues({"name": "a", "max": 3, "template": {"max": 4}, "queues": []}),
+            "queues.0.template.max",
+            "must be at most that of root.a, 3",
+        ),
+        (
+            queues({"name": "a", "max": 3, "guaranteed": 4}),
+            "queues.0.guaranteed",
+            "must be at most the max of root.a, 3",
+        ),
+        (
+            queues({"name": "a", "queues": [{"name": "b", "guaranteed": 5}]}, guaranteed=4),
+            "guaranteed",
+            "the queues below have 5 guaranteed systems together, more than 4",
+        ),
         (
             queues({"name": "a", "guaranteed": 3}, {"name": "b", "guaranteed": 2}, guaranteed=4),
             "guaranteed",
@@ -118,8 +149,23 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
             "user x occurs twice",
         ),
         (queues({"name": "a", "submit": {"users": [1]}}), "queues.0.submit.users.0", "must be text"),
-        (queues({"name": "default", "template": {}}), "queues.0.template", "is for parents"),
-        (queues({"name": "a", "template": {"fence": True}}), "queues.0.template.fence", "is unknown"),
+        (queues({"name": "a", "template": {}}), "queues.0.template", "is for parents only"),
+        (queues({"name": "default", "template": {}}), "queues.0", "takes the jobs that have no other queue"),
+        (
+            queues({"name": "default", "queues": [{"name": "a"}]}),
+            "queues.0",
+            "takes the jobs that have no other queue",
+        ),
+        (
+            queues({"name": "a", "template": {"fence": True}, "queues": []}),
+            "queues.0.template.fence",
+            "is unknown",
+        ),
+        (
+            queues({"name": "a", "state": "open"}),
+            "queues.0.state",
+            "must be one of active, draining, stopped",
+        ),
         (queues({"name": "a", "fence": 1}), "queues.0.fence", "must be true or false"),
         (queues({"name": "a", "priority_offset": 0.5}), "queues.0.priority_offset", "must be a whole number"),
     ],

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from domain.queues.document import tree_from_json
-from domain.queues.limits import limits_of, too_small_for
-from domain.queues.tree import QueueTree
+from domain.queues.limits import maxima_of, too_small_for
+from domain.queues.tree import Queue, QueueTree, Template
 
 TREE: dict[str, Any] = {
     "max_jobs": 100,
@@ -24,7 +24,7 @@ TREE: dict[str, Any] = {
             ],
             "queues": [{"name": "net", "max": 8, "max_jobs": 3}],
         },
-        {"name": "people", "max": 6, "template": {"max": 4, "max_jobs": 1}},
+        {"name": "people", "max": 6, "template": {"max": 4, "max_jobs": 1}, "queues": []},
     ],
 }
 
@@ -45,12 +45,12 @@ def tree() -> QueueTree:
             "eve",
             None,
             [
-                "8 systems in queue root.kernel.net",
-                "3 jobs in queue root.kernel.net",
-                "40 systems in queue root.kernel",
-                "10 systems in queue root.kernel for user eve",
-                "100 jobs in queue root",
-                "30 systems in queue root for user eve",
+                "max 8 systems in queue root.kernel.net",
+                "max 3 jobs in queue root.kernel.net",
+                "max 40 systems in queue root.kernel",
+                "max 10 systems of user eve in queue root.kernel",
+                "max 100 jobs in queue root",
+                "max 30 systems of user eve in queue root",
             ],
         ),
         (
@@ -58,14 +58,14 @@ def tree() -> QueueTree:
             "ada",
             "qa",
             [
-                "8 systems in queue root.kernel.net",
-                "3 jobs in queue root.kernel.net",
-                "40 systems in queue root.kernel",
-                "20 systems in queue root.kernel for user ada",
-                "2 jobs in queue root.kernel for user ada",
-                "5 systems in queue root.kernel for group qa",
-                "100 jobs in queue root",
-                "30 systems in queue root for user ada",
+                "max 8 systems in queue root.kernel.net",
+                "max 3 jobs in queue root.kernel.net",
+                "max 40 systems in queue root.kernel",
+                "max 20 systems of user ada in queue root.kernel",
+                "max 2 jobs of user ada in queue root.kernel",
+                "max 5 systems of group qa in queue root.kernel",
+                "max 100 jobs in queue root",
+                "max 30 systems of user ada in queue root",
             ],
         ),
         (
@@ -73,38 +73,57 @@ def tree() -> QueueTree:
             "eve",
             "qa",
             [
-                "4 systems in queue root.people.eve",
-                "1 jobs in queue root.people.eve",
-                "6 systems in queue root.people",
-                "100 jobs in queue root",
-                "30 systems in queue root for user eve",
+                "max 4 systems in queue root.people.eve",
+                "max 1 jobs in queue root.people.eve",
+                "max 6 systems in queue root.people",
+                "max 100 jobs in queue root",
+                "max 30 systems of user eve in queue root",
             ],
         ),
         (
             "root.default",
             "eve",
             None,
-            ["100 jobs in queue root", "30 systems in queue root for user eve"],
+            ["max 100 jobs in queue root", "max 30 systems of user eve in queue root"],
         ),
     ],
 )
 def test_limits__of_a_job_in_a_queue__are_those_up_to_the_root(
     tree: QueueTree, path: str, owner: str, group: str | None, limits: list[str]
 ) -> None:
-    assert list(map(str, limits_of(tree, path, owner, group))) == limits
+    assert list(map(str, maxima_of(tree, path, owner, group))) == limits
 
 
 @pytest.mark.parametrize(
-    ("path", "host_count", "limits"),
+    ("path", "host_count", "maxima"),
     [
-        ("root.kernel.net", 8, []),
-        ("root.kernel.net", 9, ["8 systems in queue root.kernel.net"]),
-        ("root.kernel.net", 41, ["8 systems in queue root.kernel.net", "40 systems in queue root.kernel"]),
-        ("root.people.eve", 5, ["4 systems in queue root.people.eve"]),
-        ("root.default", 1_000, []),
+        ("root.kernel.net", 5, []),
+        ("root.kernel.net", 6, ["max 5 systems of group qa in queue root.kernel"]),
+        (
+            "root.kernel.net",
+            41,
+            [
+                "max 8 systems in queue root.kernel.net",
+                "max 40 systems in queue root.kernel",
+                "max 10 systems of user eve in queue root.kernel",
+                "max 5 systems of group qa in queue root.kernel",
+                "max 30 systems of user eve in queue root",
+            ],
+        ),
+        ("root.people.eve", 5, ["max 4 systems in queue root.people.eve"]),
+        ("root.default", 30, []),
     ],
 )
 def test_set__larger_than_a_maximum_on_its_way_up__could_never_start(
-    tree: QueueTree, path: str, host_count: int, limits: list[str]
+    tree: QueueTree, path: str, host_count: int, maxima: list[str]
 ) -> None:
-    assert list(map(str, too_small_for(tree, path, host_count))) == limits
+    assert list(map(str, too_small_for(tree, path, "eve", "qa", host_count))) == maxima
+
+
+def test_queue__vanished__has_its_last_maximum_and_takes_no_dynamic_queues() -> None:
+    vanished = QueueTree(Queue("root"), (Queue("root.old", max=3, template=Template(max=2)),))
+    assert [str(each) for each in maxima_of(vanished, "root.old.ada", "ada", None)] == [
+        "max 2 systems in queue root.old.ada",
+        "max 3 systems in queue root.old",
+    ]
+    assert not vanished.takes_dynamic("root.old")

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 
 from domain.queues.document import tree_from_json
-from domain.queues.placement import Placed, QueuedJob, Queues, Unplaced, place, rules_from_json
+from domain.queues.placement import (
+    NoSuchQueue,
+    Placed,
+    QueuedJob,
+    Unplaced,
+    place,
+    rules_from_json,
+    rules_to_json,
+)
 
 TREE: dict[str, Any] = {
     "queues": [
         {
             "name": "kernel",
             "submit": {"groups": ["kernel"]},
-            "queues": [{"name": "net"}, {"name": "storage"}],
+            "queues": [
+                {"name": "net"},
+                {"name": "storage"},
+                {"name": "old", "state": "draining"},
+                {"name": "shut", "state": "stopped", "queues": [{"name": "a"}]},
+            ],
         },
-        {"name": "people", "submit": {"users": ["*"]}, "template": {"max": 4}},
+        {"name": "people", "submit": {"users": ["*"]}, "template": {"max": 4}, "queues": []},
         {"name": "ada_dot_lovelace", "submit": {"users": ["ada.lovelace"]}},
         {"name": "default", "submit": {"users": ["ada", "ada.lovelace"]}},
     ],
     "submit": {},
 }
 PEOPLE = {"rule": "fixed", "value": "root.people"}
-ADA = QueuedJob("ada", ("kernel", "qa"), "kernel", tags={"product": "net"})
+ADA = QueuedJob("ada", ("kernel", "qa").__contains__, "kernel", tags={"product": "net"})
 
 
 def faults_of(document: Any) -> list[tuple[str, str]]:
@@ -32,37 +46,38 @@ def faults_of(document: Any) -> list[tuple[str, str]]:
     return faults
 
 
-def placed(*rules: dict[str, Any], job: QueuedJob = ADA, **more: Any) -> Placed | Unplaced:
-    def refuse(path: Any, message: str) -> None:
-        raise AssertionError((path, message))
+def refuse(path: Any, message: str) -> None:
+    raise AssertionError((path, message))
 
-    queues = Queues(tree_from_json(TREE, (), refuse), **more)
-    return place(queues, rules_from_json(list(rules), (), refuse), job)
+
+def placed(
+    *rules: dict[str, Any], job: QueuedJob = ADA, with_jobs: Collection[str] = ()
+) -> Placed | NoSuchQueue | Unplaced:
+    tree = tree_from_json(TREE, (), refuse)
+    return place(tree, rules_from_json(list(rules), (), refuse), job, with_jobs.__contains__)
 
 
 @pytest.mark.parametrize(
-    ("rule", "job", "path", "is_new"),
+    ("rule", "job", "path"),
     [
-        ({"rule": "provided"}, ADA._replace(queue="root.kernel.net"), "root.kernel.net", False),
-        ({"rule": "provided"}, ADA._replace(queue="kernel.storage"), "root.kernel.storage", False),
-        ({"rule": "fixed", "value": "root.kernel.net"}, ADA, "root.kernel.net", False),
-        ({"rule": "tag", "value": "product", "parent": {"rule": "group"}}, ADA, "root.kernel.net", False),
-        ({"rule": "user", "create": True, "parent": PEOPLE}, ADA, "root.people.ada", True),
-        ({"rule": "user"}, QueuedJob("ada.lovelace"), "root.ada_dot_lovelace", False),
-        (
-            {"rule": "provided", "create": True, "parent": PEOPLE},
-            ADA._replace(queue="x"),
-            "root.people.x",
-            True,
-        ),
+        ({"rule": "provided"}, ADA._replace(queue="root.kernel.net"), "root.kernel.net"),
+        ({"rule": "provided"}, ADA._replace(queue="kernel.storage"), "root.kernel.storage"),
+        ({"rule": "fixed", "value": "root.kernel.net"}, ADA, "root.kernel.net"),
+        ({"rule": "tag", "value": "product", "parent": {"rule": "group"}}, ADA, "root.kernel.net"),
+        ({"rule": "user", "create": True, "parent": PEOPLE}, ADA, "root.people.ada"),
+        ({"rule": "user"}, QueuedJob("ada.lovelace"), "root.ada_dot_lovelace"),
+        ({"rule": "provided", "create": True, "parent": PEOPLE}, ADA._replace(queue="x"), "root.people.x"),
         # Rules that lead nowhere.
-        ({"rule": "provided"}, ADA, "root.default", False),
-        ({"rule": "user", "parent": PEOPLE}, ADA, "root.default", False),
-        ({"rule": "group", "filter": {"allow": False, "users": ["ada"]}}, ADA, "root.default", False),
+        ({"rule": "provided"}, ADA, "root.default"),
+        ({"rule": "user", "parent": PEOPLE}, ADA, "root.default"),
+        ({"rule": "group", "filter": {"allow": False, "users": ["ada"]}}, ADA, "root.default"),
+        # Queues that take no jobs, by their own state or by that of a queue above.
+        ({"rule": "fixed", "value": "root.kernel.old"}, ADA, "root.default"),
+        ({"rule": "provided"}, ADA._replace(queue="root.kernel.shut.a"), "root.default"),
     ],
 )
-def test_job__one_rule__is_in_this_queue(rule: Any, job: QueuedJob, path: str, is_new: bool) -> None:
-    assert placed(rule, job=job) == Placed(path, is_new)
+def test_job__one_rule__is_in_this_queue(rule: Any, job: QueuedJob, path: str) -> None:
+    assert placed(rule, job=job) == Placed(path)
 
 
 def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
@@ -74,15 +89,36 @@ def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
     assert placed(*rules) == Placed("root.kernel.net")
 
 
-def test_job__of_a_dynamic_queue_that_exists__is_not_new() -> None:
-    rule = {"rule": "user", "create": True, "parent": PEOPLE}
-    assert placed(rule, dynamic=frozenset({"root.people.ada"})) == Placed("root.people.ada")
+def test_job__of_a_dynamic_queue__is_there_while_another_job_is() -> None:
+    rule = {"rule": "user", "parent": PEOPLE}
+    assert placed(rule, with_jobs=["root.people.ada"]) == Placed("root.people.ada")
+    assert placed(rule) == Placed("root.default")
 
 
-@pytest.mark.parametrize("closed", ["root.kernel.net", "root.kernel"])
-def test_job__of_a_queue_that_takes_none__goes_on_to_the_next_rule(closed: str) -> None:
-    rule = {"rule": "fixed", "value": "root.kernel.net"}
-    assert placed(rule, inactive=frozenset({closed})) == Placed("root.default")
+@pytest.mark.parametrize(
+    ("rules", "missing"),
+    [
+        ([{"rule": "provided"}], "root.kernel.nett"),
+        ([], "root.kernel.nett"),
+        # It may create queues, but only below parents with a template.
+        ([{"rule": "provided", "create": True}], "root.kernel.nett"),
+        ([{"rule": "provided", "create": True, "filter": {"users": ["eve"]}, "parent": PEOPLE}], None),
+        # A rule before it does not hide the typing error.
+        ([{"rule": "fixed", "value": "root.kernel.net"}, {"rule": "provided"}], "root.kernel.nett"),
+        ([{"rule": "fixed", "value": "root.kernel.net"}], "root.kernel.nett"),
+    ],
+)
+def test_job__names_a_queue_that_does_not_exist__is_in_none(
+    rules: list[dict[str, Any]], missing: str | None
+) -> None:
+    job = ADA._replace(queue="kernel.nett")
+    assert placed(*rules, job=job) == NoSuchQueue(missing or "root.people.kernel.nett")
+
+
+def test_job__of_a_dynamic_queue_that_is_gone__names_no_queue() -> None:
+    job = ADA._replace(queue="root.people.eve")
+    assert placed({"rule": "provided"}, job=job) == NoSuchQueue("root.people.eve")
+    assert placed({"rule": "provided"}, job=job, with_jobs=["root.people.eve"]) == Placed("root.people.eve")
 
 
 def test_job__that_no_rule_places__is_told_what_each_said() -> None:
@@ -93,20 +129,43 @@ def test_job__that_no_rule_places__is_told_what_each_said() -> None:
         {"rule": "fixed", "value": "root.kernel"},
         {"rule": "fixed", "value": "root.kernel.net"},
         {"rule": "user", "create": True},
+        {"rule": "user", "parent": PEOPLE},
         {"rule": "user", "filter": {"groups": ["qa"]}},
     ]
-    assert placed(*rules, job=QueuedJob("eve")) == Unplaced(
-        (
-            ("provided", "the job names no queue"),
-            ("group", "the job is for no group"),
-            ("tag retention_tag", "the job has no retention_tag"),
-            ("fixed root.kernel", "root.kernel is a parent, and only leaves take jobs"),
-            ("fixed root.kernel.net", "eve may not submit to root.kernel.net"),
-            ("user", "there is no queue root.eve, and root takes no dynamic queues"),
-            ("user", "it is not for this user"),
-            ("fixed root.default", "eve may not submit to root.default"),
-        )
-    )
+    found = placed(*rules, job=QueuedJob("eve"))
+    assert isinstance(found, Unplaced) and found.is_forbidden
+    assert [(rule, reason.text) for rule, reason in found.results] == [
+        ("provided", "the job names no queue"),
+        ("group", "the job is for no group"),
+        ("tag retention_tag", "the job has no retention_tag"),
+        ("fixed root.kernel", "root.kernel is a parent, and only leaves take jobs"),
+        ("fixed root.kernel.net", "eve may not submit to root.kernel.net"),
+        ("user", "there is no queue root.eve"),
+        ("user", "there is no queue root.people.eve, and the rule may not create it"),
+        ("user", "its filter excludes this user"),
+        ("fixed root.default", "eve may not submit to root.default"),
+    ]
+
+
+def test_job__may_submit_to_a_queue_that_takes_none__is_not_forbidden() -> None:
+    job = QueuedJob("eve", ("kernel",).__contains__)
+    found = placed({"rule": "fixed", "value": "root.kernel.shut.a"}, job=job)
+    assert isinstance(found, Unplaced) and not found.is_forbidden
+    assert found.results[0][1].text == "root.kernel.shut is stopped and takes no new jobs"
+
+
+def test_rules__written__read_as_the_same() -> None:
+    document = [
+        {"rule": "provided"},
+        {
+            "rule": "user",
+            "create": True,
+            "parent": PEOPLE,
+            "filter": {"allow": False, "users": ["ada"], "groups": ["qa"]},
+        },
+    ]
+    assert rules_to_json(rules_from_json(document, (), refuse)) == document
+    assert rules_to_json(rules_from_json([], (), refuse)) == [{"rule": "provided"}]
 
 
 @pytest.mark.parametrize(

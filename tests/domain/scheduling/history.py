@@ -21,10 +21,11 @@ from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, 
 from domain.contention.documents import locks_from_json, locks_to_json
 from domain.contention.locks import LEVELS, NO_LOCKS
 from domain.directory import partition_states
-from domain.directory.partition_states import START, STOP, STOPPED
+from domain.directory.partition_states import START, STOP
 from domain.directory.partitions import partition_document
 from domain.errors import Refused
 from domain.events import data_of
+from domain.intake_states import STOPPED
 from domain.priority import Priority
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.supply.labs import Labs

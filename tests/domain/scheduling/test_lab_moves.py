@@ -17,7 +17,7 @@ from domain.directory.events import (
     PartitionRemoved,
     PartitionStateChanged,
 )
-from domain.directory.partition_states import ACTIVE, STOPPED
+from domain.intake_states import ACTIVE, STOPPED
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.partitions import Configuration, JobFilter
 from api.rest.contract.values import Count, Id, OneOf, PriorityName
-from domain.directory.partition_states import STATES
 from domain.directory.partitions import CONFIGURED_ROW, SHIPPED_ROW
+from domain.intake_states import STATES
 
 
 class NamedPartition(AnswerPart):

@@ -1,4 +1,4 @@
-"""Checks that all documents of this package share: fields, whole numbers and texts.
+"""Checks that all JSON documents share: fields, whole numbers and texts.
 
 Every check reports a fault with its path and goes on, so that a caller gets all faults of a document at once.
 """

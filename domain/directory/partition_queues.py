@@ -1,0 +1,94 @@
+"""The queues of partitions in the directory: the tree in force, and the people that a configuration names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+from domain.admission.configuration import Configuration
+from domain.directory.partitions import KIND, Document, configuration_of, partition_document
+from domain.directory.state import Directory, DirectoryEntry
+from domain.errors import Fault, unknown_name
+from domain.queues.placement import DEFAULT_RULES, PlacementRule
+from domain.queues.tree import EACH, WITHOUT_CONFIGURATION, Grantees, QueueTree
+from domain.queues.vanished import vanished_queue
+
+
+class PartitionQueues(NamedTuple):
+    """The queue tree and the placement rules of a partition."""
+
+    tree: QueueTree = WITHOUT_CONFIGURATION
+    rules: tuple[PlacementRule, ...] = DEFAULT_RULES
+
+
+# The queues of each directory by partition, each with its entry: parsing a large tree takes milliseconds.
+_QUEUES: Final[WeakKeyDictionary[Directory, dict[str, tuple[DirectoryEntry, PartitionQueues]]]] = (
+    WeakKeyDictionary()
+)
+
+
+def queues_of(document: Document) -> PartitionQueues:
+    """Return the queues in the document of a partition."""
+    configuration = configuration_of(document)
+    vanished = tuple(map(vanished_queue, document.get("vanished_queues", ())))
+    return PartitionQueues(QueueTree(configuration.queues.root, vanished), configuration.placement)
+
+
+def partition_queues(directory: Directory, name: str) -> PartitionQueues:
+    """Return the queues of a partition. Cheap, for each submission."""
+    entry = directory.get(KIND, name)
+    if entry is None or "configuration" not in entry.document:
+        return PartitionQueues()
+    cache = _QUEUES.setdefault(directory, {})
+    cached = cache.get(name)
+    if cached is None or cached[0] is not entry:
+        cached = cache[name] = entry, queues_of(partition_document(directory, name))
+    return cached[1]
+
+
+def is_in_group(directory: Directory, user: str, group: str) -> bool:
+    return user in directory.people_of(group)
+
+
+def may_submit(directory: Directory, tree: QueueTree, path: str, user: str) -> bool:
+    """Return whether a user may submit to a queue, by the present groups."""
+    return tree.may_submit(path, user, partial(is_in_group, directory, user))
+
+
+def faults_of_people(directory: Directory, configuration: Configuration) -> list[Fault]:
+    """Return a fault for each user and group in queues and placement rules that does not exist."""
+    named = [*_named_in_queues(configuration.queues), *_named_in_rules(configuration.placement)]
+    return [
+        Fault(where, unknown_name(kind, name))
+        for where, kind, name in dict.fromkeys(named)
+        if name != EACH and directory.get(kind, name) is None
+    ]
+
+
+Named = tuple[str, str, str]
+"""A place in the configuration, and the kind and name of a user or group there."""
+
+
+def _named_in_queues(tree: QueueTree) -> Iterator[Named]:
+    for path, queue in tree.by_path.items():
+        yield from _named_in(f"queues ({path}).submit", queue.submit)
+        yield from _named_in(f"queues ({path}).admin", queue.admin)
+        yield from ((f"queues ({path}).limits", limit.kind, limit.name) for limit in queue.limits)
+
+
+def _named_in_rules(rules: tuple[PlacementRule, ...]) -> Iterator[Named]:
+    for index, rule in enumerate(rules):
+        where, each = f"placement[{index}]", rule
+        while True:
+            if each.filter is not None:
+                yield from _named_in(f"{where}.filter", each.filter.who)
+            if each.parent is None:
+                break
+            where, each = f"{where}.parent", each.parent
+
+
+def _named_in(where: str, right: Grantees) -> Iterator[Named]:
+    yield from ((where, "user", name) for name in right.users)
+    yield from ((where, "group", name) for name in right.groups)
