@@ -93,6 +93,7 @@ WORDS: Final = {
     "power-type": "power type",
     "token": "token",
     "partition": "partition",
+    "queue": "queue",
     "job-filter": "job filter",
     "job": "job",
     "recipe-set": "recipe set",

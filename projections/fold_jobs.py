@@ -6,6 +6,7 @@ from domain.events import Recorded, data_of
 from domain.job import events as job_events
 from domain.partition_numbers import of_job
 from domain.priority import Priority
+from domain.queues.tree import DEFAULT_QUEUE
 from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
 from projections.intervals import Instant
@@ -24,6 +25,7 @@ def job_document(
         whiteboard=event.whiteboard,
         document=event.document,
         partition=of_job(recorded.partition),
+        queue=event.queue or DEFAULT_QUEUE,
     )
     models.job_documents.add(row, now)
 

@@ -52,7 +52,7 @@ ORDER BY so.job_id DESC LIMIT %(limit)s
 -- name: jobs
 -- Jobs by id. The ids of their recipe sets, which never change, are JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
-       d.group_name AS "group", d.partition, d.since AS submitted_at,
+       d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
        array_to_json(ARRAY (
            SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r WHERE r.job_id = d.job_id ORDER BY 1
        ))::text AS recipe_set_ids
@@ -63,12 +63,21 @@ WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 -- name: job
 -- The document includes later changes by users. It is JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
-       d.submitter, d.group_name AS "group", d.partition, d.since AS submitted_at,
+       d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
        (CASE WHEN j.changed IS NULL THEN d.document
              ELSE (d.document - 'product') || jsonb_strip_nulls(j.changed) END)::text AS document
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id = %(job_id)s
+
+-- name: queues_with_jobs
+-- Those of some queues of a partition that have unfinished jobs. A queue that has some mostly has them among its latest.
+SELECT wanted.queue FROM unnest(%(queues)s::text[]) AS wanted (queue)
+WHERE EXISTS (
+    SELECT FROM read.job_documents d
+    JOIN read.jobs j ON j.job_id = d.job_id AND j.until_position = 9223372036854775807
+    WHERE d.partition = %(partition)s AND d.queue = wanted.queue
+      AND j.state = ANY (%(unfinished)s::text[]))
 
 -- name: recipe_set
 SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, s.priority, s.state, s.result

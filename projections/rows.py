@@ -19,6 +19,7 @@ class JobDocumentRow(NamedTuple):
     whiteboard: str
     document: Mapping[str, Any]
     partition: int
+    queue: str
 
 
 class RecipeDetailsRow(NamedTuple):

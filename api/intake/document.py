@@ -181,6 +181,7 @@ class Job(_Part):
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
     product: OptionalName = None
     partition: OptionalName = None
+    queue: OptionalName = None
     notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
     depends_on: DependsOn | None = None
     reasons: Reasons | None = None

@@ -47,6 +47,7 @@ def spec_of(job: Job, requirements: Sequence[Requirements], declared: Declaratio
         depends_on=declared.depends_on,
         reasons=tuple(job.reasons or ()),
         partition=job.partition,
+        queue=job.queue,
     )
 
 

@@ -90,6 +90,7 @@ JOB: Final = Record(
         "whiteboard": ChildElement("whiteboard", Text()),
         "notify": ChildElement("notify", ListOf("cc", Text())),
         own("partition"): ChildElement("partition", Text()),
+        own("queue"): ChildElement("queue", Text()),
         **_ADMISSION,
         "recipeSet": ChildElement("recipe_sets", _RECIPE_SET, many=True),
     },

@@ -11,10 +11,7 @@ from api.intake.locations import XmlLocations, local_name, unknown_element
 from api.intake.near_names import suggestion
 
 # Element in Labledger's namespace -> field of the JSON form. Both are refused.
-NOT_YET: Final = {
-    "preemptible": "preemptible",
-    "queue": "queue",
-}
+NOT_YET: Final = {"preemptible": "preemptible"}
 OWN_NAMESPACE: Final = "urn:labledger:job"
 
 

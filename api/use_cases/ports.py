@@ -108,13 +108,19 @@ class WriteParts(NameParts, Protocol):
 
 
 class JobParts(WriteParts, Protocol):
-    """Parts to submit and change jobs. The log is an EventLog, for other queries of the database."""
+    """Parts to submit and change jobs. The log is an EventLog, for other queries of the database.
+
+    The read models have the dynamic queues that exist.
+    """
 
     @property
     def log(self) -> EventLog: ...
 
     @property
     def numbers(self) -> JobNumbers: ...
+
+    @property
+    def reader(self) -> ReadModels: ...
 
     @property
     def retention_tags(self) -> RetentionTags: ...

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import orjson
 
 from api.use_cases.choose_trees import require_bounded
 from api.use_cases.commit import append_for, commit
+from api.use_cases.place_in_queue import QueueOfJob, choose_queues
 from api.use_cases.place_job import Placement, place, require_one_partition
 from api.use_cases.ports import JobParts, RequestContext
 from domain.directory.partition_states import require_takes_jobs, state_of
@@ -47,7 +48,7 @@ async def submit_job(
     """Append an accepted job to the log, and store its submitted bytes beside the log.
 
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}. Raises Refused unless the
-    partition takes new jobs.
+    partition takes new jobs, and the errors of `choose_queues`.
     """
     jobs = [AcceptedJob(spec, warnings)]
     return await _append_jobs(parts, request, jobs, original, lambda answers: answers[0])
@@ -88,7 +89,8 @@ async def _append_jobs(
         # Every later change of the partition is a conflict: no job follows the event that ends the intake.
         version = directory.version(partition.subject)
         await require_one_partition(parts.aggregates, directory, specs, partition)
-        decided, answers = await _decided(parts, request, jobs, original, placement)
+        queues = await choose_queues(parts, specs, partition, request.actor)
+        decided, answers = await _decided(parts, request, jobs, original, placement, queues)
         answer = orjson.dumps(answer_of(answers))
         versions = {partition.subject: version}
         return append_for(parts, request, decided, versions, answer, original, partition.number)
@@ -110,6 +112,7 @@ async def _decided(
     jobs: Sequence[AcceptedJob],
     original: Original | None,
     placement: Placement,
+    queues: Sequence[QueueOfJob],
 ) -> tuple[Decided, list[dict[str, Any]]]:
     """Return the events of a submission, and the answer for each job."""
     if request.has_quota:
@@ -118,11 +121,13 @@ async def _decided(
     operations = operation_table(parts.feed.directory, placement.partition.name)
     decided: Decided = []
     answers: list[dict[str, Any]] = []
-    for index, (job, ids, trees) in enumerate(zip(jobs, numbers, placement.trees, strict=True)):
+    parts_of_jobs = zip(jobs, numbers, placement.trees, queues, strict=True)
+    for index, (job, ids, trees, (queue, warning)) in enumerate(parts_of_jobs):
         preceding = [before.job for before in numbers[:index]]
-        decided += submit(job.spec, ids, request.actor, trees, original, operations, preceding)
+        decided += submit(job.spec, ids, request.actor, trees, original, operations, preceding, queue)
         answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}
-        answers.append({**answer, "warnings": job.warnings})
+        warnings = [*job.warnings, *([] if warning is None else [asdict(warning)])]
+        answers.append({**answer, "warnings": warnings})
     return decided, answers
 
 

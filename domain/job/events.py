@@ -10,7 +10,11 @@ from domain.events import Event, event
 
 @event("job.submitted", version=2)
 class JobSubmitted(Event):
-    """`document` is the normalised job; `original_sha256` (hex) and `original_type` are of its bytes."""
+    """A job was submitted.
+
+    `document` is the normalised job; `original_sha256` (hex) and `original_type` are of its bytes. `queue` is
+    that of its recipe sets.
+    """
 
     owner: str
     submitter: str
@@ -20,6 +24,7 @@ class JobSubmitted(Event):
     document: Mapping[str, Any]
     original_sha256: str | None = None
     original_type: str | None = None
+    queue: str | None = None
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class RecipeSetSpec:
 class JobSpec:
     """A job with its normalised `document`; `owner` is None if the submitter owns the job.
 
-    `partition` is None if the job names none.
+    `partition` and `queue` are None if the job names none.
 
     Numbers of dependencies below 0 count back from the recipe set that has the dependency.
     """
@@ -80,3 +80,4 @@ class JobSpec:
     depends_on: tuple[Dependency, ...] = ()
     reasons: tuple[str, ...] = ()
     partition: str | None = None
+    queue: str | None = None

@@ -62,15 +62,17 @@ def submit(
     original: Original | None = None,
     operations: OperationTable = SHIPPED,
     preceding_jobs: Sequence[int] = (),
+    queue: str | None = None,
 ) -> Decided:
     """Return the events of a submission, in log order: the job, then each set followed by its recipes.
 
     `tree_ids` has one distro tree for each recipe in document order; None for a custom distro, and if no tree
     matches. `operations` has the locks that tasks declare; later changes of the table have no effect.
-    `preceding_jobs` are the ids of the jobs before this one in the same submission, in order. Raises
-    FaultyInput for a task with an unknown operation.
+    `preceding_jobs` are the ids of the jobs before this one in the same submission, in order. `queue` is the
+    path of the queue of the job, None for `root.default`. Raises FaultyInput for a task with an unknown
+    operation.
     """
-    job = _job(spec, ids, submitter, original)
+    job = _job(spec, ids, submitter, original, queue)
     decided: Decided = [(f"job/{ids.job}", job)]
     recipe_ids, task_ids, trees = iter(ids.recipes), iter(ids.tasks), iter(tree_ids)
     for index, (recipe_set_id, recipe_set) in enumerate(zip(ids.recipe_sets, spec.recipe_sets, strict=True)):
@@ -88,6 +90,7 @@ def submit(
             reasons=tuple(dict.fromkeys((*spec.reasons, *recipe_set.reasons))),
             depends_on=_dependencies(spec, recipe_set, preceding_jobs, ids.recipe_sets[:index]),
             profile=locks_to_json(_profile(members)),
+            queue=queue,
         )
         decided.append((f"recipe-set/{recipe_set_id}", submitted))
         for member in members:
@@ -96,7 +99,9 @@ def submit(
     return decided
 
 
-def _job(spec: JobSpec, ids: Ids, submitter: str, original: Original | None) -> JobSubmitted:
+def _job(
+    spec: JobSpec, ids: Ids, submitter: str, original: Original | None, queue: str | None
+) -> JobSubmitted:
     return JobSubmitted(
         owner=spec.owner or submitter,
         submitter=submitter,
@@ -106,6 +111,7 @@ def _job(spec: JobSpec, ids: Ids, submitter: str, original: Original | None) -> 
         document=spec.document,
         original_sha256=original.sha256.hex() if original else None,
         original_type=original.media_type if original else None,
+        queue=queue,
     )
 
 

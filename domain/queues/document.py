@@ -9,8 +9,8 @@
 
 The section has the properties of `root`, but for `max`, which is the number of systems. Without `submit`,
 everybody may submit to root. A document that names no queue `default` has this leaf all the same. A queue
-with the field `queues` is a parent; only parents have a template. Names in rights and limits are checked by the
-caller, who knows the users and groups.
+with the field `queues` is a parent; only parents have a template. The caller checks the names of users and
+groups, because it has the directory.
 """
 
 from __future__ import annotations

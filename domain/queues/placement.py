@@ -12,7 +12,7 @@ that leads to an active leaf to which the user may submit decides, otherwise it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from domain.document_checks import fields_of, items_of, name, one_of, read_value, truth
@@ -118,20 +118,27 @@ class Unplaced(NamedTuple):
         return FORBIDDEN in kinds and CLOSED not in kinds
 
 
+def dynamic_queues(tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob) -> list[str]:
+    """Return the paths of dynamic queues to which the rules may lead, and that exist if they have jobs."""
+    paths = [_path_of(rule._replace(filter=None), job) for rule in (*DEFAULT_RULES, *rules)]
+    found = dict.fromkeys(path for path in paths if isinstance(path, str))
+    return [path for path in found if path not in tree.by_path and tree.takes_dynamic(parent_of(path))]
+
+
 def place(
-    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, has_jobs: Callable[[str], bool]
+    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, existing: Collection[str] = ()
 ) -> Placed | NoSuchQueue | Unplaced:
     """Return the queue of a job, or why there is none for it.
 
-    `has_jobs` returns whether a job is in a queue, and so whether a dynamic queue exists.
+    `existing` are those of its `dynamic_queues` that exist.
     """
-    missing = _missing_queue(tree, rules, job, has_jobs)
+    missing = _missing_queue(tree, rules, job, existing)
     if missing is not None:
         return NoSuchQueue(missing)
     results: list[tuple[str, Reason]] = []
     for rule in (*rules, PlacementRule(FIXED, DEFAULT_QUEUE)):
         path = _path_of(rule, job)
-        found = path if isinstance(path, Reason) else _placed(tree, path, job, rule, has_jobs)
+        found = path if isinstance(path, Reason) else _placed(tree, path, job, rule, existing)
         if isinstance(found, Placed):
             return found
         results.append((str(rule), found))
@@ -139,7 +146,7 @@ def place(
 
 
 def _missing_queue(
-    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, has_jobs: Callable[[str], bool]
+    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, existing: Collection[str]
 ) -> str | None:
     """Return the path of the queue that a job names if it neither exists nor may be created."""
     if job.queue is None:
@@ -147,13 +154,10 @@ def _missing_queue(
     provided = [rule for rule in rules if rule.rule == PROVIDED] or [*DEFAULT_RULES]
     paths = [(rule, _path_of(rule._replace(filter=None), job)) for rule in provided]
     named = [(rule, path) for rule, path in paths if isinstance(path, str)]
-    if any(_exists(tree, path, has_jobs) or _may_create(tree, rule, path, job) for rule, path in named):
-        return None
+    for rule, path in named:
+        if path in tree.by_path or path in existing or _may_create(tree, rule, path, job):
+            return None
     return named[0][1] if named else job.queue
-
-
-def _exists(tree: QueueTree, path: str, has_jobs: Callable[[str], bool]) -> bool:
-    return path in tree.by_path or (tree.takes_dynamic(parent_of(path)) and has_jobs(path))
 
 
 def _may_create(tree: QueueTree, rule: PlacementRule, path: str, job: QueuedJob) -> bool:
@@ -207,13 +211,13 @@ def _as_name(text: str) -> str:
 
 
 def _placed(
-    tree: QueueTree, path: str, job: QueuedJob, rule: PlacementRule, has_jobs: Callable[[str], bool]
+    tree: QueueTree, path: str, job: QueuedJob, rule: PlacementRule, existing: Collection[str]
 ) -> Placed | Reason:
     """Return the place of a job in the queue of a path, or why it cannot be there."""
     queue, parent = tree.by_path.get(path), parent_of(path)
     if queue is None and not tree.takes_dynamic(parent):
         return Reason(f"there is no queue {path}")
-    if queue is None and not rule.create and not has_jobs(path):
+    if queue is None and not rule.create and path not in existing:
         return Reason(f"there is no queue {path}, and the rule may not create it")
     if queue is not None and not queue.is_leaf:
         return Reason(f"{path} is a parent, and only leaves take jobs")

@@ -16,7 +16,8 @@ class RecipeSetSubmitted(Event):
     `recipe_ids` are in document order, each host before its guests. `tasks` and `operations` are the names of
     all recipes, each once. `reasons` and `depends_on` are those of the job and then of the set, each once.
     Each of the `depends_on` is {"job" or "recipe_set": id, "states": [...]}. `profile` is the document of the
-    merged resource locks of all recipes, with unknown names for their systems, labs and pools.
+    merged resource locks of all recipes, with unknown names for their systems, labs and pools. `queue` is the
+    path of the queue into which placement rules put the job, None for `root.default`.
     """
 
     job_id: int
@@ -30,6 +31,7 @@ class RecipeSetSubmitted(Event):
     reasons: Sequence[str] = ()
     depends_on: Sequence[Mapping[str, Any]] = ()
     profile: Mapping[str, Any] = field(default_factory=dict)
+    queue: str | None = None
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:

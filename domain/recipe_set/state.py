@@ -15,13 +15,14 @@ from domain.errors import Refused, display_subject
 from domain.events import Decided, Event, Moment
 from domain.fast_dataclasses import changed, maker
 from domain.priority import Priority
+from domain.queues.tree import DEFAULT_QUEUE
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.recipe_set.members import Members
 from domain.roll_up import state_of
 
 
 class SubmittedFacts(NamedTuple):
-    """The facts of a set that job filters compare and that never change; many sets share them."""
+    """The facts of a set on which its admission depends and that never change; many sets share them."""
 
     owner: str = ""
     submitter: str = ""
@@ -29,6 +30,7 @@ class SubmittedFacts(NamedTuple):
     tasks: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    queue: str = DEFAULT_QUEUE
 
 
 NO_FACTS = SubmittedFacts()
@@ -62,7 +64,7 @@ class RecipeSet:
     @property
     def facts(self) -> SetFacts:
         """Return the present facts of the set that job filters compare."""
-        owner, submitter, group, tasks, operations, reasons = self.submitted
+        owner, submitter, group, tasks, operations, reasons, _ = self.submitted
         return SetFacts(self.job_id, owner, submitter, group, self.priority, tasks, operations, reasons)
 
 
@@ -91,7 +93,7 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
 
 def _facts(event: RecipeSetSubmitted) -> SubmittedFacts:
     names = tuple(event.tasks), tuple(event.operations), tuple(event.reasons)
-    return shared_facts(event.owner, event.submitter, event.group, *names)
+    return shared_facts(event.owner, event.submitter, event.group, *names, event.queue or DEFAULT_QUEUE)
 
 
 def change_priority(recipe_set: RecipeSet, members: Members, priority: Priority) -> Decided:

@@ -63,7 +63,7 @@ REFUSED = {
         host='<hostRequires><memory value="big"/></hostRequires>'
     ),
     f"{', '.join(f'`{name}`' for name in NOT_YET)} in the namespace `urn:labledger:job`": job_xml(
-        in_recipe='<l:queue xmlns:l="urn:labledger:job"/>'
+        in_recipe='<l:preemptible xmlns:l="urn:labledger:job"/>'
     ),
     "the XML of results": b'<job result="Pass"/>',
 }

@@ -138,17 +138,17 @@ def test_xml__distro_for_an_unknown_architecture__is_reported_at_its_line() -> N
 
 
 def test_xml__element_that_is_not_supported_yet__is_reported_anywhere() -> None:
-    queue = '<l:queue xmlns:l="urn:labledger:job"/>'
+    unsupported = '<l:preemptible xmlns:l="urn:labledger:job"/>'
     for body in (
-        job_xml(in_job=queue),
-        job_xml(in_recipe=f"<packages>{queue}</packages>"),
-        job_xml(host=f"<hostRequires>{queue}</hostRequires>"),
-        job_xml(distro=SHORT.replace("<distro>", f"<distro>{queue}")),
-        job_xml(task=f'<task name="/t">{queue}</task>'),
+        job_xml(in_job=unsupported),
+        job_xml(in_recipe=f"<packages>{unsupported}</packages>"),
+        job_xml(host=f"<hostRequires>{unsupported}</hostRequires>"),
+        job_xml(distro=SHORT.replace("<distro>", f"<distro>{unsupported}")),
+        job_xml(task=f'<task name="/t">{unsupported}</task>'),
     ):
         ((where, message),) = faults_of(body)
-        assert where.endswith("<queue>")
-        assert message == "<queue> is not supported yet"
+        assert where.endswith("<preemptible>")
+        assert message == "<preemptible> is not supported yet"
 
 
 RECIPE = "recipe_sets[0].recipes[0]"

@@ -13,6 +13,7 @@ from domain.queues.placement import (
     Placed,
     QueuedJob,
     Unplaced,
+    dynamic_queues,
     place,
     rules_from_json,
     rules_to_json,
@@ -54,7 +55,7 @@ def placed(
     *rules: dict[str, Any], job: QueuedJob = ADA, with_jobs: Collection[str] = ()
 ) -> Placed | NoSuchQueue | Unplaced:
     tree = tree_from_json(TREE, (), refuse)
-    return place(tree, rules_from_json(list(rules), (), refuse), job, with_jobs.__contains__)
+    return place(tree, rules_from_json(list(rules), (), refuse), job, with_jobs)
 
 
 @pytest.mark.parametrize(
@@ -119,6 +120,16 @@ def test_job__of_a_dynamic_queue_that_is_gone__names_no_queue() -> None:
     job = ADA._replace(queue="root.people.eve")
     assert placed({"rule": "provided"}, job=job) == NoSuchQueue("root.people.eve")
     assert placed({"rule": "provided"}, job=job, with_jobs=["root.people.eve"]) == Placed("root.people.eve")
+
+
+def test_rules__may_lead_to_dynamic_queues__which_need_jobs_to_exist() -> None:
+    rules = [{"rule": "user", "create": True, "parent": PEOPLE}, {"rule": "group"}, {"rule": "user"}]
+    tree = tree_from_json(TREE, (), refuse)
+    job = ADA._replace(queue="root.people.eve")
+    assert dynamic_queues(tree, rules_from_json(rules, (), refuse), job) == [
+        "root.people.eve",
+        "root.people.ada",
+    ]
 
 
 def test_job__that_no_rule_places__is_told_what_each_said() -> None:

@@ -49,6 +49,7 @@ class ListedJob(AnswerPart):
     owner: str
     group: str | None
     partition: str
+    queue: str
     submitted_at: Time
     recipe_set_ids: list[Id]
 
@@ -76,6 +77,7 @@ class Job(ReadAnswer):
     submitter: str
     group: str | None
     partition: str
+    queue: str
     document: dict[str, Any]
     submitted_at: Time
     recipe_sets: list[SetSummary]

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from api.rest.contract.inputs.queues import PlacementRule, RootQueue
 from api.rest.contract.values import REFUSE_TEXT_AND_BOOLEANS, Count, Flag, Id, Input, OneOf
 from domain.admission.configuration import ALWAYS, MAX_NUMBER, WITHIN_PRIORITY
 from domain.admission.job_filters import ACTIONS, MAX_REASON_LENGTH
@@ -87,6 +88,11 @@ class Configuration(Input):
     )
     lab_controllers: list[str] = Field(
         default_factory=list, description="labs that are in this partition and in no other"
+    )
+    queues: RootQueue = Field(default_factory=RootQueue)
+    placement: list[PlacementRule] = Field(
+        default_factory=list,
+        description="rules for the queue of a job, in order; without any, the queue that the job names",
     )
 
 

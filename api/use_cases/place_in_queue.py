@@ -1,0 +1,95 @@
+"""The queues of new jobs, by the placement rules of their partition (design 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from api.intake.near_names import suggestion
+from api.use_cases.ports import JobParts
+from domain.directory.partition_queues import PartitionQueues, is_in_group, partition_queues
+from domain.errors import Fault, FaultyInput, NotPermitted, unknown_name
+from domain.job.spec import JobSpec
+from domain.partition_numbers import PartitionIdentity
+from domain.queues.limits import too_small_for
+from domain.queues.placement import NoSuchQueue, Placed, QueuedJob, Unplaced, dynamic_queues, place
+from domain.queues.tree import DEFAULT_QUEUE, ROOT
+from domain.recipe.lifecycle import UNFINISHED
+
+
+class QueueOfJob(NamedTuple):
+    """The path of a job's queue, None for `root.default`, and a warning if the job names another one."""
+
+    path: str | None
+    warning: Fault | None = None
+
+
+async def choose_queues(
+    parts: JobParts, specs: Sequence[JobSpec], partition: PartitionIdentity, submitter: str
+) -> list[QueueOfJob]:
+    """Return the queue of each job.
+
+    Raises NotPermitted for an owner who may not submit to any queue to which rules lead, and FaultyInput for
+    jobs that name no existing queue, that no rule places, or whose sets are larger than a maximum.
+    """
+    queues = partition_queues(parts.feed.directory, partition.name)
+    jobs = [_queued_job(parts, spec, submitter) for spec in specs]
+    existing = await _existing(parts, queues, partition, jobs)
+    places = [place(queues.tree, queues.rules, job, existing) for job in jobs]
+    faults = [
+        Fault(where, message)
+        for index, (spec, job, found) in enumerate(zip(specs, jobs, places, strict=True))
+        for where, message in _faults(queues, spec, job, found, f"jobs[{index}]." if len(specs) > 1 else "")
+    ]
+    if faults:
+        raise FaultyInput(faults)
+    return [_queue_of(job, found) for job, found in zip(jobs, places, strict=True)]
+
+
+def _queued_job(parts: JobParts, spec: JobSpec, submitter: str) -> QueuedJob:
+    owner = spec.owner or submitter
+    tags = {"product": spec.product or "", "retention_tag": spec.retention_tag}
+    is_member = partial(is_in_group, parts.feed.directory, owner)
+    return QueuedJob(owner, is_member, spec.group, spec.queue, tags)
+
+
+async def _existing(
+    parts: JobParts, queues: PartitionQueues, partition: PartitionIdentity, jobs: Sequence[QueuedJob]
+) -> Collection[str]:
+    """Return those dynamic queues of rules that have unfinished jobs; most trees have no dynamic queues."""
+    paths = {path for job in jobs for path in dynamic_queues(queues.tree, queues.rules, job)}
+    if not paths:
+        return ()
+    params = {"partition": partition.number, "queues": sorted(paths), "unfinished": list(UNFINISHED)}
+    return {row["queue"] for row in await parts.reader.rows("queues_with_jobs", params)}
+
+
+def _faults(
+    queues: PartitionQueues,
+    spec: JobSpec,
+    job: QueuedJob,
+    found: Placed | NoSuchQueue | Unplaced,
+    prefix: str,
+) -> Iterator[tuple[str, str]]:
+    if isinstance(found, NoSuchQueue):
+        near = suggestion(found.path, queues.tree.by_path)
+        yield f"{prefix}queue", unknown_name("queue", found.path) + near
+    elif isinstance(found, Unplaced):
+        said = "; ".join(f"rule {rule}: {reason.text}" for rule, reason in found.results)
+        if found.is_forbidden:
+            raise NotPermitted(f"{job.user} may not submit to any queue: {said}")
+        yield f"{prefix}queue", f"no placement rule leads to a queue: {said}"
+    else:
+        for index, recipe_set in enumerate(spec.recipe_sets):
+            size = len(recipe_set.recipes)
+            for maximum in too_small_for(queues.tree, found.path, job.user, job.group, size):
+                yield f"{prefix}recipe_sets[{index}]", f"needs {size} systems, more than {maximum}"
+
+
+def _queue_of(job: QueuedJob, found: Placed | NoSuchQueue | Unplaced) -> QueueOfJob:
+    assert isinstance(found, Placed), "a job without faults has a queue"
+    path = None if found.path == DEFAULT_QUEUE else found.path
+    if job.queue is None or found.path in (job.queue, f"{ROOT}.{job.queue}"):
+        return QueueOfJob(path)
+    return QueueOfJob(path, Fault("queue", f"the placement rules put the job into {found.path}"))
