@@ -13,7 +13,7 @@ from domain.errors import Fault, FaultyInput, NotPermitted, unknown_name
 from domain.job.spec import JobSpec
 from domain.partition_numbers import PartitionIdentity
 from domain.queues.limits import too_small_for
-from domain.queues.placement import NoSuchQueue, Placed, QueuedJob, Unplaced, dynamic_queues, place
+from domain.queues.placement import NoSuchQueue, PlacedJob, QueuedJob, Unplaced, dynamic_queues, place
 from domain.queues.tree import DEFAULT_QUEUE, ROOT
 from domain.recipe.lifecycle import UNFINISHED
 
@@ -69,7 +69,7 @@ def _faults(
     queues: PartitionQueues,
     spec: JobSpec,
     job: QueuedJob,
-    found: Placed | NoSuchQueue | Unplaced,
+    found: PlacedJob | NoSuchQueue | Unplaced,
     prefix: str,
 ) -> Iterator[tuple[str, str]]:
     if isinstance(found, NoSuchQueue):
@@ -87,8 +87,8 @@ def _faults(
                 yield f"{prefix}recipe_sets[{index}]", f"needs {size} systems, more than {maximum}"
 
 
-def _queue_of(job: QueuedJob, found: Placed | NoSuchQueue | Unplaced) -> QueueOfJob:
-    assert isinstance(found, Placed), "a job without faults has a queue"
+def _queue_of(job: QueuedJob, found: PlacedJob | NoSuchQueue | Unplaced) -> QueueOfJob:
+    assert isinstance(found, PlacedJob), "a job without faults has a queue"
     path = None if found.path == DEFAULT_QUEUE else found.path
     if job.queue is None or found.path in (job.queue, f"{ROOT}.{job.queue}"):
         return QueueOfJob(path)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from domain.admission.configuration import Configuration
-from domain.directory.partitions import KIND, Document, configuration_of, partition_document
+from domain.directory.partitions import KIND, Document, configuration_of
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, unknown_name
 from domain.queues.placement import DEFAULT_RULES, PlacementRule
@@ -29,11 +29,15 @@ _QUEUES: Final[WeakKeyDictionary[Directory, dict[str, tuple[DirectoryEntry, Part
 )
 
 
-def queues_of(document: Document) -> PartitionQueues:
-    """Return the queues in the document of a partition."""
-    configuration = configuration_of(document)
+def queue_tree_of(configuration: Configuration, document: Document) -> QueueTree:
+    """Return the queue tree of a configuration, with the vanished queues in the document of its partition."""
     vanished = tuple(map(vanished_queue, document.get("vanished_queues", ())))
-    return PartitionQueues(QueueTree(configuration.queues.root, vanished), configuration.placement)
+    return QueueTree(configuration.queues.root, vanished)
+
+
+def _queues_of(document: Document) -> PartitionQueues:
+    configuration = configuration_of(document)
+    return PartitionQueues(queue_tree_of(configuration, document), configuration.placement)
 
 
 def partition_queues(directory: Directory, name: str) -> PartitionQueues:
@@ -44,7 +48,7 @@ def partition_queues(directory: Directory, name: str) -> PartitionQueues:
     cache = _QUEUES.setdefault(directory, {})
     cached = cache.get(name)
     if cached is None or cached[0] is not entry:
-        cached = cache[name] = entry, queues_of(partition_document(directory, name))
+        cached = cache[name] = entry, _queues_of(entry.document)
     return cached[1]
 
 

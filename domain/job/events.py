@@ -8,7 +8,7 @@ from typing import Any
 from domain.events import Event, event
 
 
-@event("job.submitted", version=2)
+@event("job.submitted", version=3)
 class JobSubmitted(Event):
     """A job was submitted.
 
@@ -28,8 +28,8 @@ class JobSubmitted(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 did not store the submitted bytes.
-        return data if version == 1 else super().upcast(data, version)
+        # Version 1 did not store the submitted bytes, and version 2 had no queues.
+        return data if version < 3 else super().upcast(data, version)
 
 
 @event("job.changed")

@@ -140,9 +140,9 @@ class _Reader:
 
     def _require_parent(self, queue_path: str, given: Mapping[str, Any], path: Path) -> None:
         """Report what only parents have, and a leaf that is no leaf."""
-        if queue_path == DEFAULT_QUEUE and ("template" in given or given.get("queues")):
+        if queue_path == DEFAULT_QUEUE and (given.get("template") is not None or given.get("queues")):
             self._report(path, "takes the jobs that have no other queue, so it has no queues below it")
-        elif "template" in given and queue_path != ROOT and "queues" not in given:
+        elif given.get("template") is not None and queue_path != ROOT and "queues" not in given:
             reason = "is for parents only: add the field queues, with an empty list for dynamic queues alone"
             self._report((*path, "template"), reason)
 
@@ -178,13 +178,13 @@ class _Reader:
         found: dict[tuple[str, str], QueueLimit] = {}
         for place, item in items_of(document, path, self._report):
             given = fields_of(item, (USER, GROUP, "max", "max_jobs"), place, self._report)
-            kinds = [kind for kind in (USER, GROUP) if kind in given]
+            kinds = [kind for kind in (USER, GROUP) if given.get(kind) is not None]
             if len(kinds) != 1:
                 self._report(place, "must have either a user or a group")
                 continue
             whose = read_value(name, given[kinds[0]], (*place, kinds[0]), self._report)
             numbers = self._numbers(given, place)
-            if not numbers:
+            if not any(given.get(field) is not None for field in ("max", "max_jobs")):
                 self._report(place, "must have max or max_jobs")
             if whose is None:
                 continue

@@ -41,7 +41,7 @@ def maxima_of(tree: QueueTree, path: str, owner: str, group: str | None) -> list
 def too_small_for(
     tree: QueueTree, path: str, owner: str, group: str | None, host_count: int
 ) -> list[QueueMaximum]:
-    """Return the maxima under which a set with so many hosts could never start."""
+    """Return the maxima that are less than the number of hosts of a set, which could never start."""
     maxima = maxima_of(tree, path, owner, group)
     return [maximum for maximum in maxima if maximum.unit == SYSTEMS and maximum.capacity < host_count]
 

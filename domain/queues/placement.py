@@ -78,7 +78,7 @@ class QueuedJob(NamedTuple):
     tags: Mapping[str, str] = {}
 
 
-class Placed(NamedTuple):
+class PlacedJob(NamedTuple):
     """The queue of a job."""
 
     path: str
@@ -127,7 +127,7 @@ def dynamic_queues(tree: QueueTree, rules: tuple[PlacementRule, ...], job: Queue
 
 def place(
     tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, existing: Collection[str] = ()
-) -> Placed | NoSuchQueue | Unplaced:
+) -> PlacedJob | NoSuchQueue | Unplaced:
     """Return the queue of a job, or why there is none for it.
 
     `existing` are those of its `dynamic_queues` that exist.
@@ -139,7 +139,7 @@ def place(
     for rule in (*rules, PlacementRule(FIXED, DEFAULT_QUEUE)):
         path = _path_of(rule, job)
         found = path if isinstance(path, Reason) else _placed(tree, path, job, rule, existing)
-        if isinstance(found, Placed):
+        if isinstance(found, PlacedJob):
             return found
         results.append((str(rule), found))
     return Unplaced(tuple(results))
@@ -212,7 +212,7 @@ def _as_name(text: str) -> str:
 
 def _placed(
     tree: QueueTree, path: str, job: QueuedJob, rule: PlacementRule, existing: Collection[str]
-) -> Placed | Reason:
+) -> PlacedJob | Reason:
     """Return the place of a job in the queue of a path, or why it cannot be there."""
     queue, parent = tree.by_path.get(path), parent_of(path)
     if queue is None and not tree.takes_dynamic(parent):
@@ -226,7 +226,7 @@ def _placed(
     closed = next((each for each in tree.upward(path) if each.state != ACTIVE), None)
     if closed is not None:
         return Reason(f"{closed.path} is {closed.state} and takes no new jobs", CLOSED)
-    return Placed(path)
+    return PlacedJob(path)
 
 
 def rules_from_json(document: Any, path: Path, report: Report) -> tuple[PlacementRule, ...]:
@@ -261,11 +261,11 @@ def _rule(document: Any, path: Path, report: Report, depth: int = 0) -> Placemen
     value = _value_of(rule, given, path, report)
     create = read_value(truth, given.get("create", False), (*path, "create"), report)
     parent = None
-    if "parent" in given and depth == _MAX_PARENT_RULES:
+    if given.get("parent") is not None and depth == _MAX_PARENT_RULES:
         report((*path, "parent"), f"is deeper than {_MAX_PARENT_RULES} rules")
-    elif "parent" in given:
+    elif given.get("parent") is not None:
         parent = _rule(given["parent"], (*path, "parent"), report, depth + 1)
-    only = _filter(given["filter"], (*path, "filter"), report) if "filter" in given else None
+    only = _filter(given["filter"], (*path, "filter"), report) if given.get("filter") is not None else None
     return None if rule is None else PlacementRule(rule, value, bool(create), parent, only)
 
 
@@ -273,7 +273,7 @@ def _value_of(rule: str | None, given: Mapping[str, Any], path: Path, report: Re
     readers: Mapping[str | None, Callable[[Any], str]] = {FIXED: name, TAG: one_of(*TAGS)}
     if rule in readers:
         return read_value(readers[rule], given.get("value", ""), (*path, "value"), report)
-    if "value" in given:
+    if given.get("value") is not None:
         report((*path, "value"), f"is only for the rules {FIXED} and {TAG}")
     return None
 

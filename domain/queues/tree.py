@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from domain.intake_states import ACTIVE
+from domain.intake_states import ACTIVE, STOPPED
 
 ROOT: Final = "root"
 DEFAULT_QUEUE: Final = "root.default"
@@ -108,9 +108,14 @@ class QueueTree:
         return {queue.path: queue for queue in self.vanished}
 
     @cached_property
-    def has_limits(self) -> bool:
-        """Return whether a limit or a state holds back the jobs of any queue; in most trees none does."""
-        return any(map(_has_limit, (*self.by_path.values(), *self.vanished)))
+    def has_maxima(self) -> bool:
+        """Return whether any queue has a maximum; in the tree without a configuration none has."""
+        return any(map(_has_maximum, (*self.by_path.values(), *self.vanished)))
+
+    @cached_property
+    def stopped(self) -> frozenset[str]:
+        """Return the paths of the stopped queues, without those that are below them."""
+        return frozenset(path for path, queue in self.by_path.items() if queue.state == STOPPED)
 
     def find(self, path: str) -> Queue | None:
         """Return the properties of a queue; those of its parent's template for a dynamic one.
@@ -157,10 +162,10 @@ def paths_upward(path: str) -> Iterator[str]:
         path = parent_of(path)
 
 
-def _has_limit(queue: Queue) -> bool:
+def _has_maximum(queue: Queue) -> bool:
     numbers = queue.template or queue
-    is_limited = any(each is not None for each in (queue.max, queue.max_jobs, numbers.max, numbers.max_jobs))
-    return is_limited or bool(queue.limits) or queue.state != ACTIVE
+    maxima = queue.max, queue.max_jobs, numbers.max, numbers.max_jobs
+    return bool(queue.limits) or any(each is not None for each in maxima)
 
 
 def _walk(queue: Queue) -> Iterator[Queue]:

@@ -9,7 +9,7 @@ from typing import Any
 from domain.events import Event, event
 
 
-@event("recipe-set.submitted", version=2)
+@event("recipe-set.submitted", version=3)
 class RecipeSetSubmitted(Event):
     """A recipe set was submitted, with all facts on which its admission depends.
 
@@ -35,8 +35,9 @@ class RecipeSetSubmitted(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 had no facts for admission: such a set depends on nothing and matches no name.
-        return data if version == 1 else super().upcast(data, version)
+        # Version 1 had no facts for admission: such a set depends on nothing and matches no name. Version 2
+        # had no queues.
+        return data if version < 3 else super().upcast(data, version)
 
 
 @event("recipe-set.priority-changed")

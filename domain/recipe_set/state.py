@@ -27,10 +27,10 @@ class SubmittedFacts(NamedTuple):
     owner: str = ""
     submitter: str = ""
     group: str | None = None
+    queue: str = DEFAULT_QUEUE
     tasks: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-    queue: str = DEFAULT_QUEUE
 
 
 NO_FACTS = SubmittedFacts()
@@ -64,7 +64,7 @@ class RecipeSet:
     @property
     def facts(self) -> SetFacts:
         """Return the present facts of the set that job filters compare."""
-        owner, submitter, group, tasks, operations, reasons, _ = self.submitted
+        owner, submitter, group, _, tasks, operations, reasons = self.submitted
         return SetFacts(self.job_id, owner, submitter, group, self.priority, tasks, operations, reasons)
 
 
@@ -93,7 +93,7 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
 
 def _facts(event: RecipeSetSubmitted) -> SubmittedFacts:
     names = tuple(event.tasks), tuple(event.operations), tuple(event.reasons)
-    return shared_facts(event.owner, event.submitter, event.group, *names, event.queue or DEFAULT_QUEUE)
+    return shared_facts(event.owner, event.submitter, event.group, event.queue or DEFAULT_QUEUE, *names)
 
 
 def change_priority(recipe_set: RecipeSet, members: Members, priority: Priority) -> Decided:

@@ -36,10 +36,17 @@ def kinds(schema: dict[str, Any]) -> set[str]:
     return {choice.get("format") or choice.get("type", "") for choice in choices} - {"null"}
 
 
+def properties(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of each field; a recursive model is among its own definitions."""
+    schema = model.model_json_schema()
+    found: dict[str, Any] = schema.get("properties") or schema["$defs"][model.__name__]["properties"]
+    return found
+
+
 FIELDS = [
     (model, name, kind)
     for model in (*models(Input), Partition, Reservesys)
-    for name, schema in model.model_json_schema()["properties"].items()
+    for name, schema in properties(model).items()
     for kind in sorted(kinds(schema) & WRONG_VALUES.keys())
 ]
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.rest.contract.inputs.partitions import Configuration as Described
-from domain.admission.configuration import Configuration, configuration_to_json
+from domain.admission.configuration import Configuration, configuration_to_json, stored_configuration
 from tests.harness.running import Running
 from tests.rest.actions import People, after, by_people, cancel_set, happened, in_state, recipe_for, submit
 
@@ -32,7 +32,12 @@ def content(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_description__of_the_body__has_the_defaults_of_the_domain() -> None:
-    assert Described().model_dump(by_alias=True) == DEFAULTS
+    described = Described().model_dump(by_alias=True)
+    assert configuration_to_json(stored_configuration(described)) == DEFAULTS
+    # Only the queues and the rules have fields with null for nothing.
+    assert {name: described[name] for name in DEFAULTS if name not in ("queues", "placement")} == {
+        name: value for name, value in DEFAULTS.items() if name not in ("queues", "placement")
+    }
 
 
 def test_configuration__put__is_in_force_as_of_then_and_equal_content_makes_no_event(

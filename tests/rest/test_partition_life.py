@@ -126,7 +126,7 @@ def test_configuration__with_several_faults_of_labs__all_at_once(client: httpx.C
     assert {(error["where"], error["message"]) for error in answer.json()["errors"]} == {
         ("lab_controllers[0]", 'there is no lab controller "lab.none"'),
         ("lab_controllers[1]", f"{WEST} is in partition gpu; drop it there first"),
-        ("lab_controllers[3]", f"{EAST} comes twice"),
+        ("lab_controllers[3]", f"{EAST} occurs twice"),
     }
 
 

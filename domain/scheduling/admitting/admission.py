@@ -3,7 +3,8 @@
 Admission is a list of rows. Each row is asked for sets that hold nothing, never for a holder or a set that
 has started. A row may hold a set back or end it. Such a set stands in no line, and does not count among the
 recipes that could take a system. The answers change only with an outcome of a job or set, with the job
-filters, and with the priority of the set, so that no row is asked when a trigger is answered.
+filters, with the state of a queue, and with the priority of the set, so that no row is asked when a trigger
+is answered.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from typing import Final, NamedTuple, TypeVar
 from domain.admission.dependencies import JOB, RECIPE_SET, Dependency, Effect, verdict
 from domain.admission.job_filters import PAUSE, REJECT, JobFilter, JobFilters
 from domain.events import split_subject
+from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree, paths_upward
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.outcomes import Outcomes, worst_of
-from domain.scheduling.supply.reasons import PAUSED
+from domain.scheduling.supply.reasons import PAUSED, QUEUE_STOPPED
 
 Subject = tuple[str, int]
 """The kind and the id of a job or recipe set."""
@@ -27,6 +29,7 @@ K = TypeVar("K")
 
 DEPENDENCY: Final = "dependency"
 JOB_FILTER: Final = "job-filter"
+QUEUE_STATE: Final = "queue-state"
 
 
 class HeldBack(NamedTuple):
@@ -66,6 +69,7 @@ class Admission:
     def __init__(self, members: Callable[[int], Sequence[Recipe]], host_count: Callable[[int], int]) -> None:
         self.outcomes = Outcomes()
         self.job_filters = JobFilters()
+        self.tree = WITHOUT_CONFIGURATION
         self.held_by_filter: dict[str, HeldBack] = {}
         self.held_back: dict[int, HeldBack] = {}
         self.ending: dict[int, None] = {}
@@ -105,6 +109,12 @@ class Admission:
             rule.name: _held_by(rule) for rule in job_filters.ordered if rule.action in (PAUSE, REJECT)
         }
 
+    def put_queues(self, tree: QueueTree) -> bool:
+        """Store a new queue tree; return whether the caller must ask all sets again."""
+        has_changed = tree.stopped != self.tree.stopped
+        self.tree = tree
+        return has_changed
+
     def hold_back(self, recipe_set_id: int, held: HeldBack | None) -> None:
         """Record why a set is held back, None for a set that is not."""
         host_count = self._host_count(recipe_set_id)
@@ -123,7 +133,7 @@ class Admission:
     @property
     def has_rules(self) -> bool:
         """Return whether any set is or might be held back; most partitions have neither rules nor limits."""
-        return bool(self._dependents or self.job_filters.ordered or self.held_back)
+        return bool(self._dependents or self.job_filters.ordered or self.tree.stopped or self.held_back)
 
     @property
     def has_dependents(self) -> bool:
@@ -132,7 +142,7 @@ class Admission:
 
     def concerns(self, recipe_set: RecipeSet) -> bool:
         """Return whether some row might hold the set back."""
-        return bool(recipe_set.depends_on or self.job_filters.ordered)
+        return bool(recipe_set.depends_on or self.job_filters.ordered or self.tree.stopped)
 
     def applying(self, recipe_set: RecipeSet) -> JobFilter | None:
         """Return the job filter that applies to a set."""
@@ -224,6 +234,14 @@ def _job_filter(admission: Admission, _: RecipeSet, applying: JobFilter | None) 
     return None if applying is None else admission.held_by_filter.get(applying.name)
 
 
+def _queue_state(admission: Admission, recipe_set: RecipeSet, _: JobFilter | None) -> HeldBack | None:
+    stopped = admission.tree.stopped
+    if not stopped:
+        return None
+    path = next((path for path in paths_upward(recipe_set.submitted.queue) if path in stopped), None)
+    return None if path is None else HeldBack(QUEUE_STATE, Effect.WAIT, f"{QUEUE_STOPPED}: {path}")
+
+
 def _held_by(rule: JobFilter) -> HeldBack:
     """Return the effect of a rule that pauses or rejects."""
     if rule.action == REJECT:
@@ -236,4 +254,5 @@ def _held_by(rule: JobFilter) -> HeldBack:
 ROWS: Final = (
     AdmissionRow(DEPENDENCY, _dependency),
     AdmissionRow(JOB_FILTER, _job_filter),
+    AdmissionRow(QUEUE_STATE, _queue_state),
 )

@@ -1,48 +1,82 @@
-"""Room: the free capacity under rate limits and the maximum of placed recipes (design 5.4).
+"""Room: the free capacity under rate limits, and maxima of placed recipes and queues (design 5.4, 6.2).
 
-A set is charged as a whole from its first system until it holds nothing any more. Sets with equal needs form
-a class, which stands in lines of its own: without room for it, its lines are passed over as a whole.
+A set is charged as a whole from its first system until it holds nothing any more. Its job is charged under
+maxima of jobs while some of its sets are. Sets with equal needs form a class, which stands in lines of its
+own: without room for it, its lines are passed over as a whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, NamedTuple
 
 from domain.admission.configuration import LimitSection
 from domain.admission.job_filters import RATE_LIMITED, JobFilter
 from domain.admission.reason_limits import buckets
+from domain.queues.limits import JOBS, QueueMaximum, maxima_of
+from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree
 from domain.recipe_set.state import RecipeSet
 
 JOB_FILTER: Final = "job filter"
 BUCKET: Final = "bucket"
 PLACED: Final = "placed recipes"
+QUEUE: Final = "queue"
+QUEUE_JOBS: Final = "jobs of queue"
+
+COUNTING_HOSTS: Final = (PLACED, QUEUE)
+"""The kinds of limits that count the hosts of a set. All others count a set or job once."""
 
 RATE_LIMITED_ROW: Final = "rate-limit"
 PLACED_RECIPES: Final = "placed-recipes"
-ROWS_BY_KIND: Final = {JOB_FILTER: RATE_LIMITED_ROW, BUCKET: RATE_LIMITED_ROW, PLACED: PLACED_RECIPES}
+QUEUE_ROW: Final = "queue"
+ROWS_BY_KIND: Final = {
+    JOB_FILTER: RATE_LIMITED_ROW,
+    BUCKET: RATE_LIMITED_ROW,
+    PLACED: PLACED_RECIPES,
+    QUEUE: QUEUE_ROW,
+    QUEUE_JOBS: QUEUE_ROW,
+}
 """The rows of admission by kind of limit."""
 
 
 class RoomLimit(NamedTuple):
-    """A limit: that of a job filter, of a bucket (`name` is its label), or of placed recipes."""
+    """A limit: of a job filter, a bucket (`name` is its label), placed recipes, or a maximum of a queue."""
 
     kind: str
     name: str
     capacity: int
 
     def __str__(self) -> str:
+        if self.kind in (QUEUE, QUEUE_JOBS):
+            return self.name
         return f"{self.kind} {self.name} ({self.capacity})" if self.name else f"{self.kind} ({self.capacity})"
 
 
 Needs = tuple[tuple[RoomLimit, int], ...]
-"""What a set is charged under each of its limits."""
+"""The charges of a set, or of its job, under each of its limits."""
+
+
+class SetNeeds(NamedTuple):
+    """The needs of a set, and those of its job under maxima of jobs, which are charged once for all sets."""
+
+    of_set: Needs = ()
+    of_job: Needs = ()
+
+
+NO_NEEDS: Final = SetNeeds()
 
 
 def _of_placed(max_placed: int) -> RoomLimit:
     return RoomLimit(PLACED, "", max_placed)
 
+
+def _of_queue(kind: str, maximum: QueueMaximum) -> RoomLimit:
+    return RoomLimit(kind, str(maximum), maximum.capacity)
+
+
+_NO_MAXIMA: Final = ((), ())
 
 UNLIMITED: Final = 0
 """The number of the class of sets without limits."""
@@ -57,35 +91,51 @@ class _Class:
     sets: int = 0
 
 
+Submission = tuple[str, str, str | None]
+"""The queue, the owner and the group of a job, which determine its maxima in queues."""
+
+
 class Rooms:
     """The limits of one partition, and the sets that are charged under them. Mutable.
 
-    `charged` has the needs of each set that holds systems or has started, `used` their sums by limit. The
-    sets with equal needs are a class with a number; `open` are the classes that have room, in ascending
-    order. `version` rises when a class gains or loses room under one of its limits.
+    `charged` has the needs of each set that holds systems or has started, `charged_jobs` those of their jobs,
+    `used` the sums by limit. The sets with equal needs are a class with a number; `open` are the classes that
+    have room, in ascending order. `version` rises when a class gains or loses room under one of its limits.
     """
 
     def __init__(self) -> None:
         self.charged: dict[int, Needs] = {}
+        self.charged_jobs: dict[int, Needs] = {}
         self.version = 0
         self._max_placed: int | None = None
+        self._tree: QueueTree = WITHOUT_CONFIGURATION
+        self._maxima: dict[Submission, tuple[tuple[RoomLimit, ...], Needs]] = {}
         self.used: dict[RoomLimit, int] = {}
         self._numbers: dict[Needs, int] = {(): UNLIMITED}
         self._classes: dict[int, _Class] = {}
         self._last_number = UNLIMITED
         self._open: dict[int, None] = {}
-        self._under: dict[RoomLimit, dict[int, None]] = {}
+        # The classes that need room under a limit, by the number that they need.
+        self._under: dict[RoomLimit, dict[int, dict[int, None]]] = {}
 
-    def configure(self, limits: LimitSection) -> bool:
+    def configure(self, limits: LimitSection, tree: QueueTree) -> bool:
         """Change the limits; return whether the caller must compute the needs of all sets again.
 
         Another maximum of placed recipes changes the classes in place, because all sets need room under it.
         """
         before, after = self._max_placed, limits.placed_recipes
-        self._max_placed = after
+        had_maxima, is_same_tree = self._tree.has_maxima, tree == self._tree
+        self._max_placed, self._tree = after, tree
+        self._maxima.clear()
         if before is not None and after is not None and before != after:
             self._replace(_of_placed(before), _of_placed(after))
-        return (before is None) != (after is None)
+        is_changed = not is_same_tree and (had_maxima or tree.has_maxima)
+        return is_changed or (before is None) != (after is None)
+
+    @property
+    def may_keep_room(self) -> bool:
+        """Return whether some limit counts hosts, so that its room may be kept for a larger set."""
+        return self._max_placed is not None or self._tree.has_maxima
 
     def _replace(self, before: RoomLimit, limit: RoomLimit) -> None:
         """Replace a limit in all classes and charges by one with another capacity."""
@@ -96,10 +146,10 @@ class Rooms:
         self.charged = {number: replaced(needs) for number, needs in self.charged.items()}
         if before in self.used:
             self.used[limit] = self.used.pop(before)
-        numbers = self._under.pop(before, {})
-        if numbers:
-            self._under[limit] = numbers
-        for number in numbers:
+        under = self._under.pop(before, {})
+        if under:
+            self._under[limit] = under
+        for number in chain.from_iterable(under.values()):
             each = self._classes[number]
             del self._numbers[each.needs]
             each.needs = replaced(each.needs)
@@ -108,9 +158,11 @@ class Rooms:
 
     def concern(self, recipe_set: RecipeSet) -> bool:
         """Return whether a limit besides those of job filters applies to a set; for most sets none does."""
-        return self._max_placed is not None or bool(recipe_set.submitted.reasons)
+        if self._max_placed is not None or recipe_set.submitted.reasons:
+            return True
+        return self._tree.has_maxima and self._maxima_of(recipe_set) != _NO_MAXIMA
 
-    def needs(self, recipe_set: RecipeSet, host_count: int, applying: JobFilter | None) -> Needs:
+    def needs(self, recipe_set: RecipeSet, host_count: int, applying: JobFilter | None) -> SetNeeds:
         """Return the needs of a set under its limits; `applying` is the job filter that applies to it."""
         found: list[tuple[RoomLimit, int]] = []
         if applying is not None and applying.action == RATE_LIMITED:
@@ -121,7 +173,23 @@ class Rooms:
                 found += [(RoomLimit(BUCKET, label, limit), 1)]
         if self._max_placed is not None:
             found.append((_of_placed(self._max_placed), host_count))
-        return tuple(found)
+        if not self._tree.has_maxima:
+            return SetNeeds(tuple(found))
+        of_systems, of_jobs = self._maxima_of(recipe_set)
+        found += ((limit, host_count) for limit in of_systems)
+        return SetNeeds(tuple(found), of_jobs)
+
+    def _maxima_of(self, recipe_set: RecipeSet) -> tuple[tuple[RoomLimit, ...], Needs]:
+        """Return the maxima of systems in the queues of a set, and the needs of its job."""
+        facts = recipe_set.submitted
+        key = facts.queue, facts.owner, facts.group
+        found = self._maxima.get(key)
+        if found is None:
+            maxima = maxima_of(self._tree, *key)
+            of_systems = tuple(_of_queue(QUEUE, each) for each in maxima if each.unit != JOBS)
+            of_jobs = tuple((_of_queue(QUEUE_JOBS, each), 1) for each in maxima if each.unit == JOBS)
+            found = self._maxima[key] = of_systems, of_jobs
+        return found
 
     def join(self, needs: Needs) -> int:
         """Count a set in the class of sets with these needs, and return the number of the class."""
@@ -135,8 +203,8 @@ class Rooms:
         self._last_number += 1
         number = self._numbers[needs] = self._last_number
         self._classes[number] = _Class(needs)
-        for limit, _ in needs:
-            self._under.setdefault(limit, {})[number] = None
+        for limit, count in needs:
+            self._under.setdefault(limit, {}).setdefault(count, {})[number] = None
         self._update(number)
         return number
 
@@ -151,39 +219,58 @@ class Rooms:
             return
         del self._classes[number], self._numbers[left.needs]
         self._open.pop(number, None)
-        for limit, _ in left.needs:
+        for limit, count in left.needs:
             under = self._under[limit]
-            del under[number]
+            del under[count][number]
+            if not under[count]:
+                del under[count]
             if not under:
                 del self._under[limit]
 
-    def under(self, limit: RoomLimit) -> Collection[int]:
-        """Return the classes that need room under a limit."""
-        return self._under.get(limit, ())
+    def under(self, limit: RoomLimit, more_than: int) -> Iterator[int]:
+        """Yield the classes that need more room than this under a limit."""
+        for count, numbers in self._under.get(limit, {}).items():
+            if count > more_than:
+                yield from numbers
 
     # Charges
 
     def charge(self, recipe_set_id: int, needs: Needs) -> None:
         """Charge a set, or change its charge."""
-        if self.charged.get(recipe_set_id) == needs:
-            return
-        self.release(recipe_set_id)
-        self.charged[recipe_set_id] = needs
-        self._use(needs, 1)
+        self._charge(self.charged, recipe_set_id, needs)
+
+    def charge_job(self, job_id: int, needs: Needs) -> None:
+        """Charge a job, or change its charge."""
+        self._charge(self.charged_jobs, job_id, needs)
+
+    def _charge(self, charged: dict[int, Needs], number: int, needs: Needs) -> None:
+        if charged.get(number) != needs:
+            self._use(charged.pop(number, ()), -1)
+            charged[number] = needs
+            self._use(needs, 1)
 
     def release(self, recipe_set_id: int) -> None:
         """End the charge of a set, if it is charged."""
         self._use(self.charged.pop(recipe_set_id, ()), -1)
 
+    def release_job(self, job_id: int) -> None:
+        """End the charge of a job, if it is charged."""
+        self._use(self.charged_jobs.pop(job_id, ()), -1)
+
     def _use(self, needs: Needs, step: int) -> None:
         for limit, count in needs:
-            used = self.used.get(limit, 0) + step * count
+            before = self.used.get(limit, 0)
+            used = before + step * count
             if used:
                 self.used[limit] = used
             else:
                 del self.used[limit]
-            for number in self._under.get(limit, ()):
-                self._update(number)
+            # Only classes whose needs lie between the former and the new free room gain or lose room.
+            lower, upper = sorted((limit.capacity - before, limit.capacity - used))
+            for needed, numbers in self._under.get(limit, {}).items():
+                if lower < needed <= upper:
+                    for number in numbers:
+                        self._update(number)
 
     def _update(self, number: int) -> None:
         each = self._classes[number]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from domain.contention.weights import ticks
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.rooms import PLACED, PLACED_RECIPES, ROWS_BY_KIND, RoomLimit
+from domain.scheduling.admitting.rooms import COUNTING_HOSTS, ROWS_BY_KIND, RoomLimit
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
@@ -109,9 +109,8 @@ def _rival_classes(partition: Partition, host: Recipe) -> list[int]:
     found: dict[int, None] = {}
     for limit, count in sets.classes.needs(host.recipe_set_id):
         left = rooms.free(limit) - count
-        for number in rooms.under(limit):
-            needs = rooms.needs_of(number)
-            if dict(needs)[limit] > left and rooms.has_room(needs):
+        for number in rooms.under(limit, more_than=left):
+            if rooms.has_room(rooms.needs_of(number)):
                 found[number] = None
     return sorted(found, key=rooms.needs_of)
 
@@ -184,22 +183,28 @@ def room_kept_for(partition: Partition, host: Recipe) -> Rank | None:
     Return None if no room is kept from the set. The room is kept from all sets behind the first one: a set
     that weighs 0 after K ticks was submitted before all that weigh something.
     """
+    return next((rank for _, rank in _kept(partition, host)), None)
+
+
+def _kept(partition: Partition, host: Recipe) -> Iterator[tuple[RoomLimit, Rank]]:
+    """Yield the limits of the set of `host` whose room is kept for another set, with a recipe of that set."""
     sets = partition.sets
     if not sets.classes.numbers:
-        return None
+        return
     needs = sets.classes.needs(host.recipe_set_id)
     if not needs or host.recipe_set_id in sets.rooms.charged:
-        return None
+        return
     own = _place(partition, host)
-    found = (_kept_for(partition, limit, own) for limit, _ in needs if limit.kind == PLACED)
-    return next((rank for rank in found if rank is not None), None)
+    for limit, _ in needs:
+        if limit.kind in COUNTING_HOSTS and (rank := _kept_for(partition, limit, own)) is not None:
+            yield limit, rank
 
 
 def _kept_for(partition: Partition, limit: RoomLimit, before: RoomPlace) -> Rank | None:
     """Return the first set before a place that waits for more room than is free, since K ticks or longer."""
     rooms, first = partition.sets.rooms, None
     usable = {forced: partition.available.usable(forced=forced) for forced in (False, True)}
-    for number in rooms.under(limit):
+    for number in rooms.under(limit, more_than=rooms.free(limit)):
         needs = rooms.needs_of(number)
         if list(rooms.lacking(needs)) != [limit] or dict(needs)[limit] > limit.capacity:
             continue
@@ -260,5 +265,7 @@ def lacks(partition: Partition, host: Recipe) -> Iterator[Lack]:
     if sets.classes.lacks_room(host.recipe_set_id):
         for limit in sets.rooms.lacking(sets.classes.needs(host.recipe_set_id)):
             yield Lack(ROWS_BY_KIND[limit.kind], f"{NO_ROOM}: {limit}")
-    elif room_kept_for(partition, host) is not None:
-        yield Lack(PLACED_RECIPES, ROOM_KEPT)
+    else:
+        kept = next((limit for limit, _ in _kept(partition, host)), None)
+        if kept is not None:
+            yield Lack(ROWS_BY_KIND[kept.kind], ROOM_KEPT)

@@ -246,7 +246,7 @@ def _idle_but_wanted(partition: Partition, _: LoopInput, findings: Findings) -> 
         return
     grants = all_idle(partition, _consistency(partition))
     while (granted := grants.next()) is not None:
-        if partition.sets.classes.needs(granted.host.recipe_set_id):
+        if granted.host.recipe_set_id in partition.sets.classes.limited:
             findings.room_overlooked += 1
         else:
             findings.idle_but_wanted += 1

@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from domain.admission.configuration import Configuration, LimitSection
+from domain.admission.configuration import Configuration, LimitSection, configuration_to_json
 from domain.admission.dependencies import Effect
 from domain.admission.job_filters import JobFilter, JobFilters
 from domain.admission.predicates import matcher
+from domain.directory.events import PartitionConfigured
+from domain.directory.partition_queues import queue_tree_of
+from domain.directory.state import document_after
+from domain.queues.tree import QueueTree
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import HeldBack
 from domain.scheduling.admitting.rooms import Needs, Rooms
@@ -51,6 +55,7 @@ def effect_of(held: HeldBack | None) -> Effect:
 class _Rules(NamedTuple):
     job_filters: JobFilters
     limits: LimitSection
+    tree: QueueTree
 
 
 def job_filter_effects(partition: Partition, rule: JobFilter) -> list[RuleEffect]:
@@ -68,11 +73,14 @@ def job_filter_effects(partition: Partition, rule: JobFilter) -> list[RuleEffect
 
 def configuration_effects(partition: Partition, configuration: Configuration) -> list[RuleEffect]:
     """Return the effects of a configuration in place of the present one, in order of submission."""
-    return _effects(partition, _present(partition)._replace(limits=configuration.limits))
+    event = PartitionConfigured(configuration_to_json(configuration))
+    tree = queue_tree_of(configuration, document_after(partition.document, event))
+    return _effects(partition, _present(partition)._replace(limits=configuration.limits, tree=tree))
 
 
 def _present(partition: Partition) -> _Rules:
-    return _Rules(partition.sets.admission.job_filters, partition.configuration.limits)
+    admission = partition.sets.admission
+    return _Rules(admission.job_filters, partition.configuration.limits, admission.tree)
 
 
 def _effects(partition: Partition, rules: _Rules, tested: JobFilter | None = None) -> list[RuleEffect]:
@@ -95,25 +103,31 @@ def _effects(partition: Partition, rules: _Rules, tested: JobFilter | None = Non
 
 def _held_back(partition: Partition, rules: _Rules, placed: frozenset[int]) -> dict[int, HeldBack]:
     """Return why rules, which are applied tentatively, hold back sets that hold nothing."""
-    admission, present = partition.sets.admission, partition.sets.admission.job_filters
+    admission, present = partition.sets.admission, _present(partition)
     rooms = Rooms()
-    rooms.configure(rules.limits)
+    rooms.configure(rules.limits, rules.tree)
     sets, host_counts = partition.sets.sets, partition.sets.host_counts
     for number in sorted(placed):
         applying = rules.job_filters.applying(sets[number].facts)
-        rooms.charge(number, rooms.needs(sets[number], host_counts[number], applying))
+        needs = rooms.needs(sets[number], host_counts[number], applying)
+        rooms.charge(number, needs.of_set)
+        rooms.charge_job(sets[number].job_id, needs.of_job)
     found: dict[int, HeldBack] = {}
     admission.put_job_filters(rules.job_filters)
+    admission.put_queues(rules.tree)
     try:
         for number, recipe_set in sets.items():
             if number not in placed:
                 applying = admission.applying(recipe_set)
                 needs = rooms.needs(recipe_set, host_counts[number], applying)
-                held = admission.why_held_back(recipe_set, applying) or _without_room(rooms, needs)
+                of_job = () if recipe_set.job_id in rooms.charged_jobs else needs.of_job
+                held = admission.why_held_back(recipe_set, applying)
+                held = held or _without_room(rooms, (*needs.of_set, *of_job))
                 if held is not None:
                     found[number] = held
     finally:
-        admission.put_job_filters(present)
+        admission.put_job_filters(present.job_filters)
+        admission.put_queues(present.tree)
     return found
 
 

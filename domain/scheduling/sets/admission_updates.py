@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from domain.admission.configuration import LimitSection
 from domain.admission.job_filters import JobFilter, JobFilters
+from domain.queues.tree import QueueTree
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import Admission, HeldBack
-from domain.scheduling.admitting.rooms import Needs, Rooms
+from domain.scheduling.admitting.rooms import Rooms, SetNeeds
 from domain.scheduling.sets.host_index import HostIndex
 from domain.scheduling.sets.set_classes import SetClasses
 from domain.scheduling.sets.set_states import FREE, SetStates
@@ -32,18 +33,19 @@ class AdmissionUpdates:
         self._admission.put_job_filters(job_filters)
         self._ask_all()
 
-    def put_limits(self, limits: LimitSection) -> None:
-        """Put new limits; unless all sets keep their classes, ask and charge as `put_job_filters` does."""
-        if self._rooms.configure(limits):
+    def put_limits(self, limits: LimitSection, tree: QueueTree) -> None:
+        """Put new limits and queues; ask and charge as `put_job_filters` does, unless no set is concerned."""
+        is_changed = self._rooms.configure(limits, tree)
+        if self._admission.put_queues(tree) or is_changed:
             self._ask_all()
 
     def _ask_all(self) -> None:
         answers: dict[int, HeldBack | None] = {}
-        changed: dict[int, Needs] = {}
+        changed: dict[int, SetNeeds] = {}
         for recipe_set_id, recipe_set in self._states.sets.items():
             applying = self._admission.applying(recipe_set)
             needs = self._classes.present_needs(recipe_set, applying)
-            if needs != self._classes.needs(recipe_set_id):
+            if needs != self._classes.needs_of(recipe_set_id):
                 changed[recipe_set_id] = needs
             answers[recipe_set_id] = self._answer(recipe_set, applying)
         self._put(answers, changed)
@@ -63,6 +65,11 @@ class AdmissionUpdates:
         if recipe.finished != before.finished:
             self._ask(self._admission.changed_with(recipe))
 
+    def charge(self, recipe_set_id: int) -> None:
+        """Charge or release a set with limits after a recipe has changed its state."""
+        with self._index.reindexed(self._classes.moved_by_charge(recipe_set_id)):
+            self._classes.charge(recipe_set_id)
+
     def admit(self, recipe_set_id: int) -> None:
         """Put the recipes of a set that was held back into the lines again."""
         self._put({recipe_set_id: None}, {})
@@ -80,7 +87,7 @@ class AdmissionUpdates:
             return self._admission.why_held_back(recipe_set, applying)
         return before
 
-    def _put(self, answers: Mapping[int, HeldBack | None], needs: Mapping[int, Needs]) -> None:
+    def _put(self, answers: Mapping[int, HeldBack | None], needs: Mapping[int, SetNeeds]) -> None:
         """Record why sets are held back and their new needs, and move their recipes to other lines."""
         before = self._admission.held_back.get
         changed = {each: answer for each, answer in answers.items() if answer != before(each)}

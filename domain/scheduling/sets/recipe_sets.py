@@ -129,8 +129,8 @@ class RecipeSets(SetStates):
         if before is not None and before.state != recipe.state:
             if self.admission.has_rules:
                 self.admission_updates.recipe_changed(before, recipe)
-            if recipe_set_id in self.classes.numbers:
-                self.classes.charge(recipe_set_id)
+            if recipe_set_id in self.classes.limited:
+                self.admission_updates.charge(recipe_set_id)
 
     def _note_placed(self, before: Recipe | None, recipe: Recipe) -> None:
         """Update the placed recipes and the lock records for a recipe with a new state or new locks."""
@@ -164,8 +164,8 @@ class RecipeSets(SetStates):
         self.index.drop(recipe)
         self._holders.hopeless.pop(recipe_set_id, None)
         if not self.members(recipe_set_id):
-            self.admission.drop(self.sets.pop(recipe_set_id))
             self.classes.drop(recipe_set_id)
+            self.admission.drop(self.sets.pop(recipe_set_id))
             self.host_counts.pop(recipe_set_id, None)
             self.overtakings.put(recipe_set_id, 0)
             self._weighing.declaring.pop(recipe_set_id, None)

@@ -23,6 +23,9 @@ LET_GO: Final = "its set let go: it could not be completed, or stood in the way 
 # Why admission holds a set back; followed by the name of the job filter, and by its reason.
 PAUSED: Final = "paused by the job filter"
 
+# Why a stopped queue holds a set back; followed by the path of the queue.
+QUEUE_STOPPED: Final = "its queue is stopped"
+
 # Why a set gets no room under a limit; followed by the limit.
 NO_ROOM: Final = "no room under a limit"
 ROOM_KEPT: Final = "the room is kept for a set that has waited long for more of it"

@@ -173,7 +173,8 @@ def own_subject(happened: Happened, _: Partition) -> Iterator[str]:
 
 def partition_if_limited(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return the partition if the set of a recipe or the set itself needs room under some limit."""
-    return (partition.identity.name,) if partition.sets.classes.needs(happened.after.recipe_set_id) else ()
+    is_limited = happened.after.recipe_set_id in partition.sets.classes.limited
+    return (partition.identity.name,) if is_limited else ()
 
 
 def partition_if_priority_limited(happened: Happened, partition: Partition) -> Iterable[str]:
@@ -186,17 +187,18 @@ def partition_if_priority_limited(happened: Happened, partition: Partition) -> I
 
 def partition_if_room_is_kept(_: Happened, partition: Partition) -> Iterator[str]:
     """Yield the partition if room may be kept for a set that the event may make impossible."""
-    if partition.configuration.limits.placed_recipes is not None:
+    if partition.sets.rooms.may_keep_room:
         yield partition.identity.name
 
 
-def partition_if_rate_limited(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return the partition if room may be kept, and the recipe has the first system of a rate-limited set."""
+def partition_if_otherwise_limited(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the partition if room may be kept, and the set got its first system and has other limits."""
     before: Recipe = happened.before
-    if partition.configuration.limits.placed_recipes is None or before.is_guest or before.state == "assigned":
+    if not partition.sets.rooms.may_keep_room or before.is_guest or before.state == "assigned":
         return ()
-    needs = partition.sets.classes.needs(before.recipe_set_id)
-    return (partition.identity.name,) if any(limit.kind != PLACED for limit, _ in needs) else ()
+    of_set, of_job = partition.sets.classes.needs_of(before.recipe_set_id)
+    is_limited = any(limit.kind != PLACED for limit, _ in (*of_set, *of_job))
+    return (partition.identity.name,) if is_limited else ()
 
 
 def own_name_if_here(happened: Happened, partition: Partition) -> Iterable[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from domain.recipe.lifecycle import PLACED
@@ -111,14 +112,14 @@ def _is_named(recipe: Recipe, systems: Mapping[str, System], sets: RecipeSets) -
 def _wrong_charges(sets: RecipeSets) -> Iterator[RoomLimit | int]:
     """Yield the sets that are charged although nothing of them is placed, or the reverse; and wrong sums."""
     rooms = sets.rooms
-    if not sets.classes.numbers and not rooms.charged and not rooms.used:
+    if not sets.classes.limited and not rooms.charged and not rooms.used:
         return
     set_ids = dict.fromkeys(sets.recipes[recipe_id].recipe_set_id for recipe_id in sets.placed)
-    needy = {each: None for each in set_ids if each in sets.classes.numbers}
+    needy = {each: None for each in set_ids if each in sets.classes.limited}
     yield from (each for each in needy if each not in rooms.charged)
     yield from (each for each in rooms.charged if each not in needy)
     sums = Counter[RoomLimit]()
-    for needs in rooms.charged.values():
+    for needs in chain(rooms.charged.values(), rooms.charged_jobs.values()):
         _add(sums, needs)
     yield from (limit for limit in {**sums, **rooms.used} if sums[limit] != rooms.used.get(limit, 0))
 

@@ -17,6 +17,7 @@ from domain.admission.job_filters import JobFilters
 from domain.contention.locks import NO_LOCKS, Locks, names
 from domain.contention.own_names import OwnNames, placed
 from domain.directory import events as directory_events
+from domain.directory.partition_queues import queue_tree_of
 from domain.directory.partition_states import state_of
 from domain.directory.partitions import configuration_of, job_filters_of, partition_document
 from domain.directory.state import Directory
@@ -254,7 +255,8 @@ class Partition(PartitionQueries):
         self.filters.weighing.configure(self.configuration.weights)
         self.locks.configure(self.configuration.locks.max_overtaken)
         self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
-        self.sets.admission_updates.put_limits(self.configuration.limits)
+        tree = queue_tree_of(self.configuration, self.document)
+        self.sets.admission_updates.put_limits(self.configuration.limits, tree)
 
     def _put_job_filters(self) -> None:
         job_filters = JobFilters(job_filters_of(self.document))

@@ -164,8 +164,10 @@ def _decode_dependencies(forms: Sequence[Any] | None) -> tuple[Dependency, ...]:
     return () if forms is None else tuple(Dependency(kind, number, tuple(to)) for kind, number, to in forms)
 
 
-def _decode_facts(owner: str, submitter: str, group: str | None, *names: Sequence[str]) -> SubmittedFacts:
-    return shared_facts(owner, submitter, group, *map(tuple, names))
+def _decode_facts(
+    owner: str, submitter: str, group: str | None, queue: str, *names: Sequence[str]
+) -> SubmittedFacts:
+    return shared_facts(owner, submitter, group, queue, *map(tuple, names))
 
 
 def decode_systems(columns: StateColumns, texts: Sequence[str]) -> Iterator[System]:

@@ -55,7 +55,7 @@ def _labs(names: Names) -> tuple[Wakes, ...]:
 
 _FREED_ROOM = Wakes("partition", affected.partition_if_limited)
 _ROOM_KEPT = Wakes("partition", affected.partition_if_room_is_kept)
-_UNKEPT_ROOM = Wakes("partition", affected.partition_if_rate_limited)
+_UNKEPT_ROOM = Wakes("partition", affected.partition_if_otherwise_limited)
 _LOST_SET = Wakes("recipe-set", affected.set_that_lost)
 _FREED_SETS = Wakes("recipe-set", affected.freed_dependents)
 

@@ -10,7 +10,7 @@ import pytest
 from domain.queues.document import tree_from_json
 from domain.queues.placement import (
     NoSuchQueue,
-    Placed,
+    PlacedJob,
     QueuedJob,
     Unplaced,
     dynamic_queues,
@@ -53,7 +53,7 @@ def refuse(path: Any, message: str) -> None:
 
 def placed(
     *rules: dict[str, Any], job: QueuedJob = ADA, with_jobs: Collection[str] = ()
-) -> Placed | NoSuchQueue | Unplaced:
+) -> PlacedJob | NoSuchQueue | Unplaced:
     tree = tree_from_json(TREE, (), refuse)
     return place(tree, rules_from_json(list(rules), (), refuse), job, with_jobs)
 
@@ -78,7 +78,7 @@ def placed(
     ],
 )
 def test_job__one_rule__is_in_this_queue(rule: Any, job: QueuedJob, path: str) -> None:
-    assert placed(rule, job=job) == Placed(path)
+    assert placed(rule, job=job) == PlacedJob(path)
 
 
 def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
@@ -87,13 +87,13 @@ def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
         {"rule": "fixed", "value": "root.kernel.net"},
         {"rule": "user", "create": True},
     ]
-    assert placed(*rules) == Placed("root.kernel.net")
+    assert placed(*rules) == PlacedJob("root.kernel.net")
 
 
 def test_job__of_a_dynamic_queue__is_there_while_another_job_is() -> None:
     rule = {"rule": "user", "parent": PEOPLE}
-    assert placed(rule, with_jobs=["root.people.ada"]) == Placed("root.people.ada")
-    assert placed(rule) == Placed("root.default")
+    assert placed(rule, with_jobs=["root.people.ada"]) == PlacedJob("root.people.ada")
+    assert placed(rule) == PlacedJob("root.default")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,9 @@ def test_job__names_a_queue_that_does_not_exist__is_in_none(
 def test_job__of_a_dynamic_queue_that_is_gone__names_no_queue() -> None:
     job = ADA._replace(queue="root.people.eve")
     assert placed({"rule": "provided"}, job=job) == NoSuchQueue("root.people.eve")
-    assert placed({"rule": "provided"}, job=job, with_jobs=["root.people.eve"]) == Placed("root.people.eve")
+    assert placed({"rule": "provided"}, job=job, with_jobs=["root.people.eve"]) == PlacedJob(
+        "root.people.eve"
+    )
 
 
 def test_rules__may_lead_to_dynamic_queues__which_need_jobs_to_exist() -> None:
@@ -132,7 +134,7 @@ def test_rules__may_lead_to_dynamic_queues__which_need_jobs_to_exist() -> None:
     ]
 
 
-def test_job__that_no_rule_places__is_told_what_each_said() -> None:
+def test_job__that_no_rule_places__has_the_reason_of_each() -> None:
     rules = [
         {"rule": "provided"},
         {"rule": "group"},

@@ -18,7 +18,7 @@ from domain.access.submit_rights import Submitter
 from domain.contention.algebra import conflicts
 from domain.contention.weights import static_weight, worst_cells
 from domain.recipe.lifecycle import PLACED, UNPLACED
-from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
+from domain.scheduling.admitting.rooms import NO_NEEDS, UNLIMITED, Rooms
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
 from domain.scheduling.decisions.room_order import lacks
@@ -146,6 +146,7 @@ def _rooms(partition: Partition) -> dict[str, Any]:
     return {
         "needs": {recipe_set_id: sets.classes.needs(recipe_set_id) for recipe_set_id in sorted(sets.sets)},
         "charged": sorted(rooms.charged.items()),
+        "charged_jobs": sorted(rooms.charged_jobs.items()),
         "used": sorted(rooms.used.items()),
         "host_counts": sorted(sets.host_counts.items()),
     }
@@ -159,23 +160,30 @@ def line_with_needs(rooms: Rooms, line: str) -> Any:
 def _check_rooms(partition: Partition) -> None:
     """Compare needs, charges and rooms with the states of all sets."""
     sets, rooms = partition.sets, partition.sets.rooms
-    charged = {}
+    charged, jobs, by_set = {}, {}, {}
     for recipe_set_id, recipe_set in sets.sets.items():
         applying = sets.admission.applying(recipe_set)
-        needs = rooms.needs(recipe_set, sets.host_counts[recipe_set_id], applying)
-        assert sets.classes.needs(recipe_set_id) == needs
-        if needs and any(host.system or host.state == "assigned" for host in sets.hosts(recipe_set_id)):
-            charged[recipe_set_id] = needs
-    assert rooms.charged == charged
+        needs = by_set[recipe_set_id] = rooms.needs(recipe_set, sets.host_counts[recipe_set_id], applying)
+        assert sets.classes.needs_of(recipe_set_id) == needs
+        is_charged = any(host.system or host.state == "assigned" for host in sets.hosts(recipe_set_id))
+        if needs != NO_NEEDS and is_charged:
+            charged[recipe_set_id] = needs.of_set
+            if needs.of_job:
+                jobs[recipe_set.job_id] = needs.of_job
+    assert (rooms.charged, rooms.charged_jobs) == (charged, jobs)
+    for recipe_set_id, needs in by_set.items():
+        of_job = () if sets.sets[recipe_set_id].job_id in jobs else needs.of_job
+        assert sets.classes.needs(recipe_set_id) == (*needs.of_set, *of_job)
     used = Counter[Any]()
-    for needs in charged.values():
-        used.update(dict(needs))
+    for each in (*charged.values(), *jobs.values()):
+        used.update(dict(each))
     assert rooms.used == used
     assert Counter(sets.classes.numbers.values()) == {
         number: each.sets for number, each in rooms._classes.items()
     }
     assert sorted(rooms._numbers.values()) == [UNLIMITED, *sorted(rooms._classes)]
-    assert {*chain.from_iterable(rooms._under.values())} == {*rooms._classes}
+    under = chain.from_iterable(by_count.values() for by_count in rooms._under.values())
+    assert {*chain.from_iterable(under)} == {*rooms._classes}
     for number in rooms._classes:
         has_room = all(limit.capacity - used[limit] >= count for limit, count in rooms.needs_of(number))
         assert (number in rooms.open) == has_room

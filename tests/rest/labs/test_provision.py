@@ -19,6 +19,7 @@ ADMISSION = {"depends_on", "reasons"}
 OF_JOB = {
     "whiteboard",
     "partition",
+    "queue",
     "user",
     "group",
     "retention_tag",

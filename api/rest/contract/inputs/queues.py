@@ -27,7 +27,7 @@ class Grantees(Input):
 class QueueLimit(Input):
     """A maximum for the jobs that a user owns, or that are submitted for a group; `*` stands for each.
 
-    `max` is a number of systems, `max_jobs` one of jobs of which something is placed.
+    `max` is a number of systems, `max_jobs` one of jobs with systems.
     """
 
     user: str | None = None
@@ -48,16 +48,16 @@ class QueueTemplate(Input):
 class RootQueue(Input):
     """The queue `root`: rights and limits for all queues, and the queues below it.
 
-    `submit` and `admin`: who may submit to the queue, and administer it; both hold for all queues below.
-    Without `submit`, everybody may submit to root. `order`: the order among the queues below, or within a
-    leaf. `fence`: outside, the queue counts with its `priority_offset` alone. `state`: draining takes no new
-    jobs, stopped also starts nothing.
+    `submit` and `admin`: the users and groups that may submit to the queue, and that administer it; both hold
+    for all queues below. Without `submit`, everybody may submit to root. `order`: the order among the queues
+    below, or within a leaf. `fence`: outside, the queue counts with its `priority_offset` alone. `state`:
+    draining takes no new jobs, stopped also starts nothing.
     """
 
     guaranteed: _Systems | None = None
     max_jobs: _Jobs | None = None
     limits: list[QueueLimit] = Field(default_factory=list)
-    submit: Grantees = Field(default_factory=Grantees)
+    submit: Grantees = Field(default_factory=lambda: Grantees(users=["*"]))
     admin: Grantees = Field(default_factory=Grantees)
     order: Annotated[str, OneOf(ORDERS_OF_PARENTS)] = FIFO
     priority_offset: _Offset = 0
@@ -75,6 +75,7 @@ class Queue(RootQueue):
 
     name: str
     max: _Systems | None = None
+    submit: Grantees = Field(default_factory=Grantees)
 
 
 class PlacementFilter(Input):
@@ -88,8 +89,8 @@ class PlacementFilter(Input):
 class PlacementRule(Input):
     """A rule: the queue that the job names, that of its user, group or tag, or a fixed one.
 
-    `value`: the path of a fixed queue, or the tag. `create`: whether the rule may create a dynamic queue below
-    a parent with a template. `parent`: the rule for the queue above; without one it is root.
+    `value`: the path of a fixed queue, or the tag. `create`: the rule may create a dynamic queue, below a
+    parent with a template. `parent`: the rule for the queue above; without one it is root.
     """
 
     rule: Annotated[str, OneOf(RULES)]
