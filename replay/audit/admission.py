@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from replay.audit.job_filters import applying
+from replay.audit.queue_tree import stopped_queue
 from replay.audit.rooms import Limit
 from replay.audit.values import RecipeSet
 from replay.audit.world import FoldedWorld
@@ -30,15 +31,13 @@ def is_held_back(world: FoldedWorld, set_id: int) -> bool:
 
 def lacking(world: FoldedWorld, set_id: int) -> list[Limit]:
     """Return the limits under which a set that holds nothing has no room."""
-    return world.rooms.lacking(world.needs(set_id)) if holds_nothing(world, set_id) else []
+    return world.rooms.lacking(world.first_needs(set_id)) if holds_nothing(world, set_id) else []
 
 
 def effect(world: FoldedWorld, set_id: int) -> str | None:
     """Return what admission does with a set: WAITS, CANCELLED or ABORTED; None if nothing holds it back."""
     recipe_set = world.sets.get(set_id)
-    if recipe_set is None or not (recipe_set.depends_on or world.job_filters_of(recipe_set.partition)):
-        return None
-    if not holds_nothing(world, set_id):
+    if recipe_set is None or not holds_nothing(world, set_id):
         return None
     effects = [*_effects_of_dependencies(world, recipe_set), *_effects_of_rules(world, recipe_set)]
     return next((each for each in effects if each != WAITS), WAITS if effects else None)
@@ -70,6 +69,10 @@ def final_state(world: FoldedWorld, set_ids: Collection[int]) -> str | None:
 
 
 def _effects_of_rules(world: FoldedWorld, recipe_set: RecipeSet) -> Iterator[str]:
-    found = applying(world.job_filters_of(recipe_set.partition), recipe_set)
+    tree = world.queue_tree_of(recipe_set.partition)
+    if recipe_set.submitted is not None and stopped_queue(tree, recipe_set.submitted.queue):
+        yield WAITS
+    filters = world.job_filters_of(recipe_set.partition)
+    found = applying(filters, recipe_set) if filters else None
     if found is not None and found[1]["action"] in ("PAUSE", "REJECT"):
         yield WAITS if found[1]["action"] == "PAUSE" else CANCELLED

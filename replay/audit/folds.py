@@ -185,6 +185,7 @@ def _partition(state: State, record: EventRecord) -> None:
     """Note the number of a new partition, or drop a removed one with its rules."""
     number = state.partitions.get(record.name)
     if record.event_name == "removed" and number is not None:
+        state.put(state.queue_trees, number, None)
         state.put(state.configurations, number, None)
         state.put(state.job_filters, number, None)
     state.put(state.partitions, record.name, record.data.get("number"))
@@ -193,7 +194,10 @@ def _partition(state: State, record: EventRecord) -> None:
 def _configured(state: State, record: EventRecord) -> None:
     number = state.partition_number(record.name)
     if number is not None:
-        state.put(state.configurations, number, record.data["configuration"])
+        configuration = record.data["configuration"]
+        tree = state.queue_tree_of(number).configured(configuration.get("queues", {}))
+        state.put(state.queue_trees, number, tree)
+        state.put(state.configurations, number, configuration)
 
 
 def _rule(state: State, record: EventRecord) -> None:

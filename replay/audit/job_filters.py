@@ -46,7 +46,7 @@ def _compare(field: str, op: str, value: Any, recipe_set: RecipeSet, watermark: 
 
 
 def _values(field: str, recipe_set: RecipeSet) -> Collection[Any]:
-    submitted = recipe_set.submitted or Submitted("", "", None, (), (), ())
+    submitted = recipe_set.submitted or Submitted("", "", None, "", (), (), ())
     return {
         "job_id": (recipe_set.job_id,),
         "user": (submitted.owner,),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
 from replay.audit.matching import can_match, unplaced_hosts
-from replay.audit.rooms import PLACED, Limit, Needs
+from replay.audit.rooms import COUNTING_HOSTS, QUEUE_JOBS, Limit, Needs
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import URGENCY
@@ -41,16 +41,16 @@ def sets_in_line(view: SchedulerView) -> Iterator[int]:
 
 
 def is_room_kept_from(view: SchedulerView, matcher: SystemMatcher, set_id: int) -> bool:
-    """Return whether placed recipes that a set needs are kept for a set before it, which needs more."""
+    """Return whether room that a set needs is kept for a set before it, which needs more systems."""
     if not holds_nothing(view, set_id):
         return False
-    limits = [limit for limit in view.needs(set_id) if limit.kind == PLACED]
+    limits = [[limit] for limit in view.first_needs(set_id) if limit.kind in COUNTING_HOSTS]
     if not limits:
         return False
     turn = turn_of(view, set_id)
     return any(
         _is_aged(view, other)
-        and lacking(view, other) == limits
+        and lacking(view, other) in limits
         and turn_of(view, other) < turn
         and _could_be_placed(view, matcher, other, view.needs(other))
         for other in sets_in_line(view)
@@ -72,12 +72,15 @@ def _could_be_placed(view: SchedulerView, matcher: SystemMatcher, set_id: int, n
 
 def would_lack(view: SchedulerView, set_id: int, other: int) -> Limit | None:
     """Return a limit that would have too little room for a set after a grant to the other one."""
-    others, free = view.needs(other), view.rooms.free
+    others, free = view.first_needs(other), view.rooms.free
+    is_same_job = view.sets[set_id].job_id == view.sets[other].job_id
     return next(
         (
             limit
-            for limit, count in view.needs(set_id).items()
-            if limit in others and free(limit) - others[limit] < count
+            for limit, count in view.first_needs(set_id).items()
+            if limit in others
+            and free(limit) - others[limit] < count
+            and not (is_same_job and limit.kind == QUEUE_JOBS)
         ),
         None,
     )

@@ -1,4 +1,4 @@
-"""Room: the free capacity under rate limits and the maximum of placed recipes (design 5.4)."""
+"""Room: the free capacity under rate limits and maxima of placed recipes and queues (design 5.4, 6.2)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from replay.audit.job_filters import Rule, applying
+from replay.audit.queue_tree import JOBS, NO_QUEUES, QueueTree, maxima
 from replay.audit.tables import DEFAULT_PARTITION
 from replay.audit.values import RecipeSet
 
 _BUCKET = re.compile(r"rate-limit:([1-9][0-9]{0,8}):(.+)", re.DOTALL)
 
-RULE, BUCKET, PLACED = "rule", "bucket", "placed recipes"
+RULE, BUCKET, PLACED, QUEUE, QUEUE_JOBS = "rule", "bucket", "placed recipes", "queue", "jobs of a queue"
+
+# The kinds of limits that count the hosts of a set.
+COUNTING_HOSTS = (PLACED, QUEUE)
 
 
 class Limit(NamedTuple):
-    """A limit of a rule, of a bucket, or of placed recipes: at most `capacity` are used in the partition."""
+    """A limit of a rule, bucket, placed recipes or queue: at most `capacity` are used in the partition."""
 
     kind: str
     name: str
@@ -25,6 +29,8 @@ class Limit(NamedTuple):
     partition: int = DEFAULT_PARTITION
 
     def __str__(self) -> str:
+        if self.kind in (QUEUE, QUEUE_JOBS):
+            return self.name
         return " ".join(filter(None, (self.kind, self.name, f"({self.capacity})")))
 
 
@@ -33,9 +39,13 @@ Needs = Mapping[Limit, int]
 
 
 def needs_of(
-    recipe_set: RecipeSet, host_count: int, rules: Mapping[str, Rule], max_placed: int | None
+    recipe_set: RecipeSet,
+    host_count: int,
+    rules: Mapping[str, Rule],
+    max_placed: int | None,
+    tree: QueueTree = NO_QUEUES,
 ) -> Needs:
-    """Return the needs of a set under all limits that apply to it. A limit of placed recipes counts hosts."""
+    """Return the needs of a set under all limits that apply to it. Maxima of systems count its hosts."""
     needs: dict[Limit, int] = {}
     found = applying(rules, recipe_set) if rules else None
     if found is not None and found[1]["action"] == "RATE_LIMIT":
@@ -45,22 +55,47 @@ def needs_of(
             needs[Limit(BUCKET, bucket[2], int(bucket[1]), recipe_set.partition)] = 1
     if max_placed is not None:
         needs[Limit(PLACED, "", max_placed, recipe_set.partition)] = host_count
+    if tree.named and recipe_set.submitted is not None:
+        facts = recipe_set.submitted
+        for maximum in maxima(tree, facts.queue, facts.owner, facts.group):
+            kind, count = (QUEUE_JOBS, 1) if maximum.unit == JOBS else (QUEUE, host_count)
+            needs[Limit(kind, str(maximum), maximum.capacity, recipe_set.partition)] = count
     return needs
 
 
 class Rooms:
-    """The charged sets, which hold systems or have started, with their needs, and the used room. Mutable."""
+    """The charged sets, which hold systems or have started, with their needs, and the used room. Mutable.
+
+    A job uses one place under a maximum of jobs, however many of its sets are charged.
+    """
 
     def __init__(self) -> None:
         self.charged: dict[int, Needs] = {}
         self._used = Counter[Limit]()
+        self._sets_of_jobs: dict[Limit, Counter[int]] = {}
+        self._jobs: dict[int, int] = {}
 
-    def charge(self, set_id: int, needs: Needs | None) -> None:
-        """Charge a set with these needs from now on, with None no longer."""
-        self._used.subtract(self.charged.pop(set_id, {}))
+    def charge(self, set_id: int, job_id: int, needs: Needs | None) -> None:
+        """Charge a set of a job with these needs from now on, with None no longer."""
+        self._use(self._jobs.pop(set_id, job_id), self.charged.pop(set_id, {}), -1)
         if needs is not None:
-            self.charged[set_id] = needs
-            self._used.update(needs)
+            self.charged[set_id], self._jobs[set_id] = needs, job_id
+            self._use(job_id, needs, 1)
+
+    def _use(self, job_id: int, needs: Needs, step: int) -> None:
+        for limit, count in needs.items():
+            if limit.kind != QUEUE_JOBS:
+                self._used[limit] += step * count
+                continue
+            jobs = self._sets_of_jobs.setdefault(limit, Counter())
+            jobs[job_id] += step
+            if not jobs[job_id]:
+                del jobs[job_id]
+
+    def uncharged(self, job_id: int, needs: Needs) -> Needs:
+        """Return needs without the maxima of jobs under which a job is charged already."""
+        jobs = self._sets_of_jobs
+        return {limit: count for limit, count in needs.items() if job_id not in jobs.get(limit, ())}
 
     def free(self, limit: Limit) -> int:
         """Return the room under a limit; it is below 0 if the limit came later."""
@@ -68,7 +103,7 @@ class Rooms:
 
     def used(self, limit: Limit) -> int:
         """Return the room that charged sets use under a limit."""
-        return self._used[limit]
+        return len(self._sets_of_jobs.get(limit, ())) if limit.kind == QUEUE_JOBS else self._used[limit]
 
     def lacking(self, needs: Needs) -> list[Limit]:
         """Return the limits that have too little room for these needs."""

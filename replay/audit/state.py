@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
 from replay.audit.held_locks import HeldLocks
+from replay.audit.queue_tree import DEFAULT_QUEUE, NO_QUEUES, QueueTree
 from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
 from replay.audit.rooms import Needs, Rooms, needs_of
 from replay.audit.tables import DEFAULT_PARTITION, FINISHED, WITHOUT_LAB
@@ -41,8 +42,10 @@ class State:
         # Name of a created partition -> its number; lab that ever moved -> the number of its partition.
         self.partitions: dict[str, int] = {}
         self.lab_partitions: dict[str, int] = {}
-        # Partition -> its configuration, without which the defaults hold; its job filters by name.
+        # Partition -> its configuration, without which the defaults hold; its queues, and its job filters by
+        # name.
         self.configurations: dict[int, Mapping[str, Any]] = {}
+        self.queue_trees: dict[int, QueueTree] = {}
         self.job_filters: dict[int, Mapping[str, Mapping[str, Any]]] = {}
         # Job -> its sets.
         self.sets_of_job: dict[int, tuple[int, ...]] = {}
@@ -99,7 +102,8 @@ class State:
 
     def _charge(self, set_id: int) -> None:
         """Charge a set by the present rules, or no longer if it holds nothing any more."""
-        self.rooms.charge(set_id, self.needs(set_id) if self._holding[set_id] else None)
+        needs = self.needs(set_id) if self._holding[set_id] else None
+        self.rooms.charge(set_id, self._job_of(set_id), needs)
         if not self._holding[set_id]:
             del self._holding[set_id]
 
@@ -109,9 +113,16 @@ class State:
         if recipe_set is None:
             return {}
         partition = recipe_set.partition
-        max_placed = self.configuration_of(partition).get("limits", {}).get("placed_recipes")
-        host_count = 0 if max_placed is None else self._host_count(recipe_set)
-        return needs_of(recipe_set, host_count, self.job_filters_of(partition), max_placed)
+        limits = self.configuration_of(partition).get("limits", {})
+        rules = self.job_filters_of(partition), limits.get("placed_recipes"), self.queue_tree_of(partition)
+        return needs_of(recipe_set, self._host_count(recipe_set), *rules)
+
+    def first_needs(self, set_id: int) -> Needs:
+        """Return the room that a set needs for its first system: none for a job that is charged already."""
+        return self.rooms.uncharged(self._job_of(set_id), self.needs(set_id))
+
+    def _job_of(self, set_id: int) -> int:
+        return self.sets[set_id].job_id if set_id in self.sets else 0
 
     def _host_count(self, recipe_set: RecipeSet) -> int:
         """Return the number of hosts of a set, also of those that have ended."""
@@ -181,6 +192,10 @@ class State:
         """Return the configuration of a partition; missing sections and fields have their defaults."""
         return self.configurations.get(partition, {})
 
+    def queue_tree_of(self, partition: int) -> QueueTree:
+        """Return the queues of a partition."""
+        return self.queue_trees.get(partition, NO_QUEUES)
+
     def job_filters_of(self, partition: int) -> Mapping[str, Mapping[str, Any]]:
         """Return the documents of the job filters of a partition, by name."""
         return self.job_filters.get(partition, {})
@@ -189,14 +204,16 @@ class State:
         """Return the tables that have no recipes and sets, but for the systems."""
         places = self.trees, self.enabled, self.silent, self.lab_partitions, self.pools
         people = self.policies, self.people, self.former_people, self.removed_groups
-        return *places, *people, self.partitions, self.configurations, self.job_filters
+        rules = self.queue_trees, self.configurations, self.job_filters
+        return *places, *people, self.partitions, *rules
 
     # Interned values
 
     def submitted(self, data: Mapping[str, Any]) -> Submitted:
         """Return the facts of a submission. Events of version 1 have none of them."""
         names = (tuple(data.get(name, ())) for name in ("tasks", "operations", "reasons"))
-        facts = Submitted(data.get("owner", ""), data.get("submitter", ""), data.get("group"), *names)
+        people = data.get("owner", ""), data.get("submitter", ""), data.get("group")
+        facts = Submitted(*people, data.get("queue") or DEFAULT_QUEUE, *names)
         return self._submitted.setdefault(facts, facts)
 
     def own_requirements(self, host_requires: str, distro: Distro | None) -> OwnRequirements:

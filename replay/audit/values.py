@@ -92,6 +92,7 @@ class Submitted(NamedTuple):
     owner: str
     submitter: str
     group: str | None
+    queue: str
     tasks: tuple[str, ...]
     operations: tuple[str, ...]
     reasons: tuple[str, ...]

@@ -6,7 +6,7 @@ the first queued recipe that it overtakes, so that the counts follow from the lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from domain.admission.configuration import ALWAYS
 from domain.recipe.state import Recipe
@@ -53,21 +53,27 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
     lines = _lines_of_queued(partition)
     is_always = order.assigned_first == ALWAYS
 
-    def search(until: Rank | None) -> Iterator[tuple[int, Place]]:
-        last = None if is_always else until
+    def search(until: Mapping[str, Rank]) -> Iterator[tuple[int, Place]]:
+        last = {} if is_always else until
         for place in partition.filters.ranked_recipes(
             system.fqdn, lines, forced_only=forced_only, is_sought=is_sought, until=last
         ):
             if place.rank.submission > submission:
                 if is_always:
                     return
-            elif until is None or not until.is_before_set_of(place.rank):
+            elif not _is_left_out(partition, place.rank, until):
                 yield 0, place
 
     for _, queued in places_with_room(partition, search):
         if is_safe(partition, queued, number):
             return queued.recipe_id
     return None
+
+
+def _is_left_out(partition: Partition, rank: Rank, until: Mapping[str, Rank]) -> bool:
+    """Return whether a recipe is behind the last rank to search in its line."""
+    line = partition.sets.places.line_of(partition.sets.recipes[rank.recipe_id]) if until else None
+    return line is not None and line in until and until[line].is_before_set_of(rank)
 
 
 def _lines_of_queued(partition: Partition) -> tuple[str, ...]:

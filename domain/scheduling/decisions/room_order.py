@@ -44,23 +44,25 @@ def first_for_system(partition: Partition, number: int) -> Recipe | None:
 
 
 def places_with_room(
-    partition: Partition, search: Callable[[Rank | None], Iterable[tuple[int, Place]]]
+    partition: Partition, search: Callable[[Mapping[str, Rank]], Iterable[tuple[int, Place]]]
 ) -> Iterator[tuple[Place, Recipe]]:
     """Yield the places of recipes in line from which no room is kept, in order.
 
-    `search` returns the tiers and places of the recipes, without those in sets behind that of a recipe. So
-    the sets from which room is kept are passed over at once.
+    `search` returns the tiers and places of the recipes, without those in sets behind a rank of their line.
+    So the sets of a class from which room is kept are passed over at once.
     """
-    until: Rank | None = None
+    until: dict[str, Rank] = {}
     last: tuple[int, Place] | None = None
     while True:
         for found in search(until):
             if last is not None and found <= last:
                 continue
             host = partition.sets.recipes[found[1].rank.recipe_id]
-            if until is None:
-                until = room_kept_for(partition, host)
-                if until is not None:
+            line = partition.sets.places.line_of(host)
+            if line is not None and line not in until:
+                kept = room_kept_for(partition, host)
+                if kept is not None:
+                    until[line] = kept
                     break
             last = found
             yield found[1], host

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from domain.admission.configuration import ALWAYS
 from domain.scheduling.demand.lines import lines_of
@@ -18,11 +18,11 @@ def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
 
 
 def places_for_system(
-    partition: Partition, system: System, until: Rank | None = None
+    partition: Partition, system: System, until: Mapping[str, Rank] = {}
 ) -> Iterator[tuple[int, Place]]:
     """Yield tier and place of eligible recipes in the order of the system. A change ends the validity.
 
-    Recipes that need room, in sets behind that of `until`, are left out.
+    `until` has the last rank to search in a line: recipes of sets behind it are left out.
     """
     forced_only = partition.is_for_forced_only(system)
     for tier, lines in enumerate(tiers_of(partition, system.lab_controller)):

@@ -256,15 +256,15 @@ class Filters:
         *,
         forced_only: bool,
         is_sought: Callable[[Place], bool] | None = None,
-        until: Rank | None = None,
+        until: Mapping[str, Rank] = {},
     ) -> Iterator[Place]:
         """Yield the eligible recipes of lines on a system (or only those that force it) in rank order.
 
-        For `is_sought`, see `ordered_places`. Recipes that need room, in sets behind that of `until`, are
-        left out.
+        For `is_sought`, see `ordered_places`. `until` has the last rank to search in a line: recipes of sets
+        behind it are left out.
         """
         found = [
-            (line, until if until is not None and needs_room(name) else None)
+            (line, until.get(name))
             for name in lines
             if (line := self._lines.get(name)) is not None and line.filters
         ]

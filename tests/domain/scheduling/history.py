@@ -290,6 +290,34 @@ def _configure_limits(chance: Random, world: World) -> None:
     world.configure(limits={"placed_recipes": chance.choice((None, 1, 3, 4, 6))})
 
 
+def _configure_queues(chance: Random, world: World) -> None:
+    """Configure maxima on every level, and sometimes a vanished or stopped queue."""
+
+    def maxima(**more: Any) -> dict[str, Any]:
+        chosen = {"max": chance.choice((None, 2, 4, 6)), "max_jobs": chance.choice((None, None, 1, 2))}
+        return {**more, **chosen}
+
+    leaf = {"state": chance.choice(("active", "active", "active", "stopped"))}
+    limits = [{"user": "*", "max": chance.randint(2, 4)}, {"group": GROUPS[0], "max_jobs": 1}]
+    parent = maxima(name="a", limits=limits, queues=[maxima(name="b"), maxima(name="c", **leaf)])
+    if parent["max"] is not None:
+        for child in parent["queues"]:
+            child["max"] = min(child["max"] or parent["max"], parent["max"])
+    people = {"name": "people", "template": {"max": 3}, "queues": []}
+    tree = [parent, people] if chance.random() < 0.8 else [people]
+    limits = {"placed_recipes": chance.choice((None, None, 4, 8))}
+    world.configure(queues={"max_jobs": chance.choice((None, 5)), "queues": tree}, limits=limits)
+
+
+def _submit_to_queue(chance: Random, world: World) -> None:
+    """Submit a set to a queue, or two sets of one job."""
+    queue = chance.choice(("root.a.b", "root.a.c", "root.people.ada", "root.default"))
+    job_id, people = len(world.sets) + 1, (chance.choice(PEOPLE),)
+    group = chance.choice((None, *GROUPS))
+    for _ in range(chance.choice((1, 1, 2))):
+        _submit(chance, world, people, group, job_id=job_id, submitted={"queue": queue})
+
+
 def _submit_in_buckets(chance: Random, world: World) -> None:
     _submit(chance, world, submitted={"reasons": chance.sample(REASONS, 2)})
 
@@ -376,6 +404,8 @@ LIMITED: Acts = (
     (_end, 30),
     (_register, 10),
 )
+# These, and queues with maxima, which bind most of the time.
+QUEUED: Acts = (*LIMITED, (_configure_queues, 8), (_submit_to_queue, 80), (_end, 30))
 
 
 def digest(world: World) -> str:

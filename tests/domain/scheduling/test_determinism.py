@@ -18,8 +18,8 @@ from tests.domain.scheduling.history import (
     ADMITTED,
     CONTENDED,
     EVERYTHING,
-    LIMITED,
     LOCKED,
+    QUEUED,
     Acts,
     begin,
     burst,
@@ -93,7 +93,7 @@ def test_history__refolded__same_answers(seed: int) -> None:
         world.settle()
 
 
-@pytest.mark.parametrize("acts", [ACTS, ADMITTED, LIMITED])
+@pytest.mark.parametrize("acts", [ACTS, ADMITTED, QUEUED])
 @pytest.mark.parametrize("limit", [1, 500])
 @pytest.mark.parametrize("seed", range(5))
 def test_history__any_commit_size__audit_finds_no_violation(seed: int, limit: int, acts: Acts) -> None:

@@ -110,15 +110,15 @@ def limited() -> Story:
 
 
 def charged_with_nothing(state: State) -> None:
-    state.rooms.charge(1, {})
+    state.rooms.charge(1, 1, {})
 
 
 def charged_for_two(state: State) -> None:
-    state.rooms.charge(1, {Limit(PLACED, "", 5): 2})
+    state.rooms.charge(1, 1, {Limit(PLACED, "", 5): 2})
 
 
 def negative(state: State) -> None:
-    state.rooms.charge(1, {Limit(PLACED, "", 5): -3})
+    state.rooms.charge(1, 1, {Limit(PLACED, "", 5): -3})
     state.rooms.charged[1] = state.needs(1)
 
 

@@ -15,7 +15,7 @@ from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.decisions import pending_system, room_order
 from domain.system import events as system_events
 from replay.audit import check, from_json, from_recorded
-from tests.domain.scheduling.history import ADMITTED, CONFIGURED, CONTENDED, EVERYTHING, LIMITED, Acts, live
+from tests.domain.scheduling.history import ADMITTED, CONFIGURED, CONTENDED, EVERYTHING, QUEUED, Acts, live
 from tests.domain.scheduling.world import World
 from tests.replay.audit.moves import (
     aborted,
@@ -195,7 +195,7 @@ def lived(seed: int, acts: Acts = EVERYTHING) -> World:
 
 @pytest.mark.parametrize(
     "acts",
-    [EVERYTHING, CONFIGURED, CONTENDED, ADMITTED, LIMITED],
+    [EVERYTHING, CONFIGURED, CONTENDED, ADMITTED, QUEUED],
     ids=["people", "configuration-too", "locks-too", "admission-too", "limits"],
 )
 @pytest.mark.parametrize("seed", range(6))
@@ -260,6 +260,6 @@ def test_history__scheduler_leaves_out_a_rule_of_room__is_found(
     invariant: str,
 ) -> None:
     monkeypatch.setattr(where, name, planted)
-    histories = (check(from_recorded(lived(seed, LIMITED).log)) for seed in range(30))
+    histories = (check(from_recorded(lived(seed, QUEUED).log)) for seed in range(30))
     found = next(filter(None, histories), [])
     assert invariant in {one.invariant for one in found}, list(map(str, found))
