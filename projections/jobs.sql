@@ -133,3 +133,30 @@ FROM (
 -- The declared locks of each recipe of a set but guests, whose locks are those of their hosts.
 SELECT recipe_id, locks, since AS submitted_at FROM read.recipe_details
 WHERE recipe_set_id = %(recipe_set_id)s AND host_recipe_id IS NULL ORDER BY recipe_id
+
+-- name: usage_of_queues
+-- For each queue of a partition that jobs are in: the systems that its recipes hold, its jobs with systems, and its waiting
+-- hosts. Few recipes hold systems, so those queries begin with the systems in use.
+SELECT queue, sum(used)::integer AS used, sum(jobs)::integer AS jobs, sum(waiting)::integer AS waiting
+FROM (
+    SELECT j.queue, count(*) AS used, count(DISTINCT j.job_id) AS jobs, 0 AS waiting
+    FROM read.system_usage u
+    JOIN read.recipe_details d USING (recipe_id)
+    JOIN read.job_documents j USING (job_id)
+    WHERE u.since_position <= %(at)s AND u.until_position > %(at)s AND j.partition = %(partition)s
+    GROUP BY j.queue
+    UNION ALL
+    SELECT j.queue, 0, 0, count(*)
+    FROM (
+        SELECT recipe_id FROM read.queue
+        WHERE until_position = 9223372036854775807 AND since_position <= %(at)s AND partition = %(partition)s
+        UNION ALL
+        SELECT recipe_id FROM read.queue
+        WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+          AND partition = %(partition)s
+    ) AS waiting
+    JOIN read.recipe_details d USING (recipe_id)
+    JOIN read.job_documents j USING (job_id)
+    GROUP BY j.queue
+) AS counted
+GROUP BY queue ORDER BY queue

@@ -153,3 +153,10 @@ LEFT JOIN LATERAL (
     ORDER BY i.since_position DESC LIMIT 1) AS b ON true
 WHERE s.fqdn = %(fqdn)s AND s.since_position <= %(at)s AND s.since_position < %(before)s
 ORDER BY s.since_position DESC LIMIT %(limit)s
+
+-- name: count_systems
+-- The number of systems of some labs.
+SELECT count(*)::integer AS systems FROM read.systems
+WHERE since_position <= %(at)s AND until_position > %(at)s
+  AND (%(labs)s::text[] IS NULL OR lab_controller = ANY (%(labs)s::text[]))
+  AND (%(other_labs)s::text[] IS NULL OR lab_controller <> ALL (%(other_labs)s::text[]))

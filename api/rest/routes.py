@@ -93,6 +93,8 @@ ROUTES: dict[str, Route] = {
     "/partitions/{name}/stop": Route("partitions", {"POST": ADMIN}, "stop"),
     "/partitions/{name}/configuration": Route("partitions", {"GET": READERS, "PUT": ADMIN}, "configuration"),
     "/partitions/{name}/operations": Route("partitions", READ, "operations"),
+    "/partitions/{name}/queues": Route("partitions", READ, "queues"),
+    "/partitions/{name}/queues/{path}": Route("partitions", READ, "queue"),
     "/users": Route("users", READ, "list"),
     "/users/{name}": Route("users", PUT_BY_ADMINS),
     "/groups": Route("groups", READ, "list"),

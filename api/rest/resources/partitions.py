@@ -17,6 +17,7 @@ from api.rest.contract.inputs import partitions as inputs
 from api.rest.contract.operation import operation
 from api.rest.partitions import listed_partitions
 from api.rest.ports import PartitionParts, ReadParts
+from api.rest.queue_usage import queues_at
 from api.rest.resources.documents import NAME, check_name
 from api.use_cases.change_partition import configure_partition, move_partition, would_configure
 from api.use_cases.create_partition import create_partition
@@ -130,6 +131,22 @@ class Partitions:
         version, document = await partition_at(self._parts, at, name)
         resp.etag = str(version)
         paging.answer_read(resp, at, configuration_to_json(configuration_of(document)))
+
+    @operation("List the queues of a partition with their usage", answers.QueueList, queries.ReadQuery)
+    async def on_get_queues(self, req: Request, resp: Response, name: str) -> None:
+        at = await paging.read_at(req, self._parts)
+        _, document = await partition_at(self._parts, at, name)
+        paging.answer_read(resp, at, {"queues": await queues_at(self._parts, at, document)})
+
+    @operation("Show a queue of a partition with its usage", answers.QueueShown, queries.ReadQuery)
+    async def on_get_queue(self, req: Request, resp: Response, name: str, path: str) -> None:
+        at = await paging.read_at(req, self._parts)
+        _, document = await partition_at(self._parts, at, name)
+        found = await queues_at(self._parts, at, document)
+        shown = next((queue for queue in found if queue["path"] == path), None)
+        if shown is None:
+            raise Unknown(display_name("queue", path))
+        paging.answer_read(resp, at, shown)
 
     @operation(
         "Configure a partition",

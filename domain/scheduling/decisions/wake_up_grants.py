@@ -93,8 +93,13 @@ class WakeUpGrants:
     def __init__(self, partition: Partition, wakes: Sequence[Wake]) -> None:
         self._partition = partition
         self._wakes = wakes
-        self._groups = list(_groups(partition, union(wake.systems for wake in wakes)))
         self._next: NextGrant | None = None
+        self._form_groups()
+
+    def _form_groups(self) -> None:
+        """Form the groups of idle systems, with the lines of all classes that have room now."""
+        self._groups = list(_groups(self._partition, union(wake.systems for wake in self._wakes)))
+        self._open = frozenset(self._partition.sets.rooms.open)
 
     def next(self) -> NextGrant | None:
         """Return the next grant, which has not happened yet; None if no recipe takes a system."""
@@ -136,8 +141,12 @@ class WakeUpGrants:
 
         A single-recipe set starts at once and is never a holder, so its grant affects only groups in which it
         is the best recipe. The grant to a larger set may change which other grants are safe. A set that was
-        overtaken may be owed now. What a grant changes in weights and rooms has versions.
+        overtaken may be owed now. What a grant changes in weights and rooms has versions. The other sets of a
+        job that is charged from now on may be in a new class, whose lines no group has.
         """
+        if not self._open.issuperset(self._partition.sets.rooms.open):
+            self._form_groups()
+            return
         is_alone = self._partition.sets.is_single(granted.host.recipe_set_id) and overtook is None
         others = ~(1 << granted.number)
         for group in self._groups:

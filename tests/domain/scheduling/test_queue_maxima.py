@@ -222,3 +222,14 @@ def test_queue__draining__finishes_what_is_there(lab: World) -> None:
     queues(lab, {**NET, "state": "draining"})
     finish(lab, recipes[0])
     assert lab.states(recipes[2]) == ["waiting"]
+
+
+def test_wake_up__charges_a_job__its_other_sets_are_considered_in_their_new_class(lab: World) -> None:
+    def both(state: str) -> None:
+        queues(lab, {"name": "net", "max": 5, "max_jobs": 2, "state": state}, {"name": "low", "state": state})
+
+    both("stopped")
+    of_job = [begin(lab, fqdn, "root.net", job_id=7, priority="High") for fqdn in "ab"]
+    low = begin(lab, "b", "root.low", priority="Low")
+    both("active")
+    assert lab.states(*of_job, low) == ["waiting", "waiting", "queued"]

@@ -132,9 +132,8 @@ class Story:
         """
         hosts = {number: number for number in wants} | dict(guests or {})
         members = sorted(hosts)
-        event = RecipeSetSubmitted(
-            set_id, priority, members, profile=locks if profile is None else profile, **submitted
-        )
+        fields = {"job_id": set_id, "profile": locks if profile is None else profile, **submitted}
+        event = RecipeSetSubmitted(priority=priority, recipe_ids=members, **fields)
         pairs: list[Pair] = [(f"recipe-set/{set_id}", event)]
         for number in members:
             form = wants.get(number, {"and": []})

@@ -9,6 +9,7 @@ from api.rest.contract.inputs.partitions import Configuration, JobFilter
 from api.rest.contract.values import Count, Id, OneOf, PriorityName
 from domain.directory.partitions import CONFIGURED_ROW, SHIPPED_ROW
 from domain.intake_states import STATES
+from domain.queues.tree import ORDERS_OF_PARENTS
 
 
 class NamedPartition(AnswerPart):
@@ -49,6 +50,38 @@ class PartitionRemoved(Answer):
 
 class ConfigurationShown(ReadAnswer, Configuration):
     """The configuration in force, with the defaults where nothing else was configured."""
+
+
+class ListedQueue(AnswerPart):
+    """A queue with its usage and that of the queues below it.
+
+    `used`: systems that its recipes hold. `jobs`: jobs with systems. `waiting`: recipes without a system,
+    guests not counted. `share`: used systems for each guaranteed one; a queue without a guarantee counts as
+    one with 1. `is_dynamic`: the queue exists while jobs are in it. The `max` of root is the number of its
+    systems. A queue that the configuration no longer names is draining.
+    """
+
+    path: str
+    state: Annotated[str, OneOf(STATES)]
+    is_dynamic: bool
+    max: int | None
+    guaranteed: int | None
+    max_jobs: int | None
+    order: Annotated[str, OneOf(ORDERS_OF_PARENTS)]
+    used: int
+    share: float
+    jobs: int
+    waiting: int
+
+
+class QueueShown(ReadAnswer, ListedQueue):
+    pass
+
+
+class QueueList(ReadAnswer):
+    """The queues that the configuration names, parents first, then those that only have jobs."""
+
+    queues: list[ListedQueue]
 
 
 class HeldBackSet(AnswerPart):
