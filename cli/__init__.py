@@ -62,6 +62,7 @@ SECTIONS = {
             "cli.directory.partitions:partition",
             "Create, show, start, drain, stop, remove and configure a partition.",
         ),
+        "queues": ("cli.directory.queues:queues", "List the queues of a partition with their usage."),
         "operations": (
             "cli.directory.partitions:operations",
             "List the locks that tasks declare by operation.",

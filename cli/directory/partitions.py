@@ -145,19 +145,28 @@ def _move_command(move: str) -> click.Command:
 def configuration(client: Client, output: Output, name: str, as_of: str | None) -> None:
     """Show or replace the configuration of a partition.
 
-    Its sections are order, weights, locks, limits, operations and lab_controllers. With --json, print the
-    document that `put` takes.
+    Its sections are order, weights, locks, limits, operations, lab_controllers, queues and placement. With
+    --json, print the document that `put` takes.
     """
     document = client.get(client.path("partitions", name, "configuration"), as_of=as_of)
     note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
         return
-    operations = document.pop("operations")
+    operations, _, rules = (document.pop(section) for section in ("operations", "queues", "placement"))
+    document["placement"] = [_rule_text(rule) for rule in rules]
     sections = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
     output.table(SETTINGS, [{"setting": name, "value": value} for name, value in _settings(sections)])
-    rows = "labledger operations" if name == DEFAULT else f"labledger operations --partition {name}"
+    where = "" if name == DEFAULT else f" --partition {name}"
+    rows = f"labledger operations{where}; the queues: labledger queues{where}"
     note(f"{counted(len(operations), 'own row')} of the operation table (all rows: {rows})")
+
+
+def _rule_text(rule: Mapping[str, Any]) -> str:
+    """Return a placement rule as text, such as `user below root.people, may create`."""
+    below = f" below {_rule_text(rule['parent'])}" if "parent" in rule else ""
+    creates = ", may create" if rule.get("create") else ""
+    return f"{rule.get('value', rule['rule'])}{below}{creates}"
 
 
 def _settings(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

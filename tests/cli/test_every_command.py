@@ -113,7 +113,7 @@ CASES = [
     *(Call("filter test idle"), Call("filter delete idle"), Call("partition configuration")),
     *(Call("partition configuration put - --dry-run", given="{}"), Call("operations")),
     *(Call("partition drain"), Call("partition start"), Call("partition stop default")),
-    *(Call("partition start"), Call("partitions"), Call("partition put spare")),
+    *(Call("partition start"), Call("partitions"), Call("partition put spare"), Call("queues")),
     *(Call("partition show spare"), Call("partition drain spare"), Call("partition remove spare")),
     *(Call("user put zoe"), Call("user show zoe"), Call("group put spare --member zoe")),
     *(Call("group show spare"), Call("group add-member spare alice"), Call("group remove-member spare zoe")),
