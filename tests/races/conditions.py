@@ -150,6 +150,12 @@ def has_started(stage: RaceStage, _: Outcome, __: Outcome) -> None:
     assert stage.story()[-1] in ("waiting", "locked")
 
 
+def never_started(stage: RaceStage, cancelled: Outcome, _: Outcome) -> None:
+    """The recipe is cancelled, and never had a system."""
+    assert cancelled is not None
+    assert stage.story()[-1] == "cancelled" and "scheduled" not in stage.story()
+
+
 def broken_before_or_after_its_locks(stage: RaceStage, _: Outcome, __: Outcome) -> None:
     """The recipe is aborted if it had its locks, otherwise it is queued."""
     assert stage.recipe().state == ("aborted" if "locked" in stage.story() else "queued")

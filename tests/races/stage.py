@@ -54,7 +54,8 @@ def furnish(scene: Instance) -> None:
 class RaceStage:
     """The stage. `recipe_ids` are the recipes of the contested set, `fqdn` is its first system.
 
-    `holder_id` is a recipe that holds the lock of the stage, or on which the contested set depends.
+    `holder_id` is a recipe that holds the lock or the room of the stage, or on which the contested set
+    depends; `other_holder_id` is another one.
     """
 
     def __init__(self, scene: Instance, number: int) -> None:
@@ -64,7 +65,7 @@ class RaceStage:
         self.job_ids: list[int] = []
         self.recipe_set_id = 0
         self.recipe_ids: list[int] = []
-        self.holder_id = self.set_id_of_holder = 0
+        self.holder_id = self.other_holder_id = self.set_id_of_holder = 0
         self._number = number
 
     @property

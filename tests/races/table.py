@@ -15,7 +15,7 @@ from api.use_cases.create_partition import create_partition
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
-from domain.admission.configuration import Configuration, LimitSection
+from domain.admission.configuration import Configuration, LimitSection, stored_configuration
 from domain.admission.dependencies import RECIPE_SET, Dependency
 from domain.admission.job_filters import REJECT, JobFilter
 from domain.contention.locks import NO_LOCKS
@@ -135,6 +135,36 @@ def _lock_came_free(stage: RaceStage) -> None:
     _lock_is_held(stage)
     stage.settle()
     stage.report(stage.scene.api, ReportCompleted(), recipe_id=stage.holder_id)
+
+
+def _room_is_taken(stage: RaceStage) -> None:
+    """Submit a set to a queue with room for one system, which a recipe with ended tasks has; it stays new."""
+    _configure_queue(stage.scene.api, 1)
+    stage.add_system()
+    stage.submit()
+    stage.settle()
+    stage.run(to_the_end=False)
+    stage.holder_id = stage.recipe_id
+    second = stage.add_system()
+    stage.names.reverse()
+    stage.submit(named(second))
+
+
+def _all_room_is_taken(stage: RaceStage) -> None:
+    """Let a set wait for room in a queue that two recipes with ended tasks have taken."""
+    _configure_queue(stage.scene.api, 2)
+    for number in range(2):
+        stage.add_system()
+        stage.submit(named(stage.names[-1]))
+        stage.settle()
+        stage.run(to_the_end=False)
+        if not number:
+            stage.holder_id = stage.recipe_id
+    stage.other_holder_id = stage.recipe_id
+    third = stage.add_system()
+    stage.names.reverse()
+    stage.submit(named(third))
+    stage.settle()
 
 
 def _end_is_near(stage: RaceStage) -> None:
@@ -262,6 +292,20 @@ def _limit(stage: RaceStage, process: ApiProcess) -> Outcome:
     return process.ask(lambda services, request: configure_partition(services, request, DEFAULT, none_at_all))
 
 
+def _configure_queue(process: ApiProcess, maximum: int) -> Outcome:
+    queues = {"queues": [{"name": "default", "max": maximum}]}
+    wanted = stored_configuration({"queues": queues})
+    return process.ask(lambda services, request: configure_partition(services, request, DEFAULT, wanted))
+
+
+def _close_queue(stage: RaceStage, process: ApiProcess) -> Outcome:
+    return _configure_queue(process, 0)
+
+
+def _other_holder_ends(stage: RaceStage, process: ApiProcess) -> Outcome:
+    return stage.report(process, ReportCompleted(), recipe_id=stage.other_holder_id)[0]
+
+
 def _leave_partition(stage: RaceStage, process: ApiProcess) -> Outcome:
     try:
         return stage.name_labs(process, AWAY, LABS[0])
@@ -281,6 +325,14 @@ RACES: Mapping[str, Race] = {
     "break, locks": Race(_lock_came_free, _break, None, judging.broken_before_or_after_its_locks),
     "put a rule, first grant": Race(_new_set, _forbid, None, judging.granted_before_the_rule),
     "lower a limit, first grant": Race(_new_set, _limit, None, judging.granted_before_the_rule),
+    "lower the maximum of a queue, first grant": Race(
+        _new_set, _close_queue, None, judging.granted_before_the_rule
+    ),
+    "end, first grant in a full queue": Race(_room_is_taken, _holder_ends, None, judging.has_started),
+    "cancel, first grant in a full queue": Race(_room_is_taken, _cancel, None, judging.never_started),
+    "end, end in a full queue": Race(
+        _all_room_is_taken, _holder_ends, _other_holder_ends, judging.has_started
+    ),
     "outcome, dependent submitted": Race(_end_is_near, _holder_ends, _submit_dependent, judging.has_started),
     "lab leaves, grant to a new set": Race(_beside_another, _leave_partition, None, judging.granted_or_left),
     "lab leaves, reserve": Race(
