@@ -67,6 +67,7 @@ def tree_from_json(document: Any, path: Path, report: Report) -> QueueTree:
     given = fields_of(document, ROOT_FIELDS, path, report)
     root = reader.queue(ROOT, given, path, 1)
     _require_within(root, None, path, report)
+    _require_supported(root, path, report)
     if "submit" not in given:
         root = root._replace(submit=EVERYBODY_MAY_SUBMIT)
     if all(child.path != DEFAULT_QUEUE for child in root.children):
@@ -200,6 +201,21 @@ class _Reader:
             return default
         found = read_value(read, given[field], (*path, field), self._report)
         return default if found is None else found
+
+
+def _require_supported(queue: Queue | Template, path: Path, report: Report) -> None:
+    """Report orders that the scheduler does not follow yet: all jobs of a partition stand in one line."""
+    if queue.order != FIFO:
+        report((*path, "order"), f"{queue.order} is not supported yet; the order is {FIFO}")
+    if isinstance(queue, Template):
+        return
+    for field in ("priority_offset", "fence"):
+        if getattr(queue, field):
+            report((*path, field), "is not supported yet")
+    if queue.template is not None:
+        _require_supported(queue.template, (*path, "template"), report)
+    for index, child in enumerate(queue.children):
+        _require_supported(child, (*path, "queues", index), report)
 
 
 class _Maximum(NamedTuple):

@@ -56,8 +56,8 @@ def test_queue__that_comes_back__is_as_configured() -> None:
     }
 
 
-def test_queue__with_the_order_of_parents__vanishes() -> None:
-    parent = {"name": "kernel", "order": "priority", "template": {"max": 2}, "queues": []}
+def test_queue__with_a_template__vanishes_with_it() -> None:
+    parent = {"name": "kernel", "template": {"max": 2}, "queues": []}
     tree = partition_queues(configured(queues(parent), {}), "default").tree
     dynamic = tree.find("root.kernel.ada")
     assert dynamic is not None and dynamic.max == 2

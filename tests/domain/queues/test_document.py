@@ -17,11 +17,7 @@ DOCUMENT: dict[str, Any] = {
             "max": 40,
             "guaranteed": 20,
             "limits": [{"group": "qa", "max": 20, "max_jobs": 5}, {"user": "*", "max": 10}],
-            "order": "fair",
-            "queues": [
-                {"name": "storage", "max": 20},
-                {"name": "net", "admin": {"groups": ["net"]}, "priority_offset": 1, "fence": True},
-            ],
+            "queues": [{"name": "storage", "max": 20}, {"name": "net", "admin": {"groups": ["net"]}}],
         },
         {"name": "people", "state": "draining", "template": {"max": 4}, "queues": []},
         {"name": "default"},
@@ -168,6 +164,19 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
         ),
         (queues({"name": "a", "fence": 1}), "queues.0.fence", "must be true or false"),
         (queues({"name": "a", "priority_offset": 0.5}), "queues.0.priority_offset", "must be a whole number"),
+        # The scheduler has one line of all queues.
+        ({"order": "fair", "queues": []}, "order", "fair is not supported yet"),
+        (
+            queues({"name": "a", "queues": [{"name": "b", "fence": True}]}),
+            "queues.0.queues.0.fence",
+            "is not",
+        ),
+        (queues({"name": "a", "priority_offset": -1}), "queues.0.priority_offset", "is not supported yet"),
+        (
+            queues({"name": "a", "template": {"order": "fair"}, "queues": []}),
+            "queues.0.template.order",
+            "fair is not supported yet",
+        ),
     ],
 )
 def test_document__one_fault__is_found_at_its_place(document: Any, where: str, message: str) -> None:

@@ -49,9 +49,8 @@ class RootQueue(Input):
     """The queue `root`: rights and limits for all queues, and the queues below it.
 
     `submit` and `admin`: the users and groups that may submit to the queue, and that administer it; both hold
-    for all queues below. Without `submit`, everybody may submit to root. `order`: the order among the queues
-    below, or within a leaf. `fence`: outside, the queue counts with its `priority_offset` alone. `state`:
-    draining takes no new jobs, stopped also starts nothing.
+    for all queues below. Without `submit`, everybody may submit to root. `state`: draining takes no new jobs,
+    stopped also starts nothing. `order`, `priority_offset` and `fence` have only their defaults yet.
     """
 
     guaranteed: _Systems | None = None
@@ -70,7 +69,7 @@ class RootQueue(Input):
 class Queue(RootQueue):
     """A queue below root. With the field `queues` it is a parent, and takes no jobs itself.
 
-    `max` is a number of systems, at most that of the queues above. `guaranteed` is the base of fair shares.
+    `max` is a number of systems, at most that of the queues above.
     """
 
     name: str
