@@ -20,7 +20,7 @@ COUNTS = ("used", "jobs", "waiting")
 
 
 @dataclass
-class Usage:
+class QueueUsage:
     """The counts of all queues, each with those below it. Mutable: `add` the counts of a leaf."""
 
     by_path: dict[str, Counter[str]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ async def queues_at(parts: ReadParts, at: At, document: Document) -> list[dict[s
         ("usage_of_queues", {"at": at.position, "partition": number}),
         ("count_systems", {"at": at.position, **labs.labs_of(number)}),
     )
-    usage = Usage()
+    usage = QueueUsage()
     for row in counted:
         usage.add(row["queue"], row)
     tree = queue_tree_of(configuration_of(document), document)
@@ -53,7 +53,7 @@ async def queues_at(parts: ReadParts, at: At, document: Document) -> list[dict[s
     return [_shown(root if queue.path == ROOT else queue, tree, usage) for queue in _all(tree, usage)]
 
 
-def _all(tree: QueueTree, usage: Usage) -> Iterator[Queue]:
+def _all(tree: QueueTree, usage: QueueUsage) -> Iterator[Queue]:
     """Yield the queues of the configuration, then those that only have jobs."""
     yield from tree.by_path.values()
     for path in usage.by_path:
@@ -61,7 +61,7 @@ def _all(tree: QueueTree, usage: Usage) -> Iterator[Queue]:
             yield tree.find(path) or Queue(path)
 
 
-def _shown(queue: Queue, tree: QueueTree, usage: Usage) -> dict[str, Any]:
+def _shown(queue: Queue, tree: QueueTree, usage: QueueUsage) -> dict[str, Any]:
     counts = usage.of(queue.path)
     return {
         "path": queue.path,

@@ -46,7 +46,8 @@ def submitted(client: httpx.Client, fqdn: str, **more: Any) -> dict[str, Any]:
 
 
 def state_of(client: httpx.Client, job: dict[str, Any]) -> str:
-    recipe: dict[str, Any] = client.get(f"/recipes/{job['recipe_ids'][0]}").json()
+    at = {"min_position": job["position"]}
+    recipe: dict[str, Any] = client.get(f"/recipes/{job['recipe_ids'][0]}", params=at).json()
     return str(recipe["state"])
 
 
