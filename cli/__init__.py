@@ -60,7 +60,7 @@ SECTIONS = {
         "partitions": ("cli.directory.partitions:partitions", "List the partitions and their states."),
         "partition": (
             "cli.directory.partitions:partition",
-            "Create, show, start, drain, stop, remove and configure a partition.",
+            "Create, show, configure, start, drain, stop and remove a partition.",
         ),
         "queues": ("cli.directory.queues:queues", "List the queues of a partition with their usage."),
         "operations": (

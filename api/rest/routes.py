@@ -92,6 +92,10 @@ ROUTES: dict[str, Route] = {
     "/partitions/{name}/drain": Route("partitions", {"POST": ADMIN}, "drain"),
     "/partitions/{name}/stop": Route("partitions", {"POST": ADMIN}, "stop"),
     "/partitions/{name}/configuration": Route("partitions", {"GET": READERS, "PUT": ADMIN}, "configuration"),
+    "/partitions/{name}/configurations": Route("partitions", READ, "configurations"),
+    "/partitions/{name}/configurations/{version:int(min=1)}": Route(
+        "partitions", READ, "configuration_version"
+    ),
     "/partitions/{name}/operations": Route("partitions", READ, "operations"),
     "/partitions/{name}/queues": Route("partitions", READ, "queues"),
     "/partitions/{name}/queues/{path}": Route("partitions", READ, "queue"),

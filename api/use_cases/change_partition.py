@@ -56,7 +56,7 @@ async def _configure(
     partition = existing_partition(directory, name)
     faults = [
         *faults_of_labs(directory, name, configuration.lab_controllers),
-        *faults_of_people(directory, configuration),
+        *faults_of_people(directory, configuration.queues, configuration.placement),
     ]
     if faults:
         raise FaultyInput(faults)

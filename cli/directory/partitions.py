@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.locks import locks_text
-from cli.arguments.params import read_json
+from cli.arguments.yaml_file import read_document
+from cli.directory.configuration_diff import COLUMNS as DIFFERENCES
+from cli.directory.configuration_diff import differences, settings
 from cli.directory.effects import print_effects
 from cli.directory.named import ANSWER_FIELDS
 from cli.lazy import SuggestingGroup
-from cli.lists.listing import with_commands
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import counted, plain
+from cli.terminal.wording import counted
 from domain.directory.partitions import DEFAULT
-from domain.errors import Fault, Unreadable
+from domain.errors import listed
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -45,6 +45,13 @@ PARTITIONS = (
     Column("lab controllers", "lab_controllers", "text", 2),
 )
 
+VERSIONS = (
+    Column("version", "version", "number", 0),
+    Column("time", "recorded_at", rank=0),
+    Column("author", "actor", rank=0),
+)
+OF_VERSION = ("version", "recorded_at", "actor")
+
 MOVES = {
     "start": ("started", "it takes jobs and grants systems"),
     "drain": ("drains", "it takes no new jobs, and finishes those that it has"),
@@ -60,7 +67,7 @@ of_partition = click.option(
 
 @click.group(cls=SuggestingGroup)
 def partition() -> None:
-    """Create, show, start, drain, stop, remove and configure a partition."""
+    """Create, show, configure, start, drain, stop and remove a partition."""
 
 
 @click.command
@@ -95,12 +102,12 @@ def show_partition(client: Client, output: Output, name: str, as_of: str | None)
 def put_partition(client: Client, output: Output, name: str) -> None:
     """Create the partition NAME, which has no lab until its configuration names one.
 
-    Labs are named by `lab_controllers` of the configuration (labledger partition configuration put).
+    Labs are named by `lab_controllers` of the configuration (labledger partition apply).
     """
     answer = client.put(client.path("partitions", name), {})
     output.line(answer, f"partition {name} {'created' if answer['added'] else 'unchanged'}")
     if answer["added"] and not output.as_json:
-        note(f"next, name its labs: labledger partition configuration put FILE --partition {name}")
+        note(f"next, name its labs: labledger partition apply FILE --partition {name}")
 
 
 @partition.command("remove")
@@ -143,71 +150,89 @@ def _move_command(move: str) -> click.Command:
 @wide
 @remote
 def configuration(client: Client, output: Output, name: str, as_of: str | None) -> None:
-    """Show or replace the configuration of a partition.
+    """Show the configuration of a partition.
 
     Its sections are order, weights, locks, limits, operations, lab_controllers, queues and placement. With
-    --json, print the document that `put` takes.
+    --json, print the document that `partition apply` takes.
     """
     document = client.get(client.path("partitions", name, "configuration"), as_of=as_of)
     note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
         return
-    operations, _, rules = (document.pop(section) for section in ("operations", "queues", "placement"))
-    document["placement"] = [_rule_text(rule) for rule in rules]
+    operations, _ = document.pop("operations"), document.pop("queues")
     sections = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
-    output.table(SETTINGS, [{"setting": name, "value": value} for name, value in _settings(sections)])
+    output.table(SETTINGS, [{"setting": name, "value": value} for name, value in settings(sections)])
     where = "" if name == DEFAULT else f" --partition {name}"
     rows = f"labledger operations{where}; the queues: labledger queues{where}"
     note(f"{counted(len(operations), 'own row')} of the operation table (all rows: {rows})")
 
 
-def _rule_text(rule: Mapping[str, Any]) -> str:
-    """Return a placement rule as text, such as `user below root.people, may create`."""
-    below = f" below {_rule_text(rule['parent'])}" if "parent" in rule else ""
-    creates = ", may create" if rule.get("create") else ""
-    return f"{rule.get('value', rule['rule'])}{below}{creates}"
-
-
-def _settings(document: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the path and the value of each setting."""
-    for name, value in document.items():
-        if isinstance(value, Mapping):
-            yield from _settings(value, f"{path}{name}.")
-        elif isinstance(value, list):
-            yield f"{path}{name}", ", ".join(value) or "none"
-        else:
-            yield f"{path}{name}", "none" if value is None else plain(value)
-
-
-@click.command("put")
+@partition.command("apply")
 @click.argument("file", type=click.File("rb", lazy=False))
 @of_partition
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Change nothing: check FILE, and show which recipe sets it would hold back or free.",
+    help="Change nothing: check FILE, and show the queues and recipe sets that it would change.",
 )
 @remote
-def put_configuration(client: Client, output: Output, file: IO[bytes], name: str, dry_run: bool) -> None:
-    """Replace the configuration of a partition with that in FILE; - is standard input.
+def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: bool) -> None:
+    """Replace the configuration of a partition with that in FILE, YAML or JSON; - is standard input.
 
     FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults.
-    Labs that it names move to the partition with their systems, which nobody may use meanwhile.
+    Labs that it names move to the partition with their systems, which nobody may use meanwhile. Queues that
+    it no longer names take no new jobs.
     """
-    document = read_json(file)
-    if not isinstance(document, dict):
-        raise Unreadable([Fault(file.name, "must be an object")])
-    body = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
+    body = {field: value for field, value in read_document(file).items() if field not in ANSWER_FIELDS}
     path = client.path("partitions", name, "configuration")
     answer = client.put(path, body, dry_run=dry_run or None)
     outcome = "changed" if answer["changed"] else "unchanged"
     output.line(answer, f"configuration would be {outcome}" if dry_run else f"configuration {outcome}")
-    if dry_run and not output.as_json:
+    if output.as_json:
+        return
+    for change, paths in answer["queue_changes"].items():
+        if paths:
+            note(f"{counted(len(paths), 'queue')} {change}: {listed(paths)}")
+    if dry_run:
         print_effects(output, answer["effects"])
 
 
-partition.add_command(with_commands(configuration, put_configuration))
+@partition.command("configurations")
+@of_partition
+@as_of
+@wide
+@remote
+def configurations(client: Client, output: Output, name: str, as_of: str | None) -> None:
+    """List the versions of the configuration of a partition, with their authors."""
+    document = client.get(client.path("partitions", name, "configurations"), as_of=as_of)
+    note_moment(client, output, as_of, document)
+    output.rows(document, "configurations", VERSIONS, empty="The partition has the default configuration.")
+
+
+@partition.command("diff")
+@click.argument("before", type=click.IntRange(1))
+@click.argument("after", type=click.IntRange(1), required=False)
+@of_partition
+@wide
+@remote
+def diff(client: Client, output: Output, before: int, after: int | None, name: str) -> None:
+    """Show what differs between version BEFORE of the configuration and version AFTER, or the present one.
+
+    `labledger partition configurations` lists the versions.
+    """
+    old, new = (_version(client, name, version) for version in (before, after))
+    rows = differences(old, new)
+    output.rows({"differences": rows}, "differences", DIFFERENCES, empty="The configurations are equal.")
+
+
+def _version(client: Client, name: str, version: int | None) -> dict[str, Any]:
+    parts = ("configuration",) if version is None else ("configurations", str(version))
+    document: dict[str, Any] = client.get(client.path("partitions", name, *parts))
+    return {field: value for field, value in document.items() if field not in (*ANSWER_FIELDS, *OF_VERSION)}
+
+
+partition.add_command(configuration)
 for each in MOVES:
     partition.add_command(_move_command(each))
 

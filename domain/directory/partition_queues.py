@@ -61,9 +61,9 @@ def may_submit(directory: Directory, tree: QueueTree, path: str, user: str) -> b
     return tree.may_submit(path, user, partial(is_in_group, directory, user))
 
 
-def faults_of_people(directory: Directory, configuration: Configuration) -> list[Fault]:
+def faults_of_people(directory: Directory, tree: QueueTree, rules: tuple[PlacementRule, ...]) -> list[Fault]:
     """Return a fault for each user and group in queues and placement rules that does not exist."""
-    named = [*_named_in_queues(configuration.queues), *_named_in_rules(configuration.placement)]
+    named = [*_named_in_queues(tree), *_named_in_rules(rules)]
     return [
         Fault(where, unknown_name(kind, name))
         for where, kind, name in dict.fromkeys(named)

@@ -78,6 +78,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/filters/{name}": {"GET": "ASLU", "PUT": "A", "DELETE": "A"},
     "/partitions/{name}/configuration": {"GET": "ASLU", "PUT": "A"},
     "/partitions/{name}/operations": {"GET": "ASLU"},
+    "/partitions/{name}/configurations": {"GET": "ASLU"},
+    "/partitions/{name}/configurations/{version:int(min=1)}": {"GET": "ASLU"},
     "/partitions/{name}/queues": {"GET": "ASLU"},
     "/partitions/{name}/queues/{path}": {"GET": "ASLU"},
     "/users": {"GET": "ASLU"},

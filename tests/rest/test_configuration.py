@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -228,3 +228,55 @@ def test_maximum__of_placed_recipes__larger_sets_are_refused_from_then_on(
     client.put(PATH, json={"limits": {"placed_recipes": 2}}).raise_for_status()
     submitted = submit(client, *two["recipe_sets"][0]["recipes"])
     client.post(f"/jobs/{submitted['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
+
+
+def test_configurations__of_all_versions__are_listed_and_shown_as_of_any_moment(
+    client: httpx.Client, service: Running
+) -> None:
+    before = service.end()
+    documents = [{"limits": {"placed_recipes": number}} for number in (7, 8)]
+    done = [client.put(PATH, json=document) for document in documents]
+    versions = client.get(f"{PATH}s", params=after(done[1])).json()["configurations"][-2:]
+    assert [each["position"] for each in versions] == [each.json()["position"] for each in done]
+    assert {each["actor"] for each in versions} == {"admin"}
+    for version, put in zip(versions, done, strict=True):
+        shown = client.get(f"{PATH}s/{version['version']}", params=after(done[1])).json()
+        assert (shown["version"], content(shown)) == (version["version"], content(put.json()))
+    past = client.get(f"{PATH}s", params={"as_of": done[0].json()["position"]}).json()["configurations"]
+    assert past[-1] == versions[0]
+    number = versions[0]["version"]
+    answer = client.get(f"{PATH}s/{number}", params={"as_of": before})
+    title = f"Version {number} of the configuration of partition default not found"
+    assert (answer.status_code, answer.json()["title"]) == (404, title)
+
+
+def test_configuration__put_or_tried__says_which_queues_change(client: httpx.Client) -> None:
+    def put(*queues: dict[str, Any], **params: Any) -> dict[str, Any]:
+        answer = client.put(PATH, json={"queues": {"queues": list(queues)}}, params=params)
+        answer.raise_for_status()
+        found: dict[str, Any] = answer.json()["queue_changes"]
+        return found
+
+    put({"name": "a"}, {"name": "b", "max": 3})
+    wanted = {"name": "b", "max": 4}, {"name": "c"}
+    tried = put(*wanted, dry_run=True)
+    assert tried == {"added": ["root.c"], "changed": ["root.b"], "drained": ["root.a"]}
+    assert put(*wanted) == tried
+    assert put(*wanted) == {"added": [], "changed": [], "drained": []}
+
+
+def test_configuration__dry_run_of_queues__shows_the_sets_that_it_holds_back(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    held = submit(client, recipe_for(machines(condition="Manual")))
+
+    def tried(queue: dict[str, Any]) -> tuple[int, list[str]]:
+        document = {"queues": {"queues": [{"name": "default", **queue}]}}
+        effects = client.put(PATH, json=document, params={"dry_run": True}).json()["effects"]
+        rows = [row for row in effects["recipe_sets"] if row["job_id"] == held["job_id"]]
+        return effects["held_back"], [row["after"]["reason"] for row in rows]
+
+    assert tried({"max": 0}) == (1, ["no room under a limit: max 0 systems in queue root.default"])
+    assert tried({"state": "stopped"}) == (1, ["its queue is stopped: root.default"])
+    assert tried({"max": 1}) == (0, [])
+    cancel_set(client, held)

@@ -94,7 +94,7 @@ def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
     """READABLE_AFTER_DELETE names all paths that are readable after a DELETE; other paths answer 404."""
     number = next(NUMBERS)
     name = f"removed-{number}"
-    values = {"name": name, "fqdn": machines(), "path": "root"}
+    values = {"name": name, "fqdn": machines(), "path": "root", "version": 1}
     tree = {"name": "RHEL-0", "family": "RHEL", "arch": "x86_64"}
     bodies = {
         "/distro-trees/{name}": tree,

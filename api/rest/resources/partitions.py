@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -22,10 +24,17 @@ from api.rest.resources.documents import NAME, check_name
 from api.use_cases.change_partition import configure_partition, move_partition, would_configure
 from api.use_cases.create_partition import create_partition
 from api.use_cases.remove_partition import remove_partition
-from domain.admission.configuration import Configuration, configuration_from_json, configuration_to_json
+from domain.admission.configuration import (
+    Configuration,
+    configuration_from_json,
+    configuration_to_json,
+    stored_configuration,
+)
 from domain.contention.operation_rows import row_to_json
 from domain.contention.operations import SHIPPED
+from domain.directory.events import PartitionConfigured, PartitionCreated
 from domain.directory.partition_labs import fault_of_lab
+from domain.directory.partition_queues import faults_of_people, partition_queues
 from domain.directory.partition_states import DRAIN, START, STOP, state_of
 from domain.directory.partitions import (
     DEFAULT,
@@ -38,7 +47,11 @@ from domain.directory.partitions import (
 )
 from domain.directory.state import Directory
 from domain.errors import Unknown, display_name
-from domain.requirements.findings import Report
+from domain.events import Recorded, data_of, subject
+from domain.queues.changes import queue_changes
+from domain.queues.document import tree_from_json
+from domain.queues.placement import rules_from_json
+from domain.requirements.findings import Path, Report
 from projections.reader import At
 
 
@@ -149,6 +162,45 @@ class Partitions:
         paging.answer_read(resp, at, shown)
 
     @operation(
+        "List the versions of the configuration of a partition", answers.ConfigurationList, queries.ReadQuery
+    )
+    async def on_get_configurations(self, req: Request, resp: Response, name: str) -> None:
+        at = await paging.read_at(req, self._parts)
+        found = [_version(recorded) for recorded in await self._configured(at, name)]
+        paging.answer_read(resp, at, {"configurations": found})
+
+    @operation(
+        "Show a version of the configuration of a partition",
+        answers.ConfigurationVersionShown,
+        queries.ReadQuery,
+    )
+    async def on_get_configuration_version(
+        self, req: Request, resp: Response, name: str, version: int
+    ) -> None:
+        at = await paging.read_at(req, self._parts)
+        found = [each for each in await self._configured(at, name) if each.version == version]
+        if not found:
+            raise Unknown(f"version {version} of the configuration of {display_name(KIND, name)}")
+        document = configuration_to_json(stored_configuration(data_of(found[0].event)["configuration"]))
+        paging.answer_read(resp, at, {**_version(found[0]), **document})
+
+    async def _configured(self, at: At, name: str) -> list[Recorded]:
+        """Return the events that configured a partition, up to a position, oldest first.
+
+        An earlier partition of this name has other configurations. Raises Unknown.
+        """
+        await partition_at(self._parts, at, name)
+        partition = subject(KIND, name)
+        events = (await asyncio.to_thread(self._parts.log.load, {partition: 0}))[partition]
+        found: list[Recorded] = []
+        for recorded in events:
+            if recorded.position <= at.position and isinstance(recorded.event, PartitionCreated):
+                found.clear()
+            elif recorded.position <= at.position and isinstance(recorded.event, PartitionConfigured):
+                found.append(recorded)
+        return found
+
+    @operation(
         "Configure a partition",
         answers.ConfigurationPut,
         queries.DryRunQuery,
@@ -164,13 +216,20 @@ class Partitions:
         request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
         document = configuration_to_json(configuration)
         done, effects = None, None
+        before = partition_queues(self._parts.feed.directory, name).tree
         if dry_run:
             changed = await would_configure(self._parts, request, name, configuration)
             effects = await self._parts.explainers.ask(identity, "configuration", document=document)
         else:
             done = await configure_partition(self._parts, request, name, configuration)
             changed = done is not None
-        answer = {**document, "changed": changed, "dry_run": dry_run, "effects": effects}
+        answer = {
+            **document,
+            "changed": changed,
+            "queue_changes": queue_changes(before, configuration.queues)._asdict(),
+            "dry_run": dry_run,
+            "effects": effects,
+        }
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation(
@@ -188,6 +247,16 @@ class Partitions:
         paging.answer_read(resp, at, {"operations": rows})
 
 
+def _version(recorded: Recorded) -> dict[str, Any]:
+    """Return the version of a configuration, with its author and time."""
+    return {
+        "version": recorded.version,
+        "position": recorded.position,
+        "recorded_at": recorded.recorded_at,
+        "actor": recorded.stamp.actor,
+    }
+
+
 def _read_configuration(
     directory: Directory, name: str, document: Any, report: Report
 ) -> Configuration | None:
@@ -200,7 +269,20 @@ def _read_configuration(
         for index, lab in enumerate(labs if isinstance(labs, list) else ()):
             if isinstance(lab, str) and (fault := fault_of_lab(directory, name, lab)) is not None:
                 report(("lab_controllers", index), fault)
+        for where, message in _faults_of_people(directory, document):
+            report((where,), message)
     return configuration_from_json(document, (), report)
+
+
+def _faults_of_people(directory: Directory, document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the unknown users and groups in queues and rules, whatever other faults these have."""
+
+    def ignore(path: Path, message: str) -> None:
+        """Leave other faults to the reader of the whole document."""
+
+    tree = tree_from_json(document.get("queues", {}), (), ignore)
+    rules = rules_from_json(document.get("placement", []), (), ignore)
+    yield from ((fault.where, fault.message) for fault in faults_of_people(directory, tree, rules))
 
 
 def _shown(name: str, document: Document) -> dict[str, Any]:

@@ -17,6 +17,8 @@ Run = Callable[..., Result]
 
 PATH = "/partitions/default/configuration"
 DEFAULTS = configuration_to_json(Configuration())
+NO_QUEUES = {"queue_changes": {"added": [], "changed": [], "drained": []}}
+QUEUES = {"queue_changes": {"added": ["root.a", "root.b"], "changed": [], "drained": ["root.c"]}}
 CHANGED: dict[str, Any] = {**DEFAULTS, "operations": [{"operation": "move", "tasks": [], "locks": {}}]}
 
 
@@ -38,7 +40,7 @@ def test_hints__of_another_partition__name_it(server: LoopbackServer, run: Run) 
     server.on("GET", "/partitions/gpu/configuration", Answer({"position": 4, **CHANGED}))
     created = run("partition", "put", "gpu")
     assert created.stdout == "partition gpu created\n"
-    assert "labledger partition configuration put FILE --partition gpu" in created.stderr
+    assert "labledger partition apply FILE --partition gpu" in created.stderr
     assert run("partition", "put", "gpu").stderr == ""
     shown = run("partition", "configuration", "--partition", "gpu")
     assert "all rows: labledger operations --partition gpu; " in shown.stderr
@@ -49,12 +51,12 @@ def test_configuration__for_machines__is_what_put_takes(
     server: LoopbackServer, run: Run, tmp_path: Path
 ) -> None:
     server.on("GET", PATH, Answer({"position": 4, "as_of": None, **CHANGED}))
-    server.on("PUT", PATH, Answer({"changed": True}), Answer({"changed": False}))
+    server.on("PUT", PATH, Answer({"changed": True, **NO_QUEUES}), Answer({"changed": False, **NO_QUEUES}))
     shown = run("partition", "configuration", "--json").stdout
     file = tmp_path / "configuration.json"
     file.write_text(shown)
-    assert run("partition", "configuration", "put", str(file)).stdout == "configuration changed\n"
-    assert run("partition", "configuration", "put", "-", input=shown).stdout == "configuration unchanged\n"
+    assert run("partition", "apply", str(file)).stdout == "configuration changed\n"
+    assert run("partition", "apply", "-", input=shown).stdout == "configuration unchanged\n"
     for asked in server.asked_for("PUT", PATH):
         assert (asked.json(), asked.query) == (CHANGED, {})
 
@@ -67,23 +69,33 @@ def test_configuration__dry_run__says_what_would_happen(
     row = {"job_id": 7, "owner": "ada", "priority": "High", "placed": False, "applies": None}
     effects = {"held_back": 1, "freed": 0}
     effects |= {"recipe_sets": [{**row, "recipe_set_id": 2, "before": None, "after": waits}]}
-    server.on("PUT", PATH, Answer({"changed": changed, "dry_run": True, "effects": effects}))
-    result = run("partition", "configuration", "put", "-", "--dry-run", input="{}")
+    server.on("PUT", PATH, Answer({"changed": changed, "dry_run": True, "effects": effects, **QUEUES}))
+    result = run("partition", "apply", "-", "--dry-run", input="{}")
     first, *table = result.stdout.splitlines()
     assert first == f"configuration would be {outcome}"
     assert table[-1].split()[:5] == ["2", "7", "ada", "High", "held"]
     assert "1 recipe set would newly be held back or end, 0 freed" in result.stderr
+    assert "2 queues added: root.a, root.b\n1 queue drained: root.c\n" in result.stderr
     assert server.asked[0].query == {"dry_run": ["true"]}
 
 
-@pytest.mark.parametrize(("text", "message"), [("[]", "must be an object"), ("{", "is not JSON")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "configuration.yaml: must be an object"),
+        ("{", "configuration.yaml: is not JSON"),
+        ("order: [", "configuration.yaml, line 1: is not YAML: expected the node content"),
+        ("limits: {}\nqueues:\n  max: 1\n  max: 2\n", 'configuration.yaml, line 4: "max" occurs twice'),
+        ('{"order": {}, "order": {}}', 'configuration.yaml: "order" occurs twice in an object'),
+    ],
+)
 def test_configuration__file_of_another_form__is_refused(
     server: LoopbackServer, run: Run, tmp_path: Path, text: str, message: str
 ) -> None:
-    file = tmp_path / "configuration.json"
+    file = tmp_path / "configuration.yaml"
     file.write_text(text)
-    result = run("partition", "configuration", "put", str(file))
-    assert result.exit_code == 1 and f"configuration.json: {message}" in result.stderr
+    result = run("partition", "apply", str(file))
+    assert result.exit_code == 1 and message in result.stderr
     assert not server.asked
 
 
@@ -137,3 +149,48 @@ def test_partition__moved__prints_what_it_does_now(
     server.on("POST", path, Answer({"name": "default", "state": state, "changed": changed}))
     assert run("partition", move).stdout.startswith(printed)
     server.asked_for("POST", path)
+
+
+YAML = """
+queues:
+  queues:
+    - name: kernel
+      max: 4   # systems
+placement:
+  - rule: provided
+"""
+
+
+def test_apply__of_yaml__puts_the_same_document(server: LoopbackServer, run: Run) -> None:
+    server.on("PUT", PATH, Answer({"changed": True, **QUEUES}))
+    assert run("partition", "apply", "-", input=YAML).stdout == "configuration changed\n"
+    assert server.asked[0].json() == {
+        "queues": {"queues": [{"name": "kernel", "max": 4}]},
+        "placement": [{"rule": "provided"}],
+    }
+
+
+def test_diff__of_two_versions__has_each_setting_that_differs(server: LoopbackServer, run: Run) -> None:
+    old = {**DEFAULTS, "limits": {"placed_recipes": 3}}
+    new = {
+        **DEFAULTS,
+        "queues": {
+            "submit": {"users": ["*"]},
+            "queues": [{"name": "a", "limits": [{"user": "*", "max": 2}]}, {"name": "default", "max": 5}],
+        },
+        "placement": [
+            {"rule": "user", "create": True, "parent": {"rule": "fixed", "value": "root.a"}},
+            {"rule": "provided"},
+        ],
+    }
+    for version, document in ((3, old), (5, new)):
+        answer = {"version": version, "actor": "ada", "recorded_at": "2026-11-27T00:00:00Z", **document}
+        server.on("GET", f"/partitions/default/configurations/{version}", Answer({"position": 9, **answer}))
+    shown = run("partition", "diff", "3", "5", "--json").stdout
+    assert [tuple(row.values()) for row in json.loads(shown)["differences"]] == [
+        ("limits.placed_recipes", "3", "none"),
+        ("placement", "provided", "user below root.a, may create, provided"),
+        ("queue root.a", "none", "there"),
+        ("queue root.a: limits", "none", "user=* max=2"),
+        ("queue root.default: max", "none", "5"),
+    ]

@@ -8,6 +8,7 @@ from domain.admission.configuration import Configuration, configuration_to_json,
 from domain.directory.events import PartitionConfigured, UserRegistered
 from domain.directory.partition_queues import faults_of_people, partition_queues
 from domain.directory.state import Directory
+from domain.errors import Fault
 from domain.queues.tree import WITHOUT_CONFIGURATION
 from tests.domain.directory.documents import apply
 
@@ -63,6 +64,10 @@ def test_queue__with_a_template__vanishes_with_it() -> None:
     assert dynamic is not None and dynamic.max == 2
 
 
+def faults_of(directory: Directory, configuration: Configuration) -> list[Fault]:
+    return faults_of_people(directory, configuration.queues, configuration.placement)
+
+
 def test_configuration__names_unknown_people__has_a_fault_for_each() -> None:
     directory = configured({})
     apply(directory, "user/ada", UserRegistered("ada@example.com"))
@@ -80,10 +85,10 @@ def test_configuration__names_unknown_people__has_a_fault_for_each() -> None:
             ],
         }
     )
-    assert [(fault.where, fault.message) for fault in faults_of_people(directory, configuration)] == [
+    assert [(fault.where, fault.message) for fault in faults_of(directory, configuration)] == [
         ("queues (root).submit", 'there is no user "bob"'),
         ("queues (root.a).admin", 'there is no group "qa"'),
         ("queues (root.b).limits", 'there is no group "hw"'),
         ("placement[0].parent.filter", 'there is no user "eve"'),
     ]
-    assert faults_of_people(directory, Configuration()) == []
+    assert faults_of(directory, Configuration()) == []

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.partitions import Configuration, JobFilter
-from api.rest.contract.values import Count, Id, OneOf, PriorityName
+from api.rest.contract.values import Count, Id, OneOf, PriorityName, Time
 from domain.directory.partitions import CONFIGURED_ROW, SHIPPED_ROW
 from domain.intake_states import STATES
 from domain.queues.tree import ORDERS_OF_PARENTS
@@ -50,6 +50,35 @@ class PartitionRemoved(Answer):
 
 class ConfigurationShown(ReadAnswer, Configuration):
     """The configuration in force, with the defaults where nothing else was configured."""
+
+
+class ListedConfiguration(AnswerPart):
+    """A version of a configuration. `version` is that of the partition, which job filters change, too."""
+
+    version: Id
+    position: Count
+    recorded_at: Time
+    actor: str
+
+
+class ConfigurationList(ReadAnswer):
+    """The versions of a configuration, oldest first."""
+
+    configurations: list[ListedConfiguration]
+
+
+class ConfigurationVersionShown(ReadAnswer, Configuration):
+    version: Id
+    recorded_at: Time
+    actor: str
+
+
+class QueueChanges(AnswerPart):
+    """The paths of queues that are new, that have other properties, and that are no longer named."""
+
+    added: list[str]
+    changed: list[str]
+    drained: list[str]
 
 
 class ListedQueue(AnswerPart):
@@ -144,6 +173,7 @@ class ConfigurationPut(Answer, Configuration):
     """
 
     changed: bool
+    queue_changes: QueueChanges
     dry_run: bool
     effects: AdmissionEffects | None
 

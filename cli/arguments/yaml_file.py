@@ -1,0 +1,72 @@
+"""Documents of YAML or JSON files. JSON is a part of YAML, but for tabs and the errors of its parser."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, TYPE_CHECKING, Any
+
+from domain.errors import Fault, Unreadable
+
+if TYPE_CHECKING:
+    import yaml
+
+
+def read_document(file: IO[bytes]) -> dict[str, Any]:
+    """Return the object in a YAML or JSON file. Raise Unreadable, also for a key that occurs twice."""
+    # Standard input may have no name.
+    name, content = getattr(file, "name", "<stdin>"), file.read()
+    read = _json if content.lstrip().startswith(b"{") else _yaml
+    document = read(name, content)
+    if not isinstance(document, dict):
+        raise Unreadable([Fault(name, "must be an object")])
+    return document
+
+
+def _json(name: str, content: bytes) -> Any:
+    try:
+        return json.loads(content, object_pairs_hook=lambda pairs: _object(name, pairs))
+    except ValueError as error:
+        raise Unreadable([Fault(name, f"is not JSON: {error}")]) from None
+
+
+def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise Unreadable([Fault(name, f'"{key}" occurs twice in an object')])
+    return dict(pairs)
+
+
+def _yaml(name: str, content: bytes) -> Any:
+    # Slow to import, and few commands need it.
+    import yaml
+
+    try:
+        node = yaml.compose(content, Loader=yaml.SafeLoader)
+        for line, key in _repeated_keys(node):
+            raise Unreadable([Fault(f"{name}, line {line}", f'"{key}" occurs twice')])
+        # A file of comments alone has no content.
+        return {} if node is None else yaml.safe_load(content)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = name if mark is None else f"{name}, line {mark.line + 1}"
+        problem = getattr(error, "problem", None) or str(error)
+        raise Unreadable([Fault(where, f"is not YAML: {problem}")]) from None
+
+
+def _repeated_keys(node: yaml.Node | None) -> list[tuple[int, str]]:
+    """Return the line and the key of each key that occurs a second time in its mapping."""
+    import yaml
+
+    found: list[tuple[int, str]] = []
+    if isinstance(node, yaml.MappingNode):
+        keys: set[str] = set()
+        for key, value in node.value:
+            if key.value in keys:
+                found.append((key.start_mark.line + 1, str(key.value)))
+            keys.add(str(key.value))
+            found += _repeated_keys(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            found += _repeated_keys(value)
+    return found
