@@ -137,5 +137,6 @@ RULES_BY_POLICY: dict[int | None, PolicyRules] = {
     4: PolicyRules(by_access=True, by_contact=False, in_batches=False, bound_first=True),
     5: PolicyRules(by_access=True, by_contact=True, in_batches=True, bound_first=True),
     6: CURRENT_RULES,
+    7: CURRENT_RULES,
     None: PolicyRules(by_access=True, by_contact=True, in_batches=False, bound_first=True),
 }

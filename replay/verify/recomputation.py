@@ -17,7 +17,7 @@ from domain.events import Recorded
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
-from domain.scheduling.decisions.decide import POLICY_VERSION, decide
+from domain.scheduling.decisions.decide import decide, decides_alike
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Findings, LoopInput, correct
 from domain.scheduling.world.batches import catch_up
@@ -96,7 +96,7 @@ class Recomputation:
         """Yield the differences, and return whether the partition now contains the commit."""
         overlooked = list(self._overlooked(commit))
         self._fold_upto(commit.basis.position)
-        if commit.basis.policy_version != POLICY_VERSION:
+        if not decides_alike(self._partition, commit.basis.policy_version):
             self.other_policies[commit.basis.policy_version] += len(commit.decisions)
             return False
         if self._partition.position > commit.basis.position:
@@ -131,7 +131,8 @@ class Recomputation:
         the sets for which it was kept before.
         """
         batch, basis = commit.basis.batch, commit.basis
-        is_judged = basis.policy_version == POLICY_VERSION and self._partition.position <= basis.position
+        is_alike = decides_alike(self._partition, basis.policy_version)
+        is_judged = is_alike and self._partition.position <= basis.position
         if batch is None or not is_judged or self._is_folded_early(commit):
             return
         if batch.after <= self._partition.triggers.batch.upto:

@@ -14,7 +14,7 @@ from domain.recipe.events import RecipeLocked, RecipeScheduled, RecipeWaiting
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
-from domain.scheduling.decisions.decide import POLICY_VERSION
+from domain.scheduling.decisions.decide import decides_alike
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.held_back import set_held_back_by
 from domain.scheduling.explaining.lock_waits import (
@@ -143,9 +143,9 @@ def _explain_placed(
     if granted.event.system in hidden:
         return {"summary": NOT_SHOWN}
     commit = follower.commit_of(granted)
-    if commit.basis.policy_version != POLICY_VERSION:
-        return {"summary": OTHER_RULES}
     partition = follower.before(commit)
+    if not decides_alike(partition, commit.basis.policy_version):
+        return {"summary": OTHER_RULES}
     grant = why_granted(
         partition, state.recipe_id, commit.basis.now, len(commit.decisions), frozenset(hidden)
     )

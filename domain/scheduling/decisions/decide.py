@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from domain.intake_states import STOPPED
+from domain.queues.tree import WITHOUT_CONFIGURATION
 from domain.scheduling.decisions.draft import Decision, with_batch
 from domain.scheduling.decisions.ending_sets import Ending, end_set, ending_sets
 from domain.scheduling.decisions.let_go import let_go, stuck_lab
@@ -25,7 +26,9 @@ from domain.scheduling.world.triggers import ADMISSION, LET_GO, LOCKS, NEW_JOB, 
 # set fits. Version 3 had none of these: any system served any recipe, by nominal priority.
 # 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
 # 6: priorities rank before assignment (`order.assigned_first`), then weights; sets wait for their locks.
-POLICY_VERSION = 6
+# 7: maxima and states of queues. Without configured queues, versions 6 and 7 decide alike.
+POLICY_VERSION = 7
+WITHOUT_QUEUES: Final = 6
 
 Answer = Callable[[], Decision]
 
@@ -48,6 +51,13 @@ def decide(partition: Partition, limit: int, now: datetime | None = None) -> lis
     if not decisions:
         partition.answered()
     return with_batch(partition, decisions)
+
+
+def decides_alike(partition: Partition, policy_version: int) -> bool:
+    """Return whether decisions of a policy version follow from the present rules in this partition."""
+    if policy_version == WITHOUT_QUEUES:
+        return partition.sets.admission.tree == WITHOUT_CONFIGURATION
+    return policy_version == POLICY_VERSION
 
 
 def iter_decisions(partition: Partition) -> Iterator[Decision]:
