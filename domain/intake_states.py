@@ -8,5 +8,5 @@ ACTIVE: Final = "active"
 DRAINING: Final = "draining"
 """No new jobs; waiting ones are finished."""
 STOPPED: Final = "stopped"
-"""No new jobs, and no grants; what has started goes on."""
+"""No new jobs. A partition grants nothing; in a queue no set gets its first system, and holders go on."""
 STATES: Final = (ACTIVE, DRAINING, STOPPED)

@@ -71,7 +71,7 @@ FROM read.job_documents d JOIN read.jobs j
 WHERE d.job_id = %(job_id)s
 
 -- name: queues_with_jobs
--- Those of some queues of a partition that have unfinished jobs. A queue that has some mostly has them among its latest.
+-- The given queues of a partition that have unfinished jobs.
 SELECT wanted.queue FROM unnest(%(queues)s::text[]) AS wanted (queue)
 WHERE EXISTS (
     SELECT FROM read.job_documents d
@@ -135,8 +135,8 @@ SELECT recipe_id, locks, since AS submitted_at FROM read.recipe_details
 WHERE recipe_set_id = %(recipe_set_id)s AND host_recipe_id IS NULL ORDER BY recipe_id
 
 -- name: usage_of_queues
--- For each queue of a partition that jobs are in: the systems that its recipes hold, its jobs with systems, and its waiting
--- hosts. Few recipes hold systems, so those queries begin with the systems in use.
+-- Systems in use, jobs with systems, and waiting hosts, by queue of a partition. Few recipes hold systems, so the first part
+-- begins with the systems in use.
 SELECT queue, sum(used)::integer AS used, sum(jobs)::integer AS jobs, sum(waiting)::integer AS waiting
 FROM (
     SELECT j.queue, count(*) AS used, count(DISTINCT j.job_id) AS jobs, 0 AS waiting

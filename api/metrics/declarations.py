@@ -13,8 +13,8 @@ from typing import Final
 
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.recipe.lifecycle import UNFINISHED
-from domain.scheduling.admitting.admission import DEPENDENCY, JOB_FILTER
-from domain.scheduling.admitting.rooms import PLACED_RECIPES, RATE_LIMITED_ROW
+from domain.scheduling.admitting.admission import DEPENDENCY, JOB_FILTER, QUEUE_STATE
+from domain.scheduling.admitting.rooms import PLACED_RECIPES, QUEUE_ROW, RATE_LIMITED_ROW
 from domain.scheduling.decisions.timers import Findings
 from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.triggers import ORDER, TIMER
@@ -66,7 +66,7 @@ GAUGES: Final = (
     MetricSpec(
         "recipes_held_back",
         "Waiting recipes, without guests, of sets that a row of admission keeps from their first system",
-        {"reason": (DEPENDENCY, JOB_FILTER, RATE_LIMITED_ROW, PLACED_RECIPES)},
+        {"reason": (DEPENDENCY, JOB_FILTER, QUEUE_STATE, RATE_LIMITED_ROW, PLACED_RECIPES, QUEUE_ROW)},
     ),
     MetricSpec("oldest_unplaced_seconds", "Seconds since the oldest unplaced recipe was submitted; 0: none"),
     MetricSpec(

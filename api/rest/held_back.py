@@ -17,6 +17,7 @@ from api.rest.ports import ExplainParts, RecipeParts
 from domain.admission.dependencies import dependency_to_json
 from domain.admission.job_filters import JobFilters
 from domain.admission.reason_limits import buckets
+from domain.directory.partition_queues import queue_tree_of
 from domain.directory.partitions import KIND, Document, configuration_of, job_filters_of
 from domain.partition_numbers import PartitionIdentity
 from domain.recipe_set.state import RecipeSet
@@ -54,8 +55,12 @@ async def _held_back_in(
 
 
 def _has_rules(document: Document) -> bool:
-    limits = configuration_of(document).limits
-    return bool(document.get("job_filters")) or limits.placed_recipes is not None
+    """Return whether some row of admission may apply to a set without dependencies and reasons."""
+    configuration = configuration_of(document)
+    tree = queue_tree_of(configuration, document)
+    has_rules_of_queues = tree.has_maxima or bool(tree.stopped)
+    has_job_filters = bool(document.get("job_filters"))
+    return has_job_filters or has_rules_of_queues or configuration.limits.placed_recipes is not None
 
 
 async def admission_of(parts: RecipeParts, at: At, recipe_set_id: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from api.rest.partitions import lab_partitions
 from api.rest.ports import ReadParts
 from domain.directory.partition_queues import queue_tree_of
 from domain.directory.partitions import Document, configuration_of
+from domain.intake_states import DRAINING
 from domain.partition_numbers import DEFAULT_NUMBER
 from domain.queues.tree import ROOT, Queue, QueueTree, parent_of, paths_upward
 from projections.reader import At
@@ -37,7 +38,7 @@ class QueueUsage:
 async def queues_at(parts: ReadParts, at: At, document: Document) -> list[dict[str, Any]]:
     """Return the queues of a partition with this document, in the order of the tree, parents first.
 
-    Vanished and dynamic queues are those that have jobs.
+    Vanished and dynamic queues are included while their recipes wait or hold systems.
     """
     number = document.get("number", DEFAULT_NUMBER)
     labs = await lab_partitions(parts, at)
@@ -56,9 +57,10 @@ async def queues_at(parts: ReadParts, at: At, document: Document) -> list[dict[s
 def _all(tree: QueueTree, usage: QueueUsage) -> Iterator[Queue]:
     """Yield the queues of the configuration, then those that only have jobs."""
     yield from tree.by_path.values()
-    for path in usage.by_path:
+    for path in sorted(usage.by_path):
         if path not in tree.by_path:
-            yield tree.find(path) or Queue(path)
+            found = tree.find(path) or Queue(path)
+            yield found if tree.takes_dynamic(parent_of(path)) else found._replace(state=DRAINING)
 
 
 def _shown(queue: Queue, tree: QueueTree, usage: QueueUsage) -> dict[str, Any]:

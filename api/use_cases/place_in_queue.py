@@ -13,7 +13,14 @@ from domain.errors import Fault, FaultyInput, NotPermitted, unknown_name
 from domain.job.spec import JobSpec
 from domain.partition_numbers import PartitionIdentity
 from domain.queues.limits import too_small_for
-from domain.queues.placement import NoSuchQueue, PlacedJob, QueuedJob, Unplaced, dynamic_queues, place
+from domain.queues.placement import (
+    ChosenQueue,
+    NoChosenQueue,
+    NoSuchQueue,
+    SubmittedJob,
+    choose_queue,
+    dynamic_queues,
+)
 from domain.queues.tree import DEFAULT_QUEUE, ROOT
 from domain.recipe.lifecycle import UNFINISHED
 
@@ -31,12 +38,26 @@ async def choose_queues(
     """Return the queue of each job.
 
     Raises NotPermitted for an owner who may not submit to any queue to which rules lead, and FaultyInput for
-    jobs that name no existing queue, that no rule places, or whose sets are larger than a maximum.
+    jobs that name no existing queue, that no rule places, or whose sets are larger than a maximum. Both are
+    decided at the end of the log.
     """
+    seen = parts.feed.position
+    try:
+        return await _choose(parts, specs, partition, submitter)
+    except (FaultyInput, NotPermitted):
+        await parts.feed.catch_up()
+        if parts.feed.position == seen:
+            raise
+        return await _choose(parts, specs, partition, submitter)
+
+
+async def _choose(
+    parts: JobParts, specs: Sequence[JobSpec], partition: PartitionIdentity, submitter: str
+) -> list[QueueOfJob]:
     queues = partition_queues(parts.feed.directory, partition.name)
     jobs = [_queued_job(parts, spec, submitter) for spec in specs]
     existing = await _existing(parts, queues, partition, jobs)
-    places = [place(queues.tree, queues.rules, job, existing) for job in jobs]
+    places = [choose_queue(queues.tree, queues.rules, job, existing) for job in jobs]
     faults = [
         Fault(where, message)
         for index, (spec, job, found) in enumerate(zip(specs, jobs, places, strict=True))
@@ -47,15 +68,15 @@ async def choose_queues(
     return [_queue_of(job, found) for job, found in zip(jobs, places, strict=True)]
 
 
-def _queued_job(parts: JobParts, spec: JobSpec, submitter: str) -> QueuedJob:
+def _queued_job(parts: JobParts, spec: JobSpec, submitter: str) -> SubmittedJob:
     owner = spec.owner or submitter
     tags = {"product": spec.product or "", "retention_tag": spec.retention_tag}
     is_member = partial(is_in_group, parts.feed.directory, owner)
-    return QueuedJob(owner, is_member, spec.group, spec.queue, tags)
+    return SubmittedJob(owner, is_member, spec.group, spec.queue, tags)
 
 
 async def _existing(
-    parts: JobParts, queues: PartitionQueues, partition: PartitionIdentity, jobs: Sequence[QueuedJob]
+    parts: JobParts, queues: PartitionQueues, partition: PartitionIdentity, jobs: Sequence[SubmittedJob]
 ) -> Collection[str]:
     """Return those dynamic queues of rules that have unfinished jobs; most trees have no dynamic queues."""
     paths = {path for job in jobs for path in dynamic_queues(queues.tree, queues.rules, job)}
@@ -68,28 +89,31 @@ async def _existing(
 def _faults(
     queues: PartitionQueues,
     spec: JobSpec,
-    job: QueuedJob,
-    found: PlacedJob | NoSuchQueue | Unplaced,
+    job: SubmittedJob,
+    found: ChosenQueue | NoSuchQueue | NoChosenQueue,
     prefix: str,
 ) -> Iterator[tuple[str, str]]:
     if isinstance(found, NoSuchQueue):
         near = suggestion(found.path, queues.tree.by_path)
         yield f"{prefix}queue", unknown_name("queue", found.path) + near
-    elif isinstance(found, Unplaced):
+    elif isinstance(found, NoChosenQueue):
         said = "; ".join(f"rule {rule}: {reason.text}" for rule, reason in found.results)
         if found.is_forbidden:
-            raise NotPermitted(f"{job.user} may not submit to any queue: {said}")
-        yield f"{prefix}queue", f"no placement rule leads to a queue: {said}"
+            where = f"{prefix}queue: {job.owner} may not submit to any queue to which rules lead"
+            raise NotPermitted(f"{where}: {said}")
+        yield f"{prefix}queue", f"no rule leads to an active leaf to which {job.owner} may submit: {said}"
     else:
         for index, recipe_set in enumerate(spec.recipe_sets):
             size = len(recipe_set.recipes)
-            for maximum in too_small_for(queues.tree, found.path, job.user, job.group, size):
-                yield f"{prefix}recipe_sets[{index}]", f"needs {size} systems, more than {maximum}"
+            for maximum in too_small_for(queues.tree, found.path, job.owner, job.group, size):
+                limit = f"over the limit: {maximum}; choose another queue or a smaller set"
+                yield f"{prefix}recipe_sets[{index}]", f"needs {size} systems at once, {limit}"
 
 
-def _queue_of(job: QueuedJob, found: PlacedJob | NoSuchQueue | Unplaced) -> QueueOfJob:
-    assert isinstance(found, PlacedJob), "a job without faults has a queue"
+def _queue_of(job: SubmittedJob, found: ChosenQueue | NoSuchQueue | NoChosenQueue) -> QueueOfJob:
+    assert isinstance(found, ChosenQueue), "a job without faults has a queue"
     path = None if found.path == DEFAULT_QUEUE else found.path
     if job.queue is None or found.path in (job.queue, f"{ROOT}.{job.queue}"):
         return QueueOfJob(path)
-    return QueueOfJob(path, Fault("queue", f"the placement rules put the job into {found.path}"))
+    message = f'the job names "{job.queue}", but the placement rules put it into {found.path}'
+    return QueueOfJob(path, Fault("queue", message))

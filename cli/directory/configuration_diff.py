@@ -67,4 +67,5 @@ def _rule_text(rule: Document) -> str:
     """Return a placement rule as text, such as `user below root.people, may create`."""
     below = f" below {_rule_text(rule['parent'])}" if "parent" in rule else ""
     creates = ", may create" if rule.get("create") else ""
-    return f"{rule.get('value', rule['rule'])}{below}{creates}"
+    restricted = ", only for some users" if "filter" in rule else ""
+    return f"{rule.get('value', rule['rule'])}{below}{creates}{restricted}"

@@ -164,8 +164,9 @@ def configuration(client: Client, output: Output, name: str, as_of: str | None) 
     sections = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
     output.table(SETTINGS, [{"setting": name, "value": value} for name, value in settings(sections)])
     where = "" if name == DEFAULT else f" --partition {name}"
-    rows = f"labledger operations{where}; the queues: labledger queues{where}"
-    note(f"{counted(len(operations), 'own row')} of the operation table (all rows: {rows})")
+    own = counted(len(operations), "own row")
+    note(f"{own} of the operation table (all rows: labledger operations{where})")
+    note(f"queues: labledger queues{where}")
 
 
 @partition.command("apply")

@@ -44,10 +44,11 @@ COLUMNS = (
 @wide
 @remote
 def queues(client: Client, output: Output, queue: str | None, name: str, as_of: str | None) -> None:
-    """List the queues of a partition, or only QUEUE and those below it, each with the queues below it.
+    """List the queues of a partition with their usage, or only QUEUE and the queues below it.
 
-    `used` are the systems that recipes hold, `jobs` the jobs with systems, both with their maximum. `waiting`
-    are the recipes without a system. `share` is the number of used systems for each guaranteed one.
+    QUEUE is a path such as root.kernel. The numbers of a queue include those of the queues below it: `used`
+    are the systems that recipes hold, `jobs` the jobs with systems, both with their maximum. `waiting` are
+    the recipes without a system. `share` is the number of used systems for each guaranteed one.
     """
     path = client.path("partitions", name, "queues")
     if queue is not None:

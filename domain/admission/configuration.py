@@ -209,7 +209,7 @@ def _configuration(document: Any, path: Path, report: Report) -> Configuration:
 
 
 def _names(document: Any, path: Path, report: Report) -> list[str]:
-    """Return the names in a list; report each that is no name, or comes twice."""
+    """Return the names in a list; report each that is no name, or occurs twice."""
     names: dict[str, None] = {}
     for place, raw in items_of(document, path, report):
         found = read_value(name, raw, place, report)

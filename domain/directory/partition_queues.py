@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -12,8 +11,11 @@ from domain.directory.partitions import KIND, Document, configuration_of
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, unknown_name
 from domain.queues.placement import DEFAULT_RULES, PlacementRule
-from domain.queues.tree import EACH, WITHOUT_CONFIGURATION, Grantees, QueueTree
+from domain.queues.tree import EACH, WITHOUT_CONFIGURATION, Grantees, Queue, QueueTree
 from domain.queues.vanished import vanished_queue
+
+NamedGrantee = tuple[str, str, str]
+"""A place in the configuration, and the kind and name of a user or group there."""
 
 
 class PartitionQueues(NamedTuple):
@@ -56,14 +58,9 @@ def is_in_group(directory: Directory, user: str, group: str) -> bool:
     return user in directory.people_of(group)
 
 
-def may_submit(directory: Directory, tree: QueueTree, path: str, user: str) -> bool:
-    """Return whether a user may submit to a queue, by the present groups."""
-    return tree.may_submit(path, user, partial(is_in_group, directory, user))
-
-
 def faults_of_people(directory: Directory, tree: QueueTree, rules: tuple[PlacementRule, ...]) -> list[Fault]:
     """Return a fault for each user and group in queues and placement rules that does not exist."""
-    named = [*_named_in_queues(tree), *_named_in_rules(rules)]
+    named = [*_named_in_queues(tree.root), *_named_in_rules(rules)]
     return [
         Fault(where, unknown_name(kind, name))
         for where, kind, name in dict.fromkeys(named)
@@ -71,18 +68,16 @@ def faults_of_people(directory: Directory, tree: QueueTree, rules: tuple[Placeme
     ]
 
 
-Named = tuple[str, str, str]
-"""A place in the configuration, and the kind and name of a user or group there."""
+def _named_in_queues(queue: Queue, where: str = "queues") -> Iterator[NamedGrantee]:
+    """Yield the users and groups that a queue and the queues below it name."""
+    yield from _named_in(f"{where}.submit", queue.submit)
+    yield from _named_in(f"{where}.admin", queue.admin)
+    yield from ((f"{where}.limits", limit.kind, limit.name) for limit in queue.limits)
+    for index, child in enumerate(queue.children):
+        yield from _named_in_queues(child, f"{where}.queues[{index}]")
 
 
-def _named_in_queues(tree: QueueTree) -> Iterator[Named]:
-    for path, queue in tree.by_path.items():
-        yield from _named_in(f"queues ({path}).submit", queue.submit)
-        yield from _named_in(f"queues ({path}).admin", queue.admin)
-        yield from ((f"queues ({path}).limits", limit.kind, limit.name) for limit in queue.limits)
-
-
-def _named_in_rules(rules: tuple[PlacementRule, ...]) -> Iterator[Named]:
+def _named_in_rules(rules: tuple[PlacementRule, ...]) -> Iterator[NamedGrantee]:
     for index, rule in enumerate(rules):
         where, each = f"placement[{index}]", rule
         while True:
@@ -93,6 +88,6 @@ def _named_in_rules(rules: tuple[PlacementRule, ...]) -> Iterator[Named]:
             where, each = f"{where}.parent", each.parent
 
 
-def _named_in(where: str, right: Grantees) -> Iterator[Named]:
+def _named_in(where: str, right: Grantees) -> Iterator[NamedGrantee]:
     yield from ((where, "user", name) for name in right.users)
     yield from ((where, "group", name) for name in right.groups)

@@ -2,15 +2,16 @@
 
     {"submit": {"users": ["*"]},
      "queues": [
-       {"name": "kernel", "max": 40, "guaranteed": 20, "order": "fair",
+       {"name": "kernel", "max": 40, "guaranteed": 20,
         "limits": [{"user": "*", "max": 10}, {"group": "qa", "max": 20, "max_jobs": 5}],
-        "queues": [{"name": "storage", "max": 20}, {"name": "net", "priority_offset": 1, "fence": true}]},
+        "queues": [{"name": "storage", "max": 20}, {"name": "net", "max_jobs": 3}]},
        {"name": "people", "template": {"max": 4}, "queues": []}]}
 
 The section has the properties of `root`, but for `max`, which is the number of systems. Without `submit`,
 everybody may submit to root. A document that names no queue `default` has this leaf all the same. A queue
-with the field `queues` is a parent; only parents have a template. The caller checks the names of users and
-groups, because it has the directory.
+with queues below it or with a template is a parent; a template needs the field `queues`, which may be empty.
+The fields `order`, `priority_offset` and `fence` have only their defaults yet. The caller checks the names of
+users and groups, because it has the directory.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from domain.queues.tree import (
     EACH,
     EVERYBODY_MAY_SUBMIT,
     FIFO,
+    GROUP,
     ORDERS_OF_LEAVES,
     ORDERS_OF_PARENTS,
     ROOT,
+    USER,
     Grantees,
     Queue,
     QueueLimit,
@@ -39,6 +42,10 @@ from domain.requirements.findings import Path, Report
 MAX_DEPTH: Final = 20
 MAX_QUEUES: Final = 5_000
 MAX_NUMBER: Final = 1_000_000
+MAX_PATH_LENGTH: Final = 255
+"""The number of characters of the longest path, which an index of the database has to hold."""
+
+_DEFAULT_NAME: Final = DEFAULT_QUEUE.rpartition(".")[2]
 
 _NUMBERS: Final = ("max", "guaranteed", "max_jobs")
 _TEMPLATE_FIELDS: Final = (*_NUMBERS, "order")
@@ -53,18 +60,19 @@ _OWN_FIELDS: Final = (
     "template",
     "queues",
 )
-ROOT_FIELDS: Final = ("guaranteed", "max_jobs", *_OWN_FIELDS)
-QUEUE_FIELDS: Final = ("name", *_NUMBERS, *_OWN_FIELDS)
-USER, GROUP = "user", "group"
+_ROOT_FIELDS: Final = ("guaranteed", "max_jobs", *_OWN_FIELDS)
+_QUEUE_FIELDS: Final = ("name", *_NUMBERS, *_OWN_FIELDS)
 
 
 def tree_from_json(document: Any, path: Path, report: Report) -> QueueTree:
     """Return the tree of a section; report every fault. A tree with a fault is only for further checks."""
-    reader = _Reader(report)
     if isinstance(document, Mapping) and "max" in document:
         report((*path, "max"), "cannot be set for root: it is the number of its systems")
         document = {field: value for field, value in document.items() if field != "max"}
-    given = fields_of(document, ROOT_FIELDS, path, report)
+    given = fields_of(document, _ROOT_FIELDS, path, report)
+    # A document that does not name `default` has this queue all the same.
+    has_default = any(_name_of(child) == _DEFAULT_NAME for child in _list_of(given.get("queues")))
+    reader = _Reader(report, 0 if has_default else 1)
     root = reader.queue(ROOT, given, path, 1)
     _require_within(root, None, path, report)
     _require_supported(root, path, report)
@@ -82,7 +90,7 @@ def tree_to_json(tree: QueueTree) -> dict[str, Any]:
 
 def queue_from_json(queue_path: str, properties: Mapping[str, Any]) -> Queue:
     """Return a queue without children from stored properties, which have no faults."""
-    return _Reader(_refuse).queue(queue_path, {**properties, "queues": []}, (), 1)
+    return _Reader(_refuse, 0).queue(queue_path, {**properties, "queues": []}, (), 1)
 
 
 def _refuse(path: Path, message: str) -> None:
@@ -110,9 +118,9 @@ def grantees_to_json(grantees: Grantees) -> dict[str, list[str]]:
 class _Reader:
     """Reads queues, and counts them. Mutable."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, count: int) -> None:
         self._report = report
-        self._count = 0
+        self._count = count
 
     def queue(self, queue_path: str, given: Mapping[str, Any], path: Path, depth: int) -> Queue:
         """Return a queue with those below it; report every fault of them."""
@@ -140,9 +148,9 @@ class _Reader:
         )
 
     def _require_parent(self, queue_path: str, given: Mapping[str, Any], path: Path) -> None:
-        """Report what only parents have, and a leaf that is no leaf."""
+        """Report a template of a leaf, and queues or a template of `root.default`."""
         if queue_path == DEFAULT_QUEUE and (given.get("template") is not None or given.get("queues")):
-            self._report(path, "takes the jobs that have no other queue, so it has no queues below it")
+            self._report(path, "must have no queues and no template: it takes the jobs without another queue")
         elif given.get("template") is not None and queue_path != ROOT and "queues" not in given:
             reason = "is for parents only: add the field queues, with an empty list for dynamic queues alone"
             self._report((*path, "template"), reason)
@@ -150,14 +158,16 @@ class _Reader:
     def _children(self, parent: str, document: Any, path: Path, depth: int) -> Iterator[Queue]:
         first: dict[str, Path] = {}
         for place, item in items_of(document, path, self._report):
-            given = fields_of(item, QUEUE_FIELDS, place, self._report)
+            given = fields_of(item, _QUEUE_FIELDS, place, self._report)
             found = read_value(_queue_name, given.get("name", ""), (*place, "name"), self._report)
             if found is None:
                 found = ""
             elif found in first:
                 self._report((*place, "name"), f"{quoted(found)} occurs twice below {parent}")
             first.setdefault(found, place)
-            if depth == MAX_DEPTH:
+            if len(f"{parent}.{found}") > MAX_PATH_LENGTH:
+                self._report((*place, "name"), f"makes a path longer than {MAX_PATH_LENGTH} characters")
+            elif depth == MAX_DEPTH:
                 self._report(place, f"is deeper than {MAX_DEPTH} levels")
             else:
                 yield self.queue(f"{parent}.{found}", given, place, depth + 1)
@@ -204,14 +214,14 @@ class _Reader:
 
 
 def _require_supported(queue: Queue | Template, path: Path, report: Report) -> None:
-    """Report orders that the scheduler does not follow yet: all jobs of a partition stand in one line."""
+    """Report properties that the scheduler does not use yet."""
     if queue.order != FIFO:
-        report((*path, "order"), f"{queue.order} is not supported yet; the order is {FIFO}")
+        report((*path, "order"), f"must be {FIFO}: {queue.order} is not supported yet")
     if isinstance(queue, Template):
         return
     for field in ("priority_offset", "fence"):
         if getattr(queue, field):
-            report((*path, field), "is not supported yet")
+            report((*path, field), "must have its default: other values are not supported yet")
     if queue.template is not None:
         _require_supported(queue.template, (*path, "template"), report)
     for index, child in enumerate(queue.children):
@@ -226,12 +236,12 @@ class _Maximum(NamedTuple):
 
 
 def _require_within(queue: Queue, above: _Maximum | None, path: Path, report: Report) -> int:
-    """Report numbers that are above those of the same queue or of the queues above, and return the guarantee.
+    """Report a max or guarantee that exceeds that of a queue above, and return the guarantee of the queue.
 
     A queue without a guarantee of its own guarantees what the queues below it have together.
     """
     if queue.max is not None and above is not None and queue.max > above.systems:
-        report((*path, "max"), f"must be at most that of {above.path}, {above.systems}")
+        report((*path, "max"), f"must be at most the max of {above.path}, {above.systems}")
     own = above if queue.max is None else _Maximum(queue.max, queue.path)
     if own is not None and (queue.guaranteed or 0) > own.systems:
         report((*path, "guaranteed"), f"must be at most the max of {own.path}, {own.systems}")
@@ -242,8 +252,8 @@ def _require_within(queue: Queue, above: _Maximum | None, path: Path, report: Re
         for index, child in enumerate(queue.children)
     )
     if queue.guaranteed is not None and guaranteed > queue.guaranteed:
-        reason = f"the queues below have {guaranteed} guaranteed systems together"
-        report((*path, "guaranteed"), f"{reason}, more than {queue.guaranteed}")
+        reason = "the guaranteed systems of the queues below together"
+        report((*path, "guaranteed"), f"must be at least {guaranteed}, {reason}")
     return guaranteed if queue.guaranteed is None else queue.guaranteed
 
 
@@ -255,11 +265,33 @@ def _offset(raw: Any) -> int:
     return whole(raw, -MAX_NUMBER, MAX_NUMBER)
 
 
+def _list_of(raw: Any) -> list[Any]:
+    return raw if isinstance(raw, list) else []
+
+
+def _name_of(document: Any) -> Any:
+    """Return the name in the document of a queue, None without one."""
+    return document.get("name") if isinstance(document, Mapping) else None
+
+
+def is_path(path: str) -> bool:
+    """Return whether a queue could have a path below the queue above it, by its length and its last name."""
+    try:
+        _queue_name(path.rpartition(".")[2])
+    except ValueError:
+        return False
+    return len(path) <= MAX_PATH_LENGTH
+
+
 def _queue_name(raw: Any) -> str:
     """Return the name of a queue. Raises ValueError for any that a path could not have."""
     found = name(raw)
-    if "." in found or found == EACH:
-        raise ValueError("must have no dot, because dots separate the names of a path")
+    if "." in found or "/" in found:
+        raise ValueError("must have no dot and no slash, because a path of names is a part of addresses")
+    if found != found.strip():
+        raise ValueError("must not begin or end with a blank")
+    if found == EACH:
+        raise ValueError(f"must not be {EACH}, which stands for every user or group")
     return found
 
 

@@ -1,9 +1,8 @@
-"""The limits that a recipe set counts under: those of its queue and of the queues above (design 6.2).
+"""The maxima under which a recipe set is charged: those of its queue and of all queues above (design 6.2).
 
-Each limit has a capacity in systems or in jobs. A set counts with the number of its hosts under the first,
-and its job counts once under the second while something of it is placed. Limits of users are for the owner of
-the job, those of groups for the group that the job is for: both are facts of the submission, so charges
-change with the configuration alone.
+A maximum of systems counts the hosts of a set. A maximum of jobs counts a job once, while one of its sets is
+charged. Limits of users apply to the owner of a job, limits of groups to the group of the job. Owner and
+group are facts of the submission, so charges change only with the configuration.
 """
 
 from __future__ import annotations
@@ -11,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from domain.queues.tree import EACH, ROOT, Queue, QueueLimit, QueueTree
+from domain.queues.tree import EACH, GROUP, ROOT, USER, Queue, QueueLimit, QueueTree
 
 SYSTEMS: Final = "systems"
 JOBS: Final = "jobs"
-
-USER: Final = "user"
-GROUP: Final = "group"
 
 
 class QueueMaximum(NamedTuple):

@@ -5,9 +5,10 @@
       "filter": {"allow": true, "groups": ["qa"]}},
      {"rule": "tag", "value": "product"}]
 
-A rule names a queue: the one that the job names, that of its user, its group, a fixed one, or that of a tag
-of the job. A name that is not a path is below the queue of the parent rule, or below root. The first rule
-that leads to an active leaf to which the user may submit decides, otherwise it is `root.default`.
+A rule leads to a queue: the one that the job names, the queue of the job's owner, group or tag, or a fixed
+one. A name that does not begin with `root` is below the queue of the parent rule, or below root. The first
+rule that leads to an active leaf to which the owner may submit decides. If no rule does, the job is in
+`root.default`.
 """
 
 from __future__ import annotations
@@ -17,35 +18,36 @@ from typing import Any, Final, NamedTuple
 
 from domain.document_checks import fields_of, items_of, name, one_of, read_value, truth
 from domain.intake_states import ACTIVE
-from domain.queues.document import grantees_from_json, grantees_to_json
+from domain.queues.document import grantees_from_json, grantees_to_json, is_path
 from domain.queues.tree import DEFAULT_QUEUE, ROOT, Grantees, QueueTree, parent_of
 from domain.requirements.findings import Path, Report
 
 PROVIDED: Final = "provided"
-USER: Final = "user"
-GROUP: Final = "group"
+USER_RULE: Final = "user"
+GROUP_RULE: Final = "group"
 FIXED: Final = "fixed"
 TAG: Final = "tag"
-RULES: Final = (PROVIDED, USER, GROUP, FIXED, TAG)
+RULES: Final = (PROVIDED, USER_RULE, GROUP_RULE, FIXED, TAG)
+_NAMING_PATHS: Final = (PROVIDED, FIXED)
 TAGS: Final = ("product", "retention_tag")
 """The fields of a job that a rule may name as tags."""
 
 _FIELDS: Final = ("rule", "value", "create", "parent", "filter")
 _DOT: Final = "_dot_"
-"""The text for a dot of a user's name, because dots separate the names of a path."""
+"""The text for a dot in the name of a user, group or tag, because dots separate the names of a path."""
 
 # A rule and its parent rules name the parts of one path, so there are never more than a tree has levels.
 _MAX_PARENT_RULES: Final = 20
 
 
-class Filter(NamedTuple):
+class RuleFilter(NamedTuple):
     """The users and groups that a rule is for, or with `allow` false, those that it is not for."""
 
     who: Grantees
     allow: bool = True
 
-    def passes(self, job: QueuedJob) -> bool:
-        return self.who.include(job.user, job.is_member) == self.allow
+    def passes(self, job: SubmittedJob) -> bool:
+        return self.who.include(job.owner, job.is_member) == self.allow
 
 
 class PlacementRule(NamedTuple):
@@ -55,7 +57,7 @@ class PlacementRule(NamedTuple):
     value: str | None = None
     create: bool = False
     parent: PlacementRule | None = None
-    filter: Filter | None = None
+    filter: RuleFilter | None = None
 
     def __str__(self) -> str:
         return self.rule if self.value is None else f"{self.rule} {self.value}"
@@ -65,20 +67,20 @@ DEFAULT_RULES: Final = (PlacementRule(PROVIDED),)
 """The rules of a configuration without any."""
 
 
-class QueuedJob(NamedTuple):
+class SubmittedJob(NamedTuple):
     """The facts of a job that rules read: its owner, its own group, its queue and tags.
 
     `is_member` returns whether the owner is in a group.
     """
 
-    user: str
+    owner: str
     is_member: Callable[[str], bool] = lambda _: False
     group: str | None = None
     queue: str | None = None
     tags: Mapping[str, str] = {}
 
 
-class PlacedJob(NamedTuple):
+class ChosenQueue(NamedTuple):
     """The queue of a job."""
 
     path: str
@@ -95,8 +97,8 @@ FORBIDDEN: Final = "forbidden"
 CLOSED: Final = "closed"
 
 
-class Reason(NamedTuple):
-    """The reason why a rule has not placed a job.
+class RuleObstacle(NamedTuple):
+    """The obstacle for which a rule leads to no queue of a job.
 
     `kind` is NO_QUEUE for a rule that leads to no leaf, FORBIDDEN if the user may not submit to the leaf, and
     CLOSED if the leaf takes no jobs.
@@ -106,10 +108,10 @@ class Reason(NamedTuple):
     kind: str = NO_QUEUE
 
 
-class Unplaced(NamedTuple):
-    """The rules, each with the reason why it has not placed a job."""
+class NoChosenQueue(NamedTuple):
+    """The rules, each with its obstacle."""
 
-    results: tuple[tuple[str, Reason], ...]
+    results: tuple[tuple[str, RuleObstacle], ...]
 
     @property
     def is_forbidden(self) -> bool:
@@ -118,35 +120,38 @@ class Unplaced(NamedTuple):
         return FORBIDDEN in kinds and CLOSED not in kinds
 
 
-def dynamic_queues(tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob) -> list[str]:
-    """Return the paths of dynamic queues to which the rules may lead, and that exist if they have jobs."""
-    paths = [_path_of(rule._replace(filter=None), job) for rule in (*DEFAULT_RULES, *rules)]
+def dynamic_queues(tree: QueueTree, rules: tuple[PlacementRule, ...], job: SubmittedJob) -> list[str]:
+    """Return the dynamic queues to which rules lead that may not create them.
+
+    Such a queue exists while it has unfinished jobs.
+    """
+    paths = [_path_of(rule, job) for rule in (*DEFAULT_RULES, *rules) if not rule.create]
     found = dict.fromkeys(path for path in paths if isinstance(path, str))
     return [path for path in found if path not in tree.by_path and tree.takes_dynamic(parent_of(path))]
 
 
-def place(
-    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, existing: Collection[str] = ()
-) -> PlacedJob | NoSuchQueue | Unplaced:
-    """Return the queue of a job, or why there is none for it.
+def choose_queue(
+    tree: QueueTree, rules: tuple[PlacementRule, ...], job: SubmittedJob, existing: Collection[str] = ()
+) -> ChosenQueue | NoSuchQueue | NoChosenQueue:
+    """Return the queue of a job, the missing queue that it names, or the obstacles of all rules.
 
-    `existing` are those of its `dynamic_queues` that exist.
+    `existing` has the existing ones of the job's `dynamic_queues`.
     """
     missing = _missing_queue(tree, rules, job, existing)
     if missing is not None:
         return NoSuchQueue(missing)
-    results: list[tuple[str, Reason]] = []
+    results: list[tuple[str, RuleObstacle]] = []
     for rule in (*rules, PlacementRule(FIXED, DEFAULT_QUEUE)):
         path = _path_of(rule, job)
-        found = path if isinstance(path, Reason) else _placed(tree, path, job, rule, existing)
-        if isinstance(found, PlacedJob):
+        found = path if isinstance(path, RuleObstacle) else _chosen(tree, path, job, rule, existing)
+        if isinstance(found, ChosenQueue):
             return found
         results.append((str(rule), found))
-    return Unplaced(tuple(results))
+    return NoChosenQueue(tuple(results))
 
 
 def _missing_queue(
-    tree: QueueTree, rules: tuple[PlacementRule, ...], job: QueuedJob, existing: Collection[str]
+    tree: QueueTree, rules: tuple[PlacementRule, ...], job: SubmittedJob, existing: Collection[str]
 ) -> str | None:
     """Return the path of the queue that a job names if it neither exists nor may be created."""
     if job.queue is None:
@@ -160,47 +165,47 @@ def _missing_queue(
     return named[0][1] if named else job.queue
 
 
-def _may_create(tree: QueueTree, rule: PlacementRule, path: str, job: QueuedJob) -> bool:
+def _may_create(tree: QueueTree, rule: PlacementRule, path: str, job: SubmittedJob) -> bool:
     is_for_job = rule.filter is None or rule.filter.passes(job)
-    return rule.create and is_for_job and tree.takes_dynamic(parent_of(path))
+    return rule.create and is_for_job and tree.takes_dynamic(parent_of(path)) and is_path(path)
 
 
-def _path_of(rule: PlacementRule, job: QueuedJob) -> str | Reason:
-    """Return the path that a rule names."""
+def _path_of(rule: PlacementRule, job: SubmittedJob) -> str | RuleObstacle:
+    """Return the path to which a rule leads, or the obstacle."""
     if rule.filter is not None and not rule.filter.passes(job):
-        return Reason("its filter excludes this user")
+        return RuleObstacle(f"its filter excludes {job.owner}")
     named = _NAMED[rule.rule](rule, job)
-    if isinstance(named, Reason):
+    if isinstance(named, RuleObstacle):
         return named
-    if named == ROOT or named.startswith(f"{ROOT}."):
+    if rule.rule in _NAMING_PATHS and (named == ROOT or named.startswith(f"{ROOT}.")):
         return named
     parent = ROOT if rule.parent is None else _path_of(rule.parent, job)
-    return parent if isinstance(parent, Reason) else f"{parent}.{named}"
+    return parent if isinstance(parent, RuleObstacle) else f"{parent}.{named}"
 
 
-def _provided(_: PlacementRule, job: QueuedJob) -> str | Reason:
-    return Reason("the job names no queue") if job.queue is None else job.queue
+def _provided(_: PlacementRule, job: SubmittedJob) -> str | RuleObstacle:
+    return RuleObstacle("the job names no queue") if job.queue is None else job.queue
 
 
-def _own_group(_: PlacementRule, job: QueuedJob) -> str | Reason:
-    return Reason("the job is for no group") if job.group is None else _as_name(job.group)
+def _own_group(_: PlacementRule, job: SubmittedJob) -> str | RuleObstacle:
+    return RuleObstacle("the job is for no group") if job.group is None else _as_name(job.group)
 
 
-def _fixed(rule: PlacementRule, _: QueuedJob) -> str | Reason:
+def _fixed(rule: PlacementRule, _: SubmittedJob) -> str | RuleObstacle:
     assert rule.value is not None, "a fixed rule has a value"
     return rule.value
 
 
-def _tagged(rule: PlacementRule, job: QueuedJob) -> str | Reason:
+def _tagged(rule: PlacementRule, job: SubmittedJob) -> str | RuleObstacle:
     assert rule.value is not None, "a rule of a tag names it"
     tag = job.tags.get(rule.value)
-    return Reason(f"the job has no {rule.value}") if not tag else _as_name(tag)
+    return RuleObstacle(f"the job has no {rule.value}") if not tag else _as_name(tag)
 
 
-_NAMED: Final[Mapping[str, Callable[[PlacementRule, QueuedJob], str | Reason]]] = {
+_NAMED: Final[Mapping[str, Callable[[PlacementRule, SubmittedJob], str | RuleObstacle]]] = {
     PROVIDED: _provided,
-    USER: lambda _, job: _as_name(job.user),
-    GROUP: _own_group,
+    USER_RULE: lambda _, job: _as_name(job.owner),
+    GROUP_RULE: _own_group,
     FIXED: _fixed,
     TAG: _tagged,
 }
@@ -210,23 +215,25 @@ def _as_name(text: str) -> str:
     return text.replace(".", _DOT)
 
 
-def _placed(
-    tree: QueueTree, path: str, job: QueuedJob, rule: PlacementRule, existing: Collection[str]
-) -> PlacedJob | Reason:
-    """Return the place of a job in the queue of a path, or why it cannot be there."""
+def _chosen(
+    tree: QueueTree, path: str, job: SubmittedJob, rule: PlacementRule, existing: Collection[str]
+) -> ChosenQueue | RuleObstacle:
+    """Return the queue of a path for a job, or the obstacle."""
     queue, parent = tree.by_path.get(path), parent_of(path)
     if queue is None and not tree.takes_dynamic(parent):
-        return Reason(f"there is no queue {path}")
+        return RuleObstacle(f"there is no queue {path}")
+    if queue is None and not is_path(path):
+        return RuleObstacle(f"no queue can have the path {path}")
     if queue is None and not rule.create and path not in existing:
-        return Reason(f"there is no queue {path}, and the rule may not create it")
+        return RuleObstacle(f"there is no queue {path}, and the rule may not create it")
     if queue is not None and not queue.is_leaf:
-        return Reason(f"{path} is a parent, and only leaves take jobs")
-    if not tree.may_submit(path, job.user, job.is_member):
-        return Reason(f"{job.user} may not submit to {path}", FORBIDDEN)
+        return RuleObstacle(f"{path} is a parent, and only leaves take jobs")
+    if not tree.may_submit(path, job.owner, job.is_member):
+        return RuleObstacle(f"{job.owner} may not submit to {path}", FORBIDDEN)
     closed = next((each for each in tree.upward(path) if each.state != ACTIVE), None)
     if closed is not None:
-        return Reason(f"{closed.path} is {closed.state} and takes no new jobs", CLOSED)
-    return PlacedJob(path)
+        return RuleObstacle(f"{closed.path} is {closed.state} and takes no new jobs", CLOSED)
+    return ChosenQueue(path)
 
 
 def rules_from_json(document: Any, path: Path, report: Report) -> tuple[PlacementRule, ...]:
@@ -251,7 +258,7 @@ def _rule_to_json(rule: PlacementRule) -> dict[str, Any]:
     return {field: value for field, value in fields.items() if value is not None}
 
 
-def _filter_to_json(each: Filter) -> dict[str, Any]:
+def _filter_to_json(each: RuleFilter) -> dict[str, Any]:
     return {"allow": each.allow, **grantees_to_json(each.who)}
 
 
@@ -278,8 +285,8 @@ def _value_of(rule: str | None, given: Mapping[str, Any], path: Path, report: Re
     return None
 
 
-def _filter(document: Any, path: Path, report: Report) -> Filter:
+def _filter(document: Any, path: Path, report: Report) -> RuleFilter:
     given = fields_of(document, ("allow", "users", "groups"), path, report)
     allow = read_value(truth, given.get("allow", True), (*path, "allow"), report)
     people = {field: given[field] for field in ("users", "groups") if field in given}
-    return Filter(grantees_from_json(people, path, report), allow is not False)
+    return RuleFilter(grantees_from_json(people, path, report), allow is not False)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from domain.intake_states import ACTIVE, STOPPED
+from domain.intake_states import ACTIVE, DRAINING, STOPPED
 
 ROOT: Final = "root"
 DEFAULT_QUEUE: Final = "root.default"
@@ -22,7 +22,10 @@ ORDERS_OF_PARENTS: Final = (FIFO, FAIR, PRIORITY)
 ORDERS_OF_LEAVES: Final = (FIFO, FAIR)
 
 EACH: Final = "*"
-"""The name in a limit that stands for each user, or for each group."""
+"""The name that stands for each user or group in a limit, and for everybody in a right."""
+
+USER: Final = "user"
+GROUP: Final = "group"
 
 
 class Grantees(NamedTuple):
@@ -37,9 +40,9 @@ class Grantees(NamedTuple):
 
 
 class QueueLimit(NamedTuple):
-    """The maximum of systems and of jobs for one user or group, or for each of them; None without one.
+    """The maximum of systems and of jobs for one user or group, or for each of them; None is no maximum.
 
-    A user has a limit for the jobs that it owns, a group for those that are submitted for it.
+    The limit of a user counts the jobs that the user owns, that of a group the jobs submitted for the group.
     """
 
     kind: str
@@ -60,7 +63,7 @@ class Template(NamedTuple):
 class Queue(NamedTuple):
     """A queue with its properties, and the queues below it, in the order of the document.
 
-    `max` and `guaranteed` are numbers of systems, `max_jobs` is a number of jobs with something placed; None
+    `max` and `guaranteed` are numbers of systems, `max_jobs` is a number of jobs with systems; None
     stands for no limit and no guarantee. The rights and the state hold for all queues below, too.
     """
 
@@ -92,7 +95,7 @@ class Queue(NamedTuple):
 class QueueTree:
     """The queues of a partition. `vanished` are queues of earlier configurations, each without children.
 
-    Jobs may still be in a vanished queue. It keeps its last properties, and takes no new jobs.
+    Jobs may still be in a vanished queue. It keeps its maxima and limits, and takes no new jobs.
     """
 
     root: Queue
@@ -114,7 +117,7 @@ class QueueTree:
 
     @cached_property
     def stopped(self) -> frozenset[str]:
-        """Return the paths of the stopped queues, without those that are below them."""
+        """Return the paths of the queues whose own state is stopped, without the queues below these."""
         return frozenset(path for path, queue in self.by_path.items() if queue.state == STOPPED)
 
     def find(self, path: str) -> Queue | None:
@@ -125,11 +128,14 @@ class QueueTree:
         queue = self.by_path.get(path)
         if queue is not None:
             return queue
-        above = parent_of(path)
-        parent = self.by_path.get(above) or self._vanished_by_path.get(above)
+        parent = self.by_path.get(parent_of(path))
         if parent is not None and parent.template is not None:
             return Queue(path, **parent.template._asdict())
-        return self._vanished_by_path.get(path)
+        vanished = self._vanished_by_path
+        above = vanished.get(parent_of(path))
+        if path not in vanished and above is not None and above.template is not None:
+            return Queue(path, **above.template._asdict(), state=DRAINING)
+        return vanished.get(path)
 
     def takes_dynamic(self, path: str) -> bool:
         """Return whether jobs may create queues below a queue."""
@@ -163,9 +169,8 @@ def paths_upward(path: str) -> Iterator[str]:
 
 
 def _has_maximum(queue: Queue) -> bool:
-    numbers = queue.template or queue
-    maxima = queue.max, queue.max_jobs, numbers.max, numbers.max_jobs
-    return bool(queue.limits) or any(each is not None for each in maxima)
+    given = (queue, queue.template) if queue.template else (queue,)
+    return bool(queue.limits) or any(each.max is not None or each.max_jobs is not None for each in given)
 
 
 def _walk(queue: Queue) -> Iterator[Queue]:

@@ -13,7 +13,7 @@ from domain.intake_states import DRAINING
 from domain.queues.document import MAX_QUEUES, queue_from_json
 from domain.queues.tree import DEFAULT_QUEUE, ROOT, Queue
 
-# A queue that vanished so long ago has no jobs any more; the list must not grow for ever.
+# The list must not grow for ever. Jobs in a queue that vanished longer ago lose its maxima.
 MAX_VANISHED: Final = MAX_QUEUES
 
 Document = Mapping[str, Any]

@@ -10,6 +10,9 @@ Properties = Mapping[str, Any]
 ROOT, DEFAULT_QUEUE = "root", "root.default"
 SYSTEMS, JOBS = "systems", "jobs"
 
+# Only the queues that vanished last keep their maxima.
+MAX_VANISHED = 5_000
+
 
 class QueueTree(NamedTuple):
     """The properties of the queues of the configuration, and of those that it no longer names, by path."""
@@ -21,16 +24,20 @@ class QueueTree(NamedTuple):
         """Return the tree after a configuration with this section `queues`."""
         named = dict(_flat(section, ROOT))
         before = {**self.vanished, **self.named}
-        return QueueTree(named, {path: each for path, each in before.items() if path not in named})
+        vanished = [(path, each) for path, each in before.items() if path not in named]
+        return QueueTree(named, dict(vanished[-MAX_VANISHED:]))
 
     def properties(self, path: str) -> Properties:
         """Return the properties of a queue; a dynamic one has those of the template of its parent."""
         if path in self.named:
             return self.named[path]
         parent = path.rpartition(".")[0]
-        above = self.named.get(parent) or self.vanished.get(parent) or {}
-        template: Properties | None = above.get("template")
-        return self.vanished.get(path, {}) if template is None else template
+        candidates = (
+            self.named.get(parent, {}).get("template"),
+            self.vanished.get(path),
+            self.vanished.get(parent, {}).get("template"),
+        )
+        return next((each for each in candidates if each is not None), {})
 
 
 NO_QUEUES = QueueTree()
@@ -62,7 +69,7 @@ def paths_upward(path: str) -> list[str]:
 
 
 def maxima(tree: QueueTree, path: str, owner: str, group: str | None) -> Iterator[Maximum]:
-    """Yield the maxima of a job in a queue and in all queues above it; that of root is not one."""
+    """Yield the maxima of a job in a queue and in all queues above it; the max of root limits nothing."""
     for each in paths_upward(path):
         properties = tree.properties(each)
         limits = {("", ""): properties, **_of_people(properties, owner, group)}

@@ -5,7 +5,7 @@ Room is kept for the first set that has waited K ticks and needs more of it than
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
@@ -44,17 +44,23 @@ def is_room_kept_from(view: SchedulerView, matcher: SystemMatcher, set_id: int) 
     """Return whether room that a set needs is kept for a set before it, which needs more systems."""
     if not holds_nothing(view, set_id):
         return False
-    limits = [[limit] for limit in view.first_needs(set_id) if limit.kind in COUNTING_HOSTS]
+    limits = {limit for limit in view.first_needs(set_id) if limit.kind in COUNTING_HOSTS}
     if not limits:
         return False
     turn = turn_of(view, set_id)
     return any(
         _is_aged(view, other)
-        and lacking(view, other) in limits
+        and _lacks_only_systems(view, other, limits)
         and turn_of(view, other) < turn
         and _could_be_placed(view, matcher, other, view.needs(other))
         for other in sets_in_line(view)
     )
+
+
+def _lacks_only_systems(view: SchedulerView, set_id: int, limits: Set[Limit]) -> bool:
+    """Return whether a set lacks room under one of these limits, and only under limits that count hosts."""
+    lacked = lacking(view, set_id)
+    return not limits.isdisjoint(lacked) and all(limit.kind in COUNTING_HOSTS for limit in lacked)
 
 
 def _is_aged(view: SchedulerView, set_id: int) -> bool:

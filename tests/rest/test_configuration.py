@@ -277,6 +277,6 @@ def test_configuration__dry_run_of_queues__shows_the_sets_that_it_holds_back(
         return effects["held_back"], [row["after"]["reason"] for row in rows]
 
     assert tried({"max": 0}) == (1, ["no room under a limit: max 0 systems in queue root.default"])
-    assert tried({"state": "stopped"}) == (1, ["its queue is stopped: root.default"])
+    assert tried({"state": "stopped"}) == (1, ["held back by the stopped queue root.default"])
     assert tried({"max": 1}) == (0, [])
     cancel_set(client, held)

@@ -13,7 +13,7 @@ from domain.access.submit_rights import SubmitRights, Submitter
 from domain.events import Recorded
 from domain.priority import Priority
 from domain.scheduling.admitting.admission import Admission
-from domain.scheduling.admitting.rooms import Rooms
+from domain.scheduling.admitting.rooms import NO_NEEDS, Rooms
 from domain.scheduling.decisions import choice, new_job, pending_system, wake_up_grants
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.supply.availability import Availability
@@ -121,7 +121,7 @@ def nobody_held_back(patch: pytest.MonkeyPatch) -> None:
 
 def nobody_needs_room(patch: pytest.MonkeyPatch) -> None:
     """Ignore rate limits and the maximum of placed recipes."""
-    patch.setattr(Rooms, "needs", lambda *_: ())
+    patch.setattr(Rooms, "needs", lambda *_: NO_NEEDS)
 
 
 def room_by_system(patch: pytest.MonkeyPatch) -> None:

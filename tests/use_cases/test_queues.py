@@ -20,6 +20,8 @@ from store.requests import Committed
 from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.town import Town, as_admin, by
 
+ADVICE = "choose another queue or a smaller set"
+MOVED = 'the job names "root.kernel.net", but the placement rules put it into root.kernel.storage'
 QUEUES = {
     "submit": {"users": ["root"]},
     "queues": [
@@ -71,9 +73,7 @@ def test_job__may_not_go_where_it_wants__is_where_the_rules_lead_with_a_warning(
     configured(town, QUEUES, {"rule": "fixed", "value": "root.kernel.storage"}, {"rule": "provided"})
     done = town.ask(submit_job, by("bob"), of("root.kernel.net"))
     assert queues_of(town, done) == ["root.kernel.storage"] * 2
-    assert orjson.loads(done.answer)["warnings"] == [
-        {"where": "queue", "message": "the placement rules put the job into root.kernel.storage"}
-    ]
+    assert orjson.loads(done.answer)["warnings"] == [{"where": "queue", "message": MOVED}]
 
 
 def test_job__names_a_queue_that_does_not_exist__is_refused_with_the_nearest(town: Town) -> None:
@@ -88,7 +88,9 @@ def test_job__names_a_queue_that_does_not_exist__is_refused_with_the_nearest(tow
 
 
 def test_job__of_a_user_without_any_right__is_not_permitted(town: Town) -> None:
-    with pytest.raises(NotPermitted, match="eve may not submit to any queue: rule provided: eve may not"):
+    with pytest.raises(
+        NotPermitted, match="eve may not submit to any queue to which rules lead: rule provided: eve may not"
+    ):
         town.ask(submit_job, by("eve"), of("root.kernel.net"))
 
 
@@ -98,7 +100,7 @@ def test_job__without_an_open_queue__is_refused_with_what_each_rule_said(town: T
     with pytest.raises(FaultyInput) as refused:
         town.ask(submit_job, by("eve"), of("root.kernel"))
     assert str(refused.value) == (
-        "queue: no placement rule leads to a queue: "
+        "queue: no rule leads to an active leaf to which eve may submit: "
         "rule provided: root.kernel is a parent, and only leaves take jobs; "
         "rule fixed root.default: root.default is draining and takes no new jobs"
     )
@@ -127,7 +129,8 @@ def test_set__larger_than_a_maximum_on_its_way_up__is_refused(
     with pytest.raises(FaultyInput) as refused:
         town.ask(submit_job, by("root"), spec)
     assert [(fault.where, fault.message) for fault in refused.value.faults] == [
-        ("recipe_sets[0]", f"needs {hosts} systems, more than {maximum}") for maximum in maxima
+        ("recipe_sets[0]", f"needs {hosts} systems at once, over the limit: {maximum}; {ADVICE}")
+        for maximum in maxima
     ]
 
 
@@ -147,7 +150,12 @@ def test_configuration__names_unknown_people__is_refused_with_all(town: Town) ->
     with pytest.raises(FaultyInput) as refused:
         configured(town, {"submit": {"users": ["bobb"]}}, {"rule": "user", "filter": {"groups": ["qaa"]}})
     assert [(fault.where, fault.message) for fault in refused.value.faults] == [
-        ("queues (root).submit", 'there is no user "bobb"'),
+        ("queues.submit", 'there is no user "bobb"'),
         ("placement[0].filter", 'there is no group "qaa"'),
     ]
     assert town.log.end() == before
+
+
+def test_job__names_a_queue_of_a_moment_ago__is_there(town: Town) -> None:
+    configured(town, {"queues": [*QUEUES["queues"][:1], {"name": "fresh"}]}, process=1)
+    assert queues_of(town, town.ask(submit_job, by("bob"), of("root.fresh"))) == ["root.fresh"] * 2

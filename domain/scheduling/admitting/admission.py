@@ -239,7 +239,7 @@ def _queue_state(admission: Admission, recipe_set: RecipeSet, _: JobFilter | Non
     if not stopped:
         return None
     path = next((path for path in paths_upward(recipe_set.submitted.queue) if path in stopped), None)
-    return None if path is None else HeldBack(QUEUE_STATE, Effect.WAIT, f"{QUEUE_STOPPED}: {path}")
+    return None if path is None else HeldBack(QUEUE_STATE, Effect.WAIT, f"{QUEUE_STOPPED} {path}")
 
 
 def _held_by(rule: JobFilter) -> HeldBack:

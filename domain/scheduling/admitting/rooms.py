@@ -228,7 +228,7 @@ class Rooms:
                 del self._under[limit]
 
     def under(self, limit: RoomLimit, more_than: int) -> Iterator[int]:
-        """Yield the classes that need more room than this under a limit."""
+        """Yield the classes that need more room under a limit than `more_than`."""
         for count, numbers in self._under.get(limit, {}).items():
             if count > more_than:
                 yield from numbers

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from domain.contention.weights import ticks
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.rooms import COUNTING_HOSTS, ROWS_BY_KIND, RoomLimit
+from domain.scheduling.admitting.rooms import COUNTING_HOSTS, ROWS_BY_KIND, Needs, RoomLimit, Rooms
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
@@ -180,16 +180,16 @@ def _places(
 
 
 def room_kept_for(partition: Partition, host: Recipe) -> Rank | None:
-    """Return a recipe of the first set for which room is kept that the set of `host` needs.
+    """Return a recipe of the very first set for which room is kept that the set of `host` needs.
 
     Return None if no room is kept from the set. The room is kept from all sets behind the first one: a set
     that weighs 0 after K ticks was submitted before all that weigh something.
     """
-    return next((rank for _, rank in _kept(partition, host)), None)
+    return min((rank for _, rank in _kept(partition, host)), default=None)
 
 
 def _kept(partition: Partition, host: Recipe) -> Iterator[tuple[RoomLimit, Rank]]:
-    """Yield the limits of the set of `host` whose room is kept for another set, with a recipe of that set."""
+    """Yield the limits under which room is kept from the set of a host, with the rank that it is kept for."""
     sets = partition.sets
     if not sets.classes.numbers:
         return
@@ -208,7 +208,7 @@ def _kept_for(partition: Partition, limit: RoomLimit, before: RoomPlace) -> Rank
     usable = {forced: partition.available.usable(forced=forced) for forced in (False, True)}
     for number in rooms.under(limit, more_than=rooms.free(limit)):
         needs = rooms.needs_of(number)
-        if list(rooms.lacking(needs)) != [limit] or dict(needs)[limit] > limit.capacity:
+        if not _may_be_kept(rooms, needs):
             continue
         for line in (QUEUED, OWED):
             for group in partition.filters.room_groups(room_line(line, number), usable):
@@ -216,6 +216,15 @@ def _kept_for(partition: Partition, limit: RoomLimit, before: RoomPlace) -> Rank
                 if rank is not None:
                     first, before = rank, _aged_place(rank)
     return first
+
+
+def _may_be_kept(rooms: Rooms, needs: Needs) -> bool:
+    """Return whether a set lacks only room that comes free with systems, and never more than there is."""
+    return all(
+        limit.kind in COUNTING_HOSTS and count <= limit.capacity
+        for limit, count in needs
+        if rooms.free(limit) < count
+    )
 
 
 def _first_aged(partition: Partition, group: RoomGroup, before: RoomPlace) -> Rank | None:

@@ -22,9 +22,9 @@ class _LimitedJob:
 class SetClasses:
     """The classes of sets. Mutable: `put` the needs of each set, `charge` it when a recipe changes its state.
 
-    `numbers` has the class of each set that needs room before its first system, `limited` the needs of the
-    job of each set with a limit; most partitions have no such set. While a set of a job is charged, the job's
-    other sets need no room under its maxima of jobs, so they are in another class.
+    `numbers` has the class of each set that needs room for its first system. `limited` has each set with a
+    limit, with the needs of its job, which may be empty. Most partitions have no such set. While a set of a
+    job is charged, the job's other sets need no room under its maxima of jobs, so they are in another class.
     """
 
     def __init__(self, states: SetStates, rooms: Rooms) -> None:
@@ -40,7 +40,7 @@ class SetClasses:
         return self._rooms.needs(recipe_set, host_count, applying)
 
     def needs_of(self, recipe_set_id: int) -> SetNeeds:
-        """Return the needs of a set that were put last."""
+        """Return the needs that were last put for a set."""
         of_job = self.limited.get(recipe_set_id, ())
         return SetNeeds(_without(self.needs(recipe_set_id), of_job), of_job)
 
@@ -92,7 +92,7 @@ class SetClasses:
             self._rooms.leave(before)
 
     def moved_by_charge(self, recipe_set_id: int) -> Collection[int]:
-        """Return the sets that `charge` puts into another class, those of a newly charged job."""
+        """Return the sets of a job whose class `charge` changes, as the charge of the job begins or ends."""
         if not self.limited[recipe_set_id]:
             return ()
         recipe_set = self._states.sets[recipe_set_id]
@@ -128,7 +128,7 @@ class SetClasses:
                 self._classify(recipe_set_id, of_set)
 
     def needs(self, recipe_set_id: int) -> Needs:
-        """Return the needs of a set that has no system yet under each of its limits."""
+        """Return the needs of a set before its first system, under each limit."""
         return self._rooms.needs_of(self.numbers.get(recipe_set_id, UNLIMITED))
 
     def lacks_room(self, recipe_set_id: int) -> bool:

@@ -24,7 +24,7 @@ LET_GO: Final = "its set let go: it could not be completed, or stood in the way 
 PAUSED: Final = "paused by the job filter"
 
 # Why a stopped queue holds a set back; followed by the path of the queue.
-QUEUE_STOPPED: Final = "its queue is stopped"
+QUEUE_STOPPED: Final = "held back by the stopped queue"
 
 # Why a set gets no room under a limit; followed by the limit.
 NO_ROOM: Final = "no room under a limit"

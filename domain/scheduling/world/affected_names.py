@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.events import Event
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.rooms import PLACED
+from domain.scheduling.admitting.rooms import COUNTING_HOSTS
 from domain.system.usage import is_automated
 
 if TYPE_CHECKING:
@@ -192,12 +192,15 @@ def partition_if_room_is_kept(_: Happened, partition: Partition) -> Iterator[str
 
 
 def partition_if_otherwise_limited(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return the partition if room may be kept, and the set got its first system and has other limits."""
+    """Return the partition if room may be kept, and a set with another limit got its first system.
+
+    Other limits count sets or jobs. A set that lacks room under one of them gets no room kept.
+    """
     before: Recipe = happened.before
     if not partition.sets.rooms.may_keep_room or before.is_guest or before.state == "assigned":
         return ()
     of_set, of_job = partition.sets.classes.needs_of(before.recipe_set_id)
-    is_limited = any(limit.kind != PLACED for limit, _ in (*of_set, *of_job))
+    is_limited = any(limit.kind not in COUNTING_HOSTS for limit, _ in (*of_set, *of_job))
     return (partition.identity.name,) if is_limited else ()
 
 

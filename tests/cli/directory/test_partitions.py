@@ -32,7 +32,7 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert rows["lab_controllers"] == "none"
     assert rows["placement"] == "provided"
     assert "position" not in rows and len(rows) == 15
-    assert "1 own row of the operation table (all rows: labledger operations; the queues: " in result.stderr
+    assert "1 own row of the operation table (all rows: labledger operations)\nqueues: " in result.stderr
 
 
 def test_hints__of_another_partition__name_it(server: LoopbackServer, run: Run) -> None:
@@ -43,8 +43,8 @@ def test_hints__of_another_partition__name_it(server: LoopbackServer, run: Run) 
     assert "labledger partition apply FILE --partition gpu" in created.stderr
     assert run("partition", "put", "gpu").stderr == ""
     shown = run("partition", "configuration", "--partition", "gpu")
-    assert "all rows: labledger operations --partition gpu; " in shown.stderr
-    assert "the queues: labledger queues --partition gpu)" in shown.stderr
+    assert "all rows: labledger operations --partition gpu)" in shown.stderr
+    assert "queues: labledger queues --partition gpu\n" in shown.stderr
 
 
 def test_configuration__for_machines__is_what_put_takes(

@@ -86,9 +86,9 @@ def test_configuration__names_unknown_people__has_a_fault_for_each() -> None:
         }
     )
     assert [(fault.where, fault.message) for fault in faults_of(directory, configuration)] == [
-        ("queues (root).submit", 'there is no user "bob"'),
-        ("queues (root.a).admin", 'there is no group "qa"'),
-        ("queues (root.b).limits", 'there is no group "hw"'),
+        ("queues.submit", 'there is no user "bob"'),
+        ("queues.queues[0].admin", 'there is no group "qa"'),
+        ("queues.queues[1].limits", 'there is no group "hw"'),
         ("placement[0].parent.filter", 'there is no user "eve"'),
     ]
     assert faults_of(directory, Configuration()) == []

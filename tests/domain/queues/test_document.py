@@ -100,23 +100,27 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
         ([], "", "must be an object"),
         (queues({"name": ""}), "queues.0.name", "must not be empty"),
         (queues({}), "queues.0.name", "must not be empty"),
-        (queues({"name": "a.b"}), "queues.0.name", "must have no dot"),
+        (queues({"name": "a.b"}), "queues.0.name", "must have no dot and no slash"),
+        (queues({"name": "a/b"}), "queues.0.name", "must have no dot and no slash"),
+        (queues({"name": "a "}), "queues.0.name", "must not begin or end with a blank"),
+        (queues({"name": "a" * 251}), "queues.0.name", "makes a path longer than 255 characters"),
+        (queues({"name": "*"}), "queues.0.name", "must not be *"),
         (queues({"name": "a"}, {"name": "a"}), "queues.1.name", "a occurs twice below root"),
         (
             queues({"name": "a", "max": 3, "queues": [{"name": "b", "max": 4}]}),
             "queues.0.queues.0.max",
-            "must be at most that of root.a, 3",
+            "must be at most the max of root.a, 3",
         ),
         # A queue without a max of its own has that of the queue above.
         (
             queues({"name": "a", "max": 3, "queues": [{"name": "b", "queues": [{"name": "c", "max": 4}]}]}),
             "queues.0.queues.0.queues.0.max",
-            "must be at most that of root.a, 3",
+            "must be at most the max of root.a, 3",
         ),
         (
             queues({"name": "a", "max": 3, "template": {"max": 4}, "queues": []}),
             "queues.0.template.max",
-            "must be at most that of root.a, 3",
+            "must be at most the max of root.a, 3",
         ),
         (
             queues({"name": "a", "max": 3, "guaranteed": 4}),
@@ -126,12 +130,12 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
         (
             queues({"name": "a", "queues": [{"name": "b", "guaranteed": 5}]}, guaranteed=4),
             "guaranteed",
-            "the queues below have 5 guaranteed systems together, more than 4",
+            "must be at least 5, the guaranteed systems of the queues below together",
         ),
         (
             queues({"name": "a", "guaranteed": 3}, {"name": "b", "guaranteed": 2}, guaranteed=4),
             "guaranteed",
-            "the queues below have 5 guaranteed systems together, more than 4",
+            "must be at least 5, the guaranteed systems of the queues below together",
         ),
         (queues({"name": "a", "max_jobs": 0}), "queues.0.max_jobs", "must be a whole number from 1"),
         (queues({"name": "a", "max": -1}), "queues.0.max", "must be a whole number from 0"),
@@ -146,11 +150,11 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
         ),
         (queues({"name": "a", "submit": {"users": [1]}}), "queues.0.submit.users.0", "must be text"),
         (queues({"name": "a", "template": {}}), "queues.0.template", "is for parents only"),
-        (queues({"name": "default", "template": {}}), "queues.0", "takes the jobs that have no other queue"),
+        (queues({"name": "default", "template": {}}), "queues.0", "must have no queues and no template"),
         (
             queues({"name": "default", "queues": [{"name": "a"}]}),
             "queues.0",
-            "takes the jobs that have no other queue",
+            "must have no queues and no template",
         ),
         (
             queues({"name": "a", "template": {"fence": True}, "queues": []}),
@@ -165,17 +169,13 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
         (queues({"name": "a", "fence": 1}), "queues.0.fence", "must be true or false"),
         (queues({"name": "a", "priority_offset": 0.5}), "queues.0.priority_offset", "must be a whole number"),
         # The scheduler has one line of all queues.
-        ({"order": "fair", "queues": []}, "order", "fair is not supported yet"),
-        (
-            queues({"name": "a", "queues": [{"name": "b", "fence": True}]}),
-            "queues.0.queues.0.fence",
-            "is not",
-        ),
-        (queues({"name": "a", "priority_offset": -1}), "queues.0.priority_offset", "is not supported yet"),
+        ({"order": "fair", "queues": []}, "order", "must be fifo: fair is not supported yet"),
+        (queues({"name": "a", "fence": True}), "queues.0.fence", "must have its default"),
+        (queues({"name": "a", "priority_offset": -1}), "queues.0.priority_offset", "must have its default"),
         (
             queues({"name": "a", "template": {"order": "fair"}, "queues": []}),
             "queues.0.template.order",
-            "fair is not supported yet",
+            "must be fifo: fair is not supported yet",
         ),
     ],
 )
@@ -210,7 +210,10 @@ def test_document__deeper_than_the_maximum__is_refused() -> None:
 
 
 def test_document__more_queues_than_the_maximum__is_refused() -> None:
-    many = [{"name": f"q{number}"} for number in range(4_999)]
-    tree(queues(*many))
+    # With root, and the queue default that the document does not name.
+    many = [{"name": f"q{number}"} for number in range(4_998)]
+    largest = tree(queues(*many))
+    assert len(largest.by_path) == 5_000 and tree(tree_to_json(largest)) == largest
     ((where, message),) = read(queues(*many, {"name": "more"}, {"name": "yet"}))[1]
-    assert (where, message) == ("queues.4999", "is one queue too many: at most 5000 are allowed")
+    assert (where, message) == ("queues.4998", "is one queue too many: at most 5000 are allowed")
+    tree(queues(*many, {"name": "default"}))

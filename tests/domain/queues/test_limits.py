@@ -127,3 +127,12 @@ def test_queue__vanished__has_its_last_maximum_and_takes_no_dynamic_queues() -> 
         "max 3 systems in queue root.old",
     ]
     assert not vanished.takes_dynamic("root.old")
+
+
+def test_queue__vanished_with_its_parent__keeps_its_own_maximum_before_that_of_a_template() -> None:
+    parent = Queue("root.people", template=Template(max=4))
+    own = Queue("root.people.alice", max=40)
+    tree = QueueTree(Queue("root"), (parent, own))
+    assert [str(each) for each in maxima_of(tree, "root.people.alice", "alice", None)] == [
+        "max 40 systems in queue root.people.alice"
+    ]

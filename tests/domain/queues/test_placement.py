@@ -9,12 +9,12 @@ import pytest
 
 from domain.queues.document import tree_from_json
 from domain.queues.placement import (
+    ChosenQueue,
+    NoChosenQueue,
     NoSuchQueue,
-    PlacedJob,
-    QueuedJob,
-    Unplaced,
+    SubmittedJob,
+    choose_queue,
     dynamic_queues,
-    place,
     rules_from_json,
     rules_to_json,
 )
@@ -38,7 +38,7 @@ TREE: dict[str, Any] = {
     "submit": {},
 }
 PEOPLE = {"rule": "fixed", "value": "root.people"}
-ADA = QueuedJob("ada", ("kernel", "qa").__contains__, "kernel", tags={"product": "net"})
+ADA = SubmittedJob("ada", ("kernel", "qa").__contains__, "kernel", tags={"product": "net"})
 
 
 def faults_of(document: Any) -> list[tuple[str, str]]:
@@ -52,10 +52,10 @@ def refuse(path: Any, message: str) -> None:
 
 
 def placed(
-    *rules: dict[str, Any], job: QueuedJob = ADA, with_jobs: Collection[str] = ()
-) -> PlacedJob | NoSuchQueue | Unplaced:
+    *rules: dict[str, Any], job: SubmittedJob = ADA, with_jobs: Collection[str] = ()
+) -> ChosenQueue | NoSuchQueue | NoChosenQueue:
     tree = tree_from_json(TREE, (), refuse)
-    return place(tree, rules_from_json(list(rules), (), refuse), job, with_jobs)
+    return choose_queue(tree, rules_from_json(list(rules), (), refuse), job, with_jobs)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def placed(
         ({"rule": "fixed", "value": "root.kernel.net"}, ADA, "root.kernel.net"),
         ({"rule": "tag", "value": "product", "parent": {"rule": "group"}}, ADA, "root.kernel.net"),
         ({"rule": "user", "create": True, "parent": PEOPLE}, ADA, "root.people.ada"),
-        ({"rule": "user"}, QueuedJob("ada.lovelace"), "root.ada_dot_lovelace"),
+        ({"rule": "user"}, SubmittedJob("ada.lovelace"), "root.ada_dot_lovelace"),
         ({"rule": "provided", "create": True, "parent": PEOPLE}, ADA._replace(queue="x"), "root.people.x"),
         # Rules that lead nowhere.
         ({"rule": "provided"}, ADA, "root.default"),
@@ -77,8 +77,8 @@ def placed(
         ({"rule": "provided"}, ADA._replace(queue="root.kernel.shut.a"), "root.default"),
     ],
 )
-def test_job__one_rule__is_in_this_queue(rule: Any, job: QueuedJob, path: str) -> None:
-    assert placed(rule, job=job) == PlacedJob(path)
+def test_job__one_rule__is_in_this_queue(rule: Any, job: SubmittedJob, path: str) -> None:
+    assert placed(rule, job=job) == ChosenQueue(path)
 
 
 def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
@@ -87,13 +87,13 @@ def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
         {"rule": "fixed", "value": "root.kernel.net"},
         {"rule": "user", "create": True},
     ]
-    assert placed(*rules) == PlacedJob("root.kernel.net")
+    assert placed(*rules) == ChosenQueue("root.kernel.net")
 
 
 def test_job__of_a_dynamic_queue__is_there_while_another_job_is() -> None:
     rule = {"rule": "user", "parent": PEOPLE}
-    assert placed(rule, with_jobs=["root.people.ada"]) == PlacedJob("root.people.ada")
-    assert placed(rule) == PlacedJob("root.default")
+    assert placed(rule, with_jobs=["root.people.ada"]) == ChosenQueue("root.people.ada")
+    assert placed(rule) == ChosenQueue("root.default")
 
 
 @pytest.mark.parametrize(
@@ -119,19 +119,41 @@ def test_job__names_a_queue_that_does_not_exist__is_in_none(
 def test_job__of_a_dynamic_queue_that_is_gone__names_no_queue() -> None:
     job = ADA._replace(queue="root.people.eve")
     assert placed({"rule": "provided"}, job=job) == NoSuchQueue("root.people.eve")
-    assert placed({"rule": "provided"}, job=job, with_jobs=["root.people.eve"]) == PlacedJob(
+    assert placed({"rule": "provided"}, job=job, with_jobs=["root.people.eve"]) == ChosenQueue(
         "root.people.eve"
     )
 
 
 def test_rules__may_lead_to_dynamic_queues__which_need_jobs_to_exist() -> None:
-    rules = [{"rule": "user", "create": True, "parent": PEOPLE}, {"rule": "group"}, {"rule": "user"}]
+    rules: list[dict[str, Any]] = [{"rule": "user", "parent": PEOPLE}, {"rule": "group"}, {"rule": "user"}]
     tree = tree_from_json(TREE, (), refuse)
     job = ADA._replace(queue="root.people.eve")
-    assert dynamic_queues(tree, rules_from_json(rules, (), refuse), job) == [
-        "root.people.eve",
-        "root.people.ada",
-    ]
+    found = dynamic_queues(tree, rules_from_json(rules, (), refuse), job)
+    assert found == ["root.people.eve", "root.people.ada"]
+    # A rule that may create its queue asks for no jobs.
+    rules[0]["create"] = True
+    assert dynamic_queues(tree, rules_from_json(rules, (), refuse), job) == ["root.people.eve"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "*", "a/b", "a" * 244])
+def test_rule__creates_a_queue_with_a_name_that_none_can_have__leads_nowhere(name: str) -> None:
+    rule = {"rule": "tag", "value": "product", "create": True, "parent": PEOPLE}
+    assert placed(rule, job=ADA._replace(tags={"product": name})) == ChosenQueue("root.default")
+    provided = {"rule": "provided", "create": True}
+    path = f"root.people.{name}"
+    assert placed(provided, job=ADA._replace(queue=path)) == NoSuchQueue(path)
+
+
+@pytest.mark.parametrize(
+    ("rule", "job"),
+    [
+        ({"rule": "user"}, SubmittedJob("root")),
+        ({"rule": "group"}, SubmittedJob("ada", group="root")),
+        ({"rule": "tag", "value": "product"}, SubmittedJob("ada", tags={"product": "root"})),
+    ],
+)
+def test_rule__of_a_name_that_is_root__leads_below_the_parent_rule(rule: Any, job: SubmittedJob) -> None:
+    assert placed({**rule, "create": True, "parent": PEOPLE}, job=job) == ChosenQueue("root.people.root")
 
 
 def test_job__that_no_rule_places__has_the_reason_of_each() -> None:
@@ -145,8 +167,8 @@ def test_job__that_no_rule_places__has_the_reason_of_each() -> None:
         {"rule": "user", "parent": PEOPLE},
         {"rule": "user", "filter": {"groups": ["qa"]}},
     ]
-    found = placed(*rules, job=QueuedJob("eve"))
-    assert isinstance(found, Unplaced) and found.is_forbidden
+    found = placed(*rules, job=SubmittedJob("eve"))
+    assert isinstance(found, NoChosenQueue) and found.is_forbidden
     assert [(rule, reason.text) for rule, reason in found.results] == [
         ("provided", "the job names no queue"),
         ("group", "the job is for no group"),
@@ -155,15 +177,15 @@ def test_job__that_no_rule_places__has_the_reason_of_each() -> None:
         ("fixed root.kernel.net", "eve may not submit to root.kernel.net"),
         ("user", "there is no queue root.eve"),
         ("user", "there is no queue root.people.eve, and the rule may not create it"),
-        ("user", "its filter excludes this user"),
+        ("user", "its filter excludes eve"),
         ("fixed root.default", "eve may not submit to root.default"),
     ]
 
 
 def test_job__may_submit_to_a_queue_that_takes_none__is_not_forbidden() -> None:
-    job = QueuedJob("eve", ("kernel",).__contains__)
+    job = SubmittedJob("eve", ("kernel",).__contains__)
     found = placed({"rule": "fixed", "value": "root.kernel.shut.a"}, job=job)
-    assert isinstance(found, Unplaced) and not found.is_forbidden
+    assert isinstance(found, NoChosenQueue) and not found.is_forbidden
     assert found.results[0][1].text == "root.kernel.shut is stopped and takes no new jobs"
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
+from replay.audit import from_recorded
 from tests.domain.scheduling.contents import check_indexes
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import finish
 from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 NAMES = "abcdefgh"
 K_TICKS = timedelta(minutes=15)
@@ -209,7 +211,7 @@ def test_queue__stopped_here_or_above__starts_nothing_until_it_is_active(lab: Wo
     queues(lab, kernel("stopped"))
     stopped, other = begin(lab, "d", "root.k.net"), begin(lab, "e", "root.k.net")
     assert lab.states(stopped, begin(lab, "f")) == ["queued", "waiting"]
-    assert reason_of(lab, stopped) == f"its queue is stopped: {closed}"
+    assert reason_of(lab, stopped) == f"held back by the stopped queue {closed}"
     check_indexes(lab.partition)
     queues(lab, kernel("active"))
     assert lab.states(stopped, other) == ["waiting", "waiting"]
@@ -233,3 +235,47 @@ def test_wake_up__charges_a_job__its_other_sets_are_considered_in_their_new_clas
     low = begin(lab, "b", "root.low", priority="Low")
     both("active")
     assert lab.states(*of_job, low) == ["waiting", "waiting", "queued"]
+
+
+@pytest.mark.parametrize("placed", [None, 2])
+def test_larger_set__lacks_room_on_several_levels__the_room_of_all_is_kept(
+    lab: World, placed: int | None
+) -> None:
+    tree = {"queues": [{"name": "k", "max": 2, "queues": [NET]}]}
+    lab.configure(queues=tree, limits={"placed_recipes": placed})
+    running = [begin(lab, fqdn, "root.k.net") for fqdn in "ab"]
+    pair = begin_set(lab, "cd", "root.k.net")
+    lab.now += K_TICKS
+    later = [begin(lab, fqdn, "root.k.net") for fqdn in "ef"]
+    for recipe_id in running:
+        finish(lab, recipe_id)
+    assert lab.states(*pair, *later) == ["waiting", "waiting", "queued", "queued"]
+    assert_sound(list(from_recorded(lab.log)))
+
+
+def test_room__kept_for_two_sets_under_two_limits__is_kept_from_all_behind_the_first(lab: World) -> None:
+    children = [{"name": "net", "max": 2}, {"name": "other"}]
+    queues(lab, {"name": "k", "max": 4, "queues": children})
+    begin(lab, "a", "root.k.net")
+    begin(lab, "b", "root.k.other")
+    busy = begin(lab, "e")
+    first = begin_set(lab, "cdf", "root.k.other")
+    low = begin(lab, "e", "root.k.net", priority="Normal")
+    second = begin_set(lab, "gh", "root.k.net")
+    lab.now += K_TICKS
+    last = begin(lab, "e", "root.k.net", owner="eve", priority="Normal")
+    finish(lab, busy)
+    assert lab.states(*first, low, *second, last) == ["queued"] * 7
+    assert_sound(list(from_recorded(lab.log)))
+
+
+def test_grant__takes_placed_room_of_a_kept_set__overlooks_nobody(lab: World) -> None:
+    lab.configure(queues={"queues": [NET]}, limits={"placed_recipes": 3})
+    begin(lab, "a", "root.net")
+    pair = begin_set(lab, "bc", "root.net")
+    lab.now += K_TICKS
+    waiting, elsewhere = begin(lab, "e", "root.net"), begin(lab, "f")
+    assert lab.states(*pair, waiting, elsewhere) == ["queued", "queued", "queued", "waiting"]
+    records = list(from_recorded(lab.log))
+    assert_sound(records)
+    assert_at_rest(records)

@@ -13,7 +13,7 @@ from domain.admission.job_filters import ACTIONS
 class HeldBackBy(AnswerPart):
     """A rule of admission that keeps the recipe set from its first system."""
 
-    row: Literal["dependency", "job-filter", "rate-limit", "placed-recipes"]
+    row: Literal["dependency", "job-filter", "queue-state", "rate-limit", "placed-recipes", "queue"]
     reason: str
 
 

@@ -86,8 +86,9 @@ class ListedQueue(AnswerPart):
 
     `used`: systems that its recipes hold. `jobs`: jobs with systems. `waiting`: recipes without a system,
     guests not counted. `share`: used systems for each guaranteed one; a queue without a guarantee counts as
-    one with 1. `is_dynamic`: the queue exists while jobs are in it. The `max` of root is the number of its
-    systems. A queue that the configuration no longer names is draining.
+    one with 1. `is_dynamic`: the queue has the properties of its parent's template, and exists while jobs are
+    in it. The `max` of root is the number of its systems. A queue that the configuration no longer names is
+    draining.
     """
 
     path: str

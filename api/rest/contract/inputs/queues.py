@@ -48,9 +48,10 @@ class QueueTemplate(Input):
 class RootQueue(Input):
     """The queue `root`: rights and limits for all queues, and the queues below it.
 
-    `submit` and `admin`: the users and groups that may submit to the queue, and that administer it; both hold
-    for all queues below. Without `submit`, everybody may submit to root. `state`: draining takes no new jobs,
-    stopped also starts nothing. `order`, `priority_offset` and `fence` have only their defaults yet.
+    `submit`: the users and groups that may submit to the queue. `admin` includes `submit` and has no other
+    effect yet. Both hold for all queues below. Without `submit`, everybody may submit to root. `state`:
+    draining takes no new jobs, in a stopped queue no set gets its first system either. `order`,
+    `priority_offset` and `fence` have only their defaults yet.
     """
 
     guaranteed: _Systems | None = None
@@ -63,11 +64,11 @@ class RootQueue(Input):
     fence: Flag = False
     state: Annotated[str, OneOf(STATES)] = ACTIVE
     template: QueueTemplate | None = None
-    queues: list[Queue] = Field(default_factory=list)
+    queues: list[ConfiguredQueue] = Field(default_factory=list)
 
 
-class Queue(RootQueue):
-    """A queue below root. With the field `queues` it is a parent, and takes no jobs itself.
+class ConfiguredQueue(RootQueue):
+    """A queue below root. With queues below it, or with a template, it is a parent and takes no jobs itself.
 
     `max` is a number of systems, at most that of the queues above.
     """

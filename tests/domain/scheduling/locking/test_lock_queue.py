@@ -163,12 +163,12 @@ ACTS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(90))
 def test_queue__random_changes__equals_the_model(seed: int) -> None:
     chance = Random(seed)
     both = Both(chance)
     acts, frequencies = zip(*ACTS, strict=True)
-    for act in chance.choices(acts, frequencies, k=150):
+    for act in chance.choices(acts, frequencies, k=100):
         act(both)
         if chance.random() < 0.5:
             both.check()
@@ -264,7 +264,7 @@ def test_queue__histories_of_these_tests__sets_wait_and_are_owed() -> None:
         chance = Random(seed)
         both = Both(chance)
         acts, frequencies = zip(*ACTS, strict=True)
-        for act in chance.choices(acts, frequencies, k=150):
+        for act in chance.choices(acts, frequencies, k=100):
             act(both)
             waiting += len(both.queue.waiting)
             owed += sum(map(both.queue.is_owed, both.queue.waiting))
