@@ -116,6 +116,11 @@ class QueueTree:
         return any(map(_has_maximum, (*self.by_path.values(), *self.vanished)))
 
     @cached_property
+    def has_maxima_of_systems(self) -> bool:
+        """Return whether any queue has a maximum of systems, of its own or for users and groups."""
+        return any(map(_has_maximum_of_systems, (*self.by_path.values(), *self.vanished)))
+
+    @cached_property
     def stopped(self) -> frozenset[str]:
         """Return the paths of the queues whose own state is stopped, without the queues below these."""
         return frozenset(path for path, queue in self.by_path.items() if queue.state == STOPPED)
@@ -166,6 +171,12 @@ def paths_upward(path: str) -> Iterator[str]:
     while path:
         yield path
         path = parent_of(path)
+
+
+def _has_maximum_of_systems(queue: Queue) -> bool:
+    in_template = None if queue.template is None else queue.template.max
+    given = queue.max, in_template, *(limit.max for limit in queue.limits)
+    return any(each is not None for each in given)
 
 
 def _has_maximum(queue: Queue) -> bool:

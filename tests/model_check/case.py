@@ -52,7 +52,7 @@ class CaseJob:
     """A job: a recipe set with a recipe for each want, submitted on behalf of the group or not.
 
     `after` is the number of the job whose end it awaits, in any final state. `bucket` is the limit of the
-    one bucket in which the set takes a place.
+    one bucket in which the set takes a place. `queue` is the path of its queue below root.
     """
 
     wants: tuple[RecipeWant, ...]
@@ -60,12 +60,14 @@ class CaseJob:
     for_group: bool = False
     after: int | None = None
     bucket: int | None = None
+    queue: str = "default"
 
     def __str__(self) -> str:
         text = " + ".join(f"{{{want}}}" for want in self.wants)
         whose = f" for {GROUP}" if self.for_group else ""
         whose += "" if self.after is None else f" after job {self.after}"
         whose += "" if self.bucket is None else f" in a bucket of {self.bucket}"
+        whose += "" if self.queue == "default" else f" in queue {self.queue}"
         return text + whose if self.priority == "Normal" else f"{text}{whose} ({self.priority})"
 
 
@@ -76,7 +78,8 @@ class LabCase:
     `maxima` are the maximum effective priorities by system, for all jobs except those of the group. With
     `max_overtaken` None, the default bound on overtakings holds, which small labs do not reach. The same is
     the bound for sets that wait for locks. A set that has waited `coefficient` ticks weighs 0; with None, no
-    time passes, and locks have no weight. `max_placed` is the first maximum of placed recipes.
+    time passes, and locks have no weight. `max_placed` is the first maximum of placed recipes. `queues` are
+    the maxima of queues: the path below root, the unit and the capacity.
     """
 
     systems: tuple[tuple[str, str, str], ...]
@@ -85,6 +88,7 @@ class LabCase:
     max_overtaken: int | None = None
     coefficient: int | None = None
     max_placed: int | None = None
+    queues: tuple[tuple[str, str, int], ...] = ()
 
     @property
     def has_locks(self) -> bool:
@@ -103,6 +107,7 @@ class LabCase:
         bound = "" if self.max_overtaken is None else f"; overtaken at most {self.max_overtaken} times"
         bound += "" if self.coefficient is None else f"; sets weigh 0 after {self.coefficient} ticks"
         bound += "" if self.max_placed is None else f"; at most {self.max_placed} placed recipes"
+        bound += "".join(f"; at most {most} {unit} in queue {path}" for path, unit, most in self.queues)
         return f"{systems}; {jobs}{bound}"
 
 
@@ -117,18 +122,26 @@ def case(
     max_overtaken: int | None = None,
     coefficient: int | None = None,
     max_placed: int | None = None,
+    queues: str = "",
 ) -> LabCase:
     """Return a case from text: `case("a@1 b@1^Low c@2:Manual", "ab b", "High: !c a~big", "Normal+: b")`.
 
     ! forces, ~ is a needed property, ^ the maximum effective priority, + a job for the group, which has none.
     "a%Xy" has an exclusive lock on x and a shared one on y, "a%*" the lock on the whole lab. "<0" is a
-    dependency on job 0, "#2" a place in a bucket of 2.
+    dependency on job 0, "#2" a place in a bucket of 2, "@k.x" the queue root.k.x. In `queues`, "k=2 k.x=1j"
+    are a maximum of two systems in root.k, and one of one job in root.k.x.
     """
     texts = [text.partition("^") for text in systems.split()]
     maxima = tuple((_system(text)[0], maximum) for text, _, maximum in texts if maximum)
     placed = tuple(_system(text) for text, _, _ in texts)
     wanted = tuple(_job(text) for text in jobs)
-    return LabCase(placed, wanted, maxima, max_overtaken, coefficient, max_placed)
+    limits = tuple(_maximum(*text.split("=")) for text in queues.split())
+    return LabCase(placed, wanted, maxima, max_overtaken, coefficient, max_placed, limits)
+
+
+def _maximum(path: str, number: str) -> tuple[str, str, int]:
+    unit = "jobs" if number.endswith("j") else "systems"
+    return path, unit, int(number.removesuffix("j"))
 
 
 def _system(text: str) -> tuple[str, str, str]:
@@ -139,11 +152,13 @@ def _system(text: str) -> tuple[str, str, str]:
 
 def _job(text: str) -> CaseJob:
     priority, _, rest = text.rpartition(":")
+    rest, _, queue = rest.partition("@")
     rest, _, bucket = rest.partition("#")
     wants, _, after = rest.partition("<")
     parsed = tuple(_want(want) for want in wants.split())
     numbers = [int(text) if text else None for text in (after, bucket)]
-    return CaseJob(parsed, priority.removesuffix("+") or "Normal", priority.endswith("+"), *numbers)
+    whose = priority.removesuffix("+") or "Normal", priority.endswith("+")
+    return CaseJob(parsed, *whose, *numbers, queue.strip() or "default")
 
 
 def _want(text: str) -> RecipeWant:

@@ -145,6 +145,11 @@ ROOM: tuple[tuple[str, LabCase], ...] = (
     ("break, repair", case("a b", "a b #1", "ab #1")),
     ("pause, resume", case("a b", "Normal+: a #1", "b #1")),
     ("complete", case("a b", "a #1", "b <0#1", "b #1")),
+    # Queues: the maximum of a leaf, of a parent alone, of jobs, and of a leaf and its parent together.
+    ("complete, raise", case("a b c", "a @x", "b @x", "High:c @x", queues="x=2")),
+    ("complete, break", case("a b c", "a @k.x", "b @k.y", "High:c @k.y", "c", queues="k=1")),
+    ("complete", case("a b", "a @x", "b @x", "ab @x", queues="x=1j")),
+    ("limit, unlimit, complete", case("a b c", "a b @k.x", "c @k.y", "b @k.x", queues="k=2 k.x=2")),
 )
 # Weights, which age by ticks, and room that is kept for sets that have waited long.
 TICKS: tuple[tuple[str, LabCase], ...] = (
@@ -159,6 +164,7 @@ TICKS: tuple[tuple[str, LabCase], ...] = (
     ("tick, lower", case("a b c", "a b", "c", "High:b", coefficient=1, max_placed=2)),
     ("tick, pause, resume", case("a b c", "Normal+: a b%X", "c%x", "b", coefficient=1, max_placed=2)),
     ("tick", case("a b c", "c", "a b c #1", "High:a #1", "b", coefficient=1, max_placed=3)),
+    ("tick, complete", case("a b c", "a @k.x", "b c @k.x", "c @k.y", coefficient=1, queues="k=2 k.x=2")),
 )
 RACING_FOR_LOCKS: tuple[tuple[str, LabCase], ...] = (
     ("complete", case("a b", "a%X", "b%X")),

@@ -43,6 +43,7 @@ class ModelWorld(World):
         # How often sets that wait for locks were overtaken, and the sets in a bucket with its limit.
         self.overtaken_for_locks: dict[int, int] = {}
         self.buckets: dict[int, int] = {}
+        self.queue_of: dict[int, str] = {}
         self.max_placed = case.max_placed
         if self._sections():
             self.configure(**self._sections())
@@ -95,7 +96,7 @@ class ModelWorld(World):
             [want.text for want in job.wants],
             1,
             job.priority,
-            submitted={"depends_on": on, "reasons": reasons},
+            submitted={"depends_on": on, "reasons": reasons, "queue": f"root.{job.queue}"},
             locks_of=[want.declared for want in job.wants],
             **whose,
         )
@@ -104,6 +105,7 @@ class ModelWorld(World):
         if awaited is not None:
             self.awaited[self.sets_of[number]] = awaited
 
+        self.queue_of[self.sets_of[number]] = job.queue
         if job.bucket is not None:
             self.buckets[self.sets_of[number]] = job.bucket
 
@@ -117,6 +119,8 @@ class ModelWorld(World):
             sections["weights"] = {"enabled": False}
         if self.max_placed is not None:
             sections["limits"] = {"placed_recipes": self.max_placed}
+        if self.case.queues:
+            sections["queues"] = _queue_section(self.case)
         return sections
 
     def limit(self, max_placed: int | None) -> None:
@@ -173,6 +177,23 @@ class ModelWorld(World):
         self.partition = held.partition
         for recorded in held.rows:
             self.feed(self.partition, recorded)
+
+
+def _queue_section(case: LabCase) -> dict[str, Any]:
+    """Return the tree of the queues of a case, at most two levels below root."""
+    children: dict[str, dict[str, Any]] = {}
+    for path in sorted({*(path for path, _, _ in case.queues), *(job.queue for job in case.jobs)}):
+        parent, _, leaf = path.partition(".")
+        above = children.setdefault(parent, {"name": parent})
+        if leaf:
+            above.setdefault("queues", []).append({"name": leaf})
+    for path, unit, capacity in case.queues:
+        parent, _, leaf = path.partition(".")
+        found = children[parent]
+        if leaf:
+            (found,) = (each for each in found["queues"] if each["name"] == leaf)
+        found["max" if unit == "systems" else "max_jobs"] = capacity
+    return {"queues": list(children.values())}
 
 
 class Unread:

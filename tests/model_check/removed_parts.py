@@ -219,6 +219,15 @@ PARTS: tuple[RemovedPart, ...] = (
     ),
     # Room comes free, and an idle system is taken.
     _row("configuration changed", case("a b", "a", "b"), "limit, unlimit"),
+    # The first set in a full queue ends or lets go; the other one waits for room, beside an idle system.
+    _row("recipe completed", case("a b", "a @x", "b @x", queues="x=1"), "complete", "completed in a queue"),
+    _row("recipe given up", case("a b", "a @k.x", "b @k.y", queues="k=1"), "complete", "given up in a queue"),
+    _row(
+        "recipe queued",
+        case("a b c@2", "a b @x", "b", "c @x", queues="x=1j"),
+        "break",
+        "let go in a queue",
+    ),
     _lock_row("recipe completed", case("a b", "a%X", "b%X"), "complete"),
     _lock_row("recipe given up", case("a b", "a%X", "b%X")),
     _lock_row("locks narrowed", case("a b", "a%X", "b%X"), "narrow"),

@@ -78,13 +78,13 @@ def some_lab_has_all(view: View, set_id: int, names: dict[int, frozenset[str]]) 
 
 def is_room_kept_from(view: View, set_id: int) -> bool:
     """Return whether room is kept for a set before this one, which has waited K ticks and needs more."""
-    if view.is_charged(set_id) or view.max_placed is None:
+    if view.is_charged(set_id):
         return False
     turn = view.room_turn(set_id)
     before = (each for each in view.sets if view.is_in_queue(each) and view.room_turn(each) < turn)
     return any(
         view.ages[each] >= view.weights.coefficient
-        and view.lacks_placed_only(each)
+        and view.lacks_only_systems(each, set_id)
         and some_lab_has_all(view, each, dict(view.usable))
         for each in before
     )

@@ -5,9 +5,11 @@ This module does not use `domain.scheduling`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
+from typing import NamedTuple
 
 from domain.contention.algebra import conflicts, merge
 from domain.contention.documents import stored_locks
@@ -28,6 +30,18 @@ UNPLACED = ("new", "queued", "assigned")
 PLACED = ("scheduled", "waiting", "installing", "running")
 
 
+SYSTEMS = "systems"
+
+
+class SetLimit(NamedTuple):
+    """A limit that counts the systems of sets, or the sets, that it is for."""
+
+    name: str
+    unit: str
+    capacity: int
+    counts: Callable[[int], bool]
+
+
 @dataclass
 class View:
     """The state; `viable` and `usable` are the systems of each recipe, `rank` its place in a line, low first.
@@ -38,8 +52,9 @@ class View:
 
     `locks_wanted` and `locks_held` are the declared locks of each recipe, and those that it holds, None
     before it has them. `overtaken_for_locks` is how often each set that waits for locks was overtaken.
-    `buckets` are the limits of the bucket of each set, `max_placed` the maximum of placed recipes. `ages` are
-    the ticks since the submission of each set, `sizes` the numbers of recipes, also of those that have ended.
+    `buckets` are the limits of the bucket of each set, `max_placed` the maximum of placed recipes. `queue_of`
+    is the queue of each set, `maxima` are those of the queues. `ages` are the ticks since the submission of
+    each set, `sizes` the numbers of recipes, also of those that have ended.
     """
 
     lab: Mapping[str, str]
@@ -63,6 +78,8 @@ class View:
     overtaken_for_locks: dict[int, int]
     buckets: Mapping[int, int]
     max_placed: int | None
+    queue_of: Mapping[int, str]
+    maxima: tuple[tuple[str, str, int], ...]
     ages: Mapping[int, int]
     weights: WeightSettings
 
@@ -163,23 +180,40 @@ class View:
 
     def has_room(self, set_id: int, *instead: int) -> bool:
         """Return whether a set has room; `instead` are sets that are charged before."""
-        return self.is_charged(set_id) or not any(self._lacks(set_id, *instead))
+        return self.is_charged(set_id) or not any(self._lacked(set_id, *instead))
 
-    def lacks_placed_only(self, set_id: int) -> bool:
-        """Return whether a set lacks only room for placed recipes, which would suffice without other sets."""
-        assert self.max_placed is not None, "there is a maximum"
-        return self._lacks(set_id) == (False, True) and self.sizes[set_id] <= self.max_placed
+    def lacks_only_systems(self, set_id: int, other: int) -> bool:
+        """Return whether a set lacks only room for systems, some of it under limits of another set.
 
-    def _lacks(self, set_id: int, *instead: int) -> tuple[bool, bool]:
-        """Return whether a set lacks room in its bucket, and room for placed recipes."""
-        charged = [each for each in self.sets if self.is_charged(each) or each in instead]
+        The room would suffice without other sets.
+        """
+        lacked, size = list(self._lacked(set_id)), self.sizes[set_id]
+        names = {limit.name for limit in self._limits(other)}
+        may_be_kept = all(limit.unit == SYSTEMS and size <= limit.capacity for limit in lacked)
+        return may_be_kept and any(limit.name in names for limit in lacked)
+
+    def _limits(self, set_id: int) -> Iterator[SetLimit]:
         bucket = self.buckets.get(set_id)
-        in_bucket = sum(self.buckets.get(each) == bucket for each in charged)
-        placed = sum(self.sizes[each] for each in (*charged, set_id))
-        return (
-            bucket is not None and in_bucket >= bucket,
-            self.max_placed is not None and placed > self.max_placed,
-        )
+        if bucket is not None:
+            yield SetLimit("bucket", "sets", bucket, lambda each: self.buckets.get(each) == bucket)
+        if self.max_placed is not None:
+            yield SetLimit("placed", SYSTEMS, self.max_placed, lambda _: True)
+        for path, unit, capacity in self.maxima:
+            is_in = partial(self._is_in, path)
+            if is_in(set_id):
+                yield SetLimit(f"{path} {unit}", unit, capacity, is_in)
+
+    def _is_in(self, path: str, set_id: int) -> bool:
+        return f"{self.queue_of[set_id]}.".startswith(f"{path}.")
+
+    def _lacked(self, set_id: int, *instead: int) -> Iterator[SetLimit]:
+        """Yield the limits under which a set lacks room."""
+        charged = [each for each in self.sets if self.is_charged(each) or each in instead]
+        for limit in self._limits(set_id):
+            counted = [each for each in charged if limit.counts(each)]
+            sizes = [self.sizes[each] if limit.unit == SYSTEMS else 1 for each in (*counted, set_id)]
+            if sum(sizes) > limit.capacity:
+                yield limit
 
     def is_in_queue(self, set_id: int) -> bool:
         is_queued = all(self.state[number] == "queued" for number in self.sets[set_id])
@@ -247,6 +281,8 @@ def view_of(world: ModelWorld) -> View:
         overtaken_for_locks=dict(world.overtaken_for_locks),
         buckets=world.buckets,
         max_placed=world.max_placed,
+        queue_of=world.queue_of,
+        maxima=world.case.queues,
         ages={set_id: world.age(set_id) for set_id in sets},
         weights=WeightSettings(is_enabled=world.has_weights, coefficient=world.coefficient),
         max_overtaken=MAX_OVERTAKEN if world.case.max_overtaken is None else world.case.max_overtaken,

@@ -135,7 +135,7 @@ class Rooms:
     @property
     def may_keep_room(self) -> bool:
         """Return whether some limit counts hosts, so that its room may be kept for a larger set."""
-        return self._max_placed is not None or self._tree.has_maxima
+        return self._max_placed is not None or self._tree.has_maxima_of_systems
 
     def _replace(self, before: RoomLimit, limit: RoomLimit) -> None:
         """Replace a limit in all classes and charges by one with another capacity."""
