@@ -12,6 +12,7 @@ from replay.audit import from_recorded
 from tests.domain.scheduling.contents import check_indexes
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import finish
+from tests.domain.scheduling.policies import everybody, user
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 
@@ -254,18 +255,19 @@ def test_larger_set__lacks_room_on_several_levels__the_room_of_all_is_kept(
 
 
 def test_room__kept_for_two_sets_under_two_limits__is_kept_from_all_behind_the_first(lab: World) -> None:
-    children = [{"name": "net", "max": 2}, {"name": "other"}]
-    queues(lab, {"name": "k", "max": 4, "queues": children})
+    # On e, eve comes before ada; the room of k is kept for the first set, that of net for the second.
+    lab.open_system("e", user("eve", "Normal"), everybody("Low"))
+    queues(lab, {"name": "k", "max": 4, "queues": [{"name": "net", "max": 2}, {"name": "other"}]})
     begin(lab, "a", "root.k.net")
     begin(lab, "b", "root.k.other")
     busy = begin(lab, "e")
     first = begin_set(lab, "cdf", "root.k.other")
-    low = begin(lab, "e", "root.k.net", priority="Normal")
+    between = begin(lab, "e", "root.k.net")
     second = begin_set(lab, "gh", "root.k.net")
     lab.now += K_TICKS
-    last = begin(lab, "e", "root.k.net", owner="eve", priority="Normal")
+    last = begin(lab, "e", "root.k.net", owner="eve")
     finish(lab, busy)
-    assert lab.states(*first, low, *second, last) == ["queued"] * 7
+    assert lab.states(*first, between, *second, last) == ["queued"] * 7
     assert_sound(list(from_recorded(lab.log)))
 
 
