@@ -71,12 +71,12 @@ FROM read.job_documents d JOIN read.jobs j
 WHERE d.job_id = %(job_id)s
 
 -- name: queues_with_jobs
--- The given queues of a partition that have unfinished jobs.
+-- The given queues of a partition that have unfinished jobs; not `root.default`, which is in no index.
 SELECT wanted.queue FROM unnest(%(queues)s::text[]) AS wanted (queue)
 WHERE EXISTS (
     SELECT FROM read.job_documents d
     JOIN read.jobs j ON j.job_id = d.job_id AND j.until_position = 9223372036854775807
-    WHERE d.partition = %(partition)s AND d.queue = wanted.queue
+    WHERE d.partition = %(partition)s AND d.queue = wanted.queue AND d.queue <> 'root.default'
       AND j.state = ANY (%(unfinished)s::text[]))
 
 -- name: recipe_set
@@ -135,15 +135,23 @@ SELECT recipe_id, locks, since AS submitted_at FROM read.recipe_details
 WHERE recipe_set_id = %(recipe_set_id)s AND host_recipe_id IS NULL ORDER BY recipe_id
 
 -- name: usage_of_queues
--- Systems in use, jobs with systems, and waiting hosts, by queue of a partition. Few recipes hold systems, so the first part
--- begins with the systems in use.
+-- Systems in use, jobs with systems, and waiting hosts, by queue of a partition. The first part begins with the systems,
+-- because few recipes hold one.
 SELECT queue, sum(used)::integer AS used, sum(jobs)::integer AS jobs, sum(waiting)::integer AS waiting
 FROM (
     SELECT j.queue, count(*) AS used, count(DISTINCT j.job_id) AS jobs, 0 AS waiting
-    FROM read.system_usage u
-    JOIN read.recipe_details d USING (recipe_id)
-    JOIN read.job_documents j USING (job_id)
-    WHERE u.since_position <= %(at)s AND u.until_position > %(at)s AND j.partition = %(partition)s
+    FROM (
+        SELECT fqdn FROM read.systems
+        WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+        UNION ALL
+        SELECT fqdn FROM read.systems
+        WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+    ) AS s
+    CROSS JOIN LATERAL (
+        SELECT i.recipe_id FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
+        ORDER BY i.since_position DESC LIMIT 1) AS u
+    JOIN read.recipe_details d ON d.recipe_id = u.recipe_id
+    JOIN read.job_documents j ON j.job_id = d.job_id AND j.partition = %(partition)s
     GROUP BY j.queue
     UNION ALL
     SELECT j.queue, 0, 0, count(*)

@@ -156,7 +156,12 @@ ORDER BY s.since_position DESC LIMIT %(limit)s
 
 -- name: count_systems
 -- The number of systems of some labs.
-SELECT count(*)::integer AS systems FROM read.systems
-WHERE since_position <= %(at)s AND until_position > %(at)s
-  AND (%(labs)s::text[] IS NULL OR lab_controller = ANY (%(labs)s::text[]))
+SELECT count(*)::integer AS systems FROM (
+    SELECT lab_controller FROM read.systems
+    WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT lab_controller FROM read.systems
+    WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+) AS there
+WHERE (%(labs)s::text[] IS NULL OR lab_controller = ANY (%(labs)s::text[]))
   AND (%(other_labs)s::text[] IS NULL OR lab_controller <> ALL (%(other_labs)s::text[]))

@@ -16,6 +16,7 @@ import projections
 from domain.directory.events import DistroTreeRemoved, PoolRegistered
 from domain.lab_commands.events import CommandCompleted, CommandRunning
 from domain.recipe import events as recipe_events
+from domain.recipe.lifecycle import UNFINISHED
 from domain.roll_up import RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
@@ -68,6 +69,12 @@ def queries(at: int, moment: datetime) -> Queries:
         "systems of a lab": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "lab_controller": "lab-1"}),
         "systems in a pool": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "pool": "big"}),
         "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
+        "queues with jobs": (
+            "queues_with_jobs",
+            {"partition": 1, "queues": ["root.a", "root.b"], "unfinished": list(UNFINISHED)},
+        ),
+        "usage of queues": ("usage_of_queues", {"partition": 1}),
+        "count of systems": ("count_systems", ANY_LAB),
         "lab controller": ("document", {"kind": "lab-controller", "name": "lab-1"}),
         "recipe": ("recipe", recipe),
         "declaring sets": ("declaring_sets", {"recipe_set_ids": list(range(1, 40))}),
