@@ -113,7 +113,7 @@ CASES = [
     *(Call("filter test idle"), Call("filter delete idle"), Call("partition configuration")),
     *(Call("partition apply - --dry-run", given="{}"), Call("operations")),
     *(Call("partition apply -", given="limits: {placed_recipes: 90}"), Call("partition apply -", given="{}")),
-    *(Call("partition configurations"), Call("queues"), Call("queues root.default")),
+    *(Call("partition configurations"), Call("partition diff 3 4"), Call("queues root.default")),
     *(Call("partition drain"), Call("partition start"), Call("partition stop default")),
     *(Call("partition start"), Call("partitions"), Call("partition put spare"), Call("queues")),
     *(Call("partition show spare"), Call("partition drain spare"), Call("partition remove spare")),
