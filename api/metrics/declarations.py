@@ -14,7 +14,7 @@ from typing import Final
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.recipe.lifecycle import UNFINISHED
 from domain.scheduling.admitting.admission import DEPENDENCY, JOB_FILTER, QUEUE_STATE
-from domain.scheduling.admitting.rooms import PLACED_RECIPES, QUEUE_ROW, RATE_LIMITED_ROW
+from domain.scheduling.admitting.room_limits import PLACED_RECIPES, QUEUE_ROW, RATE_LIMITED_ROW
 from domain.scheduling.decisions.timers import Findings
 from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.triggers import ORDER, TIMER

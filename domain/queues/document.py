@@ -17,7 +17,7 @@ users and groups, because it has the directory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from domain.document_checks import fields_of, items_of, name, one_of, quoted, read_value, truth, whole
 from domain.intake_states import ACTIVE, STATES
@@ -37,6 +37,7 @@ from domain.queues.tree import (
     QueueTree,
     Template,
 )
+from domain.queues.tree_checks import check_tree
 from domain.requirements.findings import Path, Report
 
 MAX_DEPTH: Final = 20
@@ -74,8 +75,7 @@ def tree_from_json(document: Any, path: Path, report: Report) -> QueueTree:
     has_default = any(_name_of(child) == _DEFAULT_NAME for child in _list_of(given.get("queues")))
     reader = _Reader(report, 0 if has_default else 1)
     root = reader.queue(ROOT, given, path, 1)
-    _require_within(root, None, path, report)
-    _require_supported(root, path, report)
+    check_tree(root, path, report)
     if "submit" not in given:
         root = root._replace(submit=EVERYBODY_MAY_SUBMIT)
     if all(child.path != DEFAULT_QUEUE for child in root.children):
@@ -211,50 +211,6 @@ class _Reader:
             return default
         found = read_value(read, given[field], (*path, field), self._report)
         return default if found is None else found
-
-
-def _require_supported(queue: Queue | Template, path: Path, report: Report) -> None:
-    """Report properties that the scheduler does not use yet."""
-    if queue.order != FIFO:
-        report((*path, "order"), f"must be {FIFO}: {queue.order} is not supported yet")
-    if isinstance(queue, Template):
-        return
-    for field in ("priority_offset", "fence"):
-        if getattr(queue, field):
-            report((*path, field), "must have its default: other values are not supported yet")
-    if queue.template is not None:
-        _require_supported(queue.template, (*path, "template"), report)
-    for index, child in enumerate(queue.children):
-        _require_supported(child, (*path, "queues", index), report)
-
-
-class _Maximum(NamedTuple):
-    """The lowest maximum of the queues above, and the path of its queue."""
-
-    systems: int
-    path: str
-
-
-def _require_within(queue: Queue, above: _Maximum | None, path: Path, report: Report) -> int:
-    """Report a max or guarantee that exceeds that of a queue above, and return the guarantee of the queue.
-
-    A queue without a guarantee of its own guarantees what the queues below it have together.
-    """
-    if queue.max is not None and above is not None and queue.max > above.systems:
-        report((*path, "max"), f"must be at most the max of {above.path}, {above.systems}")
-    own = above if queue.max is None else _Maximum(queue.max, queue.path)
-    if own is not None and (queue.guaranteed or 0) > own.systems:
-        report((*path, "guaranteed"), f"must be at most the max of {own.path}, {own.systems}")
-    if queue.template is not None:
-        _require_within(Queue("", *queue.template[:2]), own, (*path, "template"), report)
-    guaranteed = sum(
-        _require_within(child, own, (*path, "queues", index), report)
-        for index, child in enumerate(queue.children)
-    )
-    if queue.guaranteed is not None and guaranteed > queue.guaranteed:
-        reason = "the guaranteed systems of the queues below together"
-        report((*path, "guaranteed"), f"must be at least {guaranteed}, {reason}")
-    return guaranteed if queue.guaranteed is None else queue.guaranteed
 
 
 def _or_none(least: int) -> Callable[[Any], int | None]:

@@ -13,7 +13,8 @@ from domain.access.submit_rights import SubmitRights, Submitter
 from domain.events import Recorded
 from domain.priority import Priority
 from domain.scheduling.admitting.admission import Admission
-from domain.scheduling.admitting.rooms import NO_NEEDS, Rooms
+from domain.scheduling.admitting.room_limits import NO_NEEDS
+from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.decisions import choice, new_job, pending_system, wake_up_grants
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.supply.availability import Availability

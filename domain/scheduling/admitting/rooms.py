@@ -10,71 +10,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 from domain.admission.configuration import LimitSection
 from domain.admission.job_filters import RATE_LIMITED, JobFilter
 from domain.admission.reason_limits import buckets
-from domain.queues.limits import JOBS, QueueMaximum, maxima_of
+from domain.queues.limits import JOBS, maxima_of
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree
 from domain.recipe_set.state import RecipeSet
-
-JOB_FILTER: Final = "job filter"
-BUCKET: Final = "bucket"
-PLACED: Final = "placed recipes"
-QUEUE: Final = "queue"
-QUEUE_JOBS: Final = "jobs of queue"
-
-COUNTING_HOSTS: Final = (PLACED, QUEUE)
-"""The kinds of limits that count the hosts of a set. All others count a set or job once."""
-
-RATE_LIMITED_ROW: Final = "rate-limit"
-PLACED_RECIPES: Final = "placed-recipes"
-QUEUE_ROW: Final = "queue"
-ROWS_BY_KIND: Final = {
-    JOB_FILTER: RATE_LIMITED_ROW,
-    BUCKET: RATE_LIMITED_ROW,
-    PLACED: PLACED_RECIPES,
-    QUEUE: QUEUE_ROW,
-    QUEUE_JOBS: QUEUE_ROW,
-}
-"""The rows of admission by kind of limit."""
-
-
-class RoomLimit(NamedTuple):
-    """A limit: of a job filter, a bucket (`name` is its label), placed recipes, or a maximum of a queue."""
-
-    kind: str
-    name: str
-    capacity: int
-
-    def __str__(self) -> str:
-        if self.kind in (QUEUE, QUEUE_JOBS):
-            return self.name
-        return f"{self.kind} {self.name} ({self.capacity})" if self.name else f"{self.kind} ({self.capacity})"
-
-
-Needs = tuple[tuple[RoomLimit, int], ...]
-"""The charges of a set, or of its job, under each of its limits."""
-
-
-class SetNeeds(NamedTuple):
-    """The needs of a set, and those of its job under maxima of jobs, which are charged once for all sets."""
-
-    of_set: Needs = ()
-    of_job: Needs = ()
-
-
-NO_NEEDS: Final = SetNeeds()
-
-
-def _of_placed(max_placed: int) -> RoomLimit:
-    return RoomLimit(PLACED, "", max_placed)
-
-
-def _of_queue(kind: str, maximum: QueueMaximum) -> RoomLimit:
-    return RoomLimit(kind, str(maximum), maximum.capacity)
-
+from domain.scheduling.admitting.room_limits import (
+    BUCKET,
+    JOB_FILTER,
+    QUEUE,
+    QUEUE_JOBS,
+    Needs,
+    RoomLimit,
+    SetNeeds,
+    of_placed,
+    of_queue,
+)
 
 _NO_MAXIMA: Final = ((), ())
 
@@ -91,7 +45,7 @@ class _Class:
     sets: int = 0
 
 
-Submission = tuple[str, str, str | None]
+MaximaKey = tuple[str, str, str | None]
 """The queue, the owner and the group of a job, which determine its maxima in queues."""
 
 
@@ -109,7 +63,7 @@ class Rooms:
         self.version = 0
         self._max_placed: int | None = None
         self._tree: QueueTree = WITHOUT_CONFIGURATION
-        self._maxima: dict[Submission, tuple[tuple[RoomLimit, ...], Needs]] = {}
+        self._maxima: dict[MaximaKey, tuple[tuple[RoomLimit, ...], Needs]] = {}
         self.used: dict[RoomLimit, int] = {}
         self._numbers: dict[Needs, int] = {(): UNLIMITED}
         self._classes: dict[int, _Class] = {}
@@ -128,7 +82,7 @@ class Rooms:
         self._max_placed, self._tree = after, tree
         self._maxima.clear()
         if before is not None and after is not None and before != after:
-            self._replace(_of_placed(before), _of_placed(after))
+            self._replace(of_placed(before), of_placed(after))
         is_changed = not is_same_tree and (had_maxima or tree.has_maxima)
         return is_changed or (before is None) != (after is None)
 
@@ -172,7 +126,7 @@ class Rooms:
             for limit, label in buckets(recipe_set.submitted.reasons):
                 found += [(RoomLimit(BUCKET, label, limit), 1)]
         if self._max_placed is not None:
-            found.append((_of_placed(self._max_placed), host_count))
+            found.append((of_placed(self._max_placed), host_count))
         if not self._tree.has_maxima:
             return SetNeeds(tuple(found))
         of_systems, of_jobs = self._maxima_of(recipe_set)
@@ -186,8 +140,8 @@ class Rooms:
         found = self._maxima.get(key)
         if found is None:
             maxima = maxima_of(self._tree, *key)
-            of_systems = tuple(_of_queue(QUEUE, each) for each in maxima if each.unit != JOBS)
-            of_jobs = tuple((_of_queue(QUEUE_JOBS, each), 1) for each in maxima if each.unit == JOBS)
+            of_systems = tuple(of_queue(QUEUE, each) for each in maxima if each.unit != JOBS)
+            of_jobs = tuple((of_queue(QUEUE_JOBS, each), 1) for each in maxima if each.unit == JOBS)
             found = self._maxima[key] = of_systems, of_jobs
         return found
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from domain.contention.weights import ticks
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.rooms import COUNTING_HOSTS, ROWS_BY_KIND, Needs, RoomLimit, Rooms
+from domain.scheduling.admitting.room_limits import COUNTING_HOSTS, ROWS_BY_KIND, Needs, RoomLimit
+from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe

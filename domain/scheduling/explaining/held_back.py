@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.rooms import ROWS_BY_KIND
+from domain.scheduling.admitting.room_limits import ROWS_BY_KIND
 from domain.scheduling.decisions.room_order import lacks
 from domain.scheduling.demand.lines import OWED, QUEUED, room_line
 from domain.scheduling.world.partition import Partition

@@ -15,7 +15,8 @@ from domain.directory.state import document_after
 from domain.queues.tree import QueueTree
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import HeldBack
-from domain.scheduling.admitting.rooms import Needs, Rooms
+from domain.scheduling.admitting.room_limits import Needs
+from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.supply.reasons import NO_ROOM
 from domain.scheduling.world.partition import Partition
 

@@ -10,7 +10,8 @@ from domain.queues.tree import QueueTree
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import Admission, HeldBack
-from domain.scheduling.admitting.rooms import Rooms, SetNeeds
+from domain.scheduling.admitting.room_limits import SetNeeds
+from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.sets.host_index import HostIndex
 from domain.scheduling.sets.set_classes import SetClasses
 from domain.scheduling.sets.set_states import FREE, SetStates

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from domain.admission.job_filters import JobFilter
 from domain.recipe_set.state import RecipeSet
-from domain.scheduling.admitting.rooms import NO_NEEDS, UNLIMITED, Needs, Rooms, SetNeeds
+from domain.scheduling.admitting.room_limits import NO_NEEDS, Needs, SetNeeds
+from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
 from domain.scheduling.sets.set_states import SetStates
 
 

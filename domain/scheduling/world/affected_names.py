@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.events import Event
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.rooms import COUNTING_HOSTS
+from domain.scheduling.admitting.room_limits import COUNTING_HOSTS
 from domain.system.usage import is_automated
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Final
 
 from domain.recipe.lifecycle import PLACED
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.rooms import Needs, RoomLimit
+from domain.scheduling.admitting.room_limits import Needs, RoomLimit
 from domain.scheduling.sets.recipe_sets import RecipeSets
 from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System

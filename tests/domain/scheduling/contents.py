@@ -18,7 +18,8 @@ from domain.access.submit_rights import Submitter
 from domain.contention.algebra import conflicts
 from domain.contention.weights import static_weight, worst_cells
 from domain.recipe.lifecycle import PLACED, UNPLACED
-from domain.scheduling.admitting.rooms import NO_NEEDS, UNLIMITED, Rooms
+from domain.scheduling.admitting.room_limits import NO_NEEDS
+from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
 from domain.scheduling.decisions.room_order import lacks
