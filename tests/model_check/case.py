@@ -107,7 +107,9 @@ class LabCase:
         bound = "" if self.max_overtaken is None else f"; overtaken at most {self.max_overtaken} times"
         bound += "" if self.coefficient is None else f"; sets weigh 0 after {self.coefficient} ticks"
         bound += "" if self.max_placed is None else f"; at most {self.max_placed} placed recipes"
-        bound += "".join(f"; at most {capacity} {unit} in queue {path}" for path, unit, capacity in self.queues)
+        bound += "".join(
+            f"; at most {capacity} {unit} in queue {path}" for path, unit, capacity in self.queues
+        )
         return f"{systems}; {jobs}{bound}"
 
 

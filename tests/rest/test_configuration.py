@@ -268,15 +268,18 @@ def test_configuration__put_or_tried__says_which_queues_change(client: httpx.Cli
 def test_configuration__dry_run_of_queues__shows_the_sets_that_it_holds_back(
     client: httpx.Client, machines: Callable[..., str]
 ) -> None:
-    held = submit(client, recipe_for(machines(condition="Manual")))
+    # A queue of its own, because other tests may leave systems in use.
+    client.put(PATH, json={"queues": {"queues": [{"name": "own"}]}}).raise_for_status()
+    held = submit(client, recipe_for(machines(condition="Manual")), queue="own")
 
-    def tried(queue: dict[str, Any]) -> tuple[int, list[str]]:
-        document = {"queues": {"queues": [{"name": "default", **queue}]}}
+    def tried(queue: dict[str, Any]) -> list[str]:
+        document = {"queues": {"queues": [{"name": "own", **queue}]}}
         effects = client.put(PATH, json=document, params={"dry_run": True}).json()["effects"]
         rows = [row for row in effects["recipe_sets"] if row["job_id"] == held["job_id"]]
-        return effects["held_back"], [row["after"]["reason"] for row in rows]
+        assert effects["held_back"] == len(rows)
+        return [row["after"]["reason"] for row in rows]
 
-    assert tried({"max": 0}) == (1, ["no room under a limit: max 0 systems in queue root.default"])
-    assert tried({"state": "stopped"}) == (1, ["held back by the stopped queue root.default"])
-    assert tried({"max": 1}) == (0, [])
+    assert tried({"max": 0}) == ["no room under a limit: max 0 systems in queue root.own"]
+    assert tried({"state": "stopped"}) == ["held back by the stopped queue root.own"]
+    assert tried({"max": 1}) == []
     cancel_set(client, held)
