@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.access.policy import policy_form, policy_of
 from domain.directory import events as directory_events
-from domain.directory.state import document_after
+from domain.directory.documents import document_after
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
 from domain.system.state import Loan, Reservation, System, evolve

@@ -55,7 +55,7 @@ async def _choose(
     parts: JobParts, specs: Sequence[JobSpec], partition: PartitionIdentity, submitter: str
 ) -> list[QueueOfJob]:
     queues = partition_queues(parts.feed.directory, partition.name)
-    jobs = [_queued_job(parts, spec, submitter) for spec in specs]
+    jobs = [_submitted_job(parts, spec, submitter) for spec in specs]
     existing = await _existing(parts, queues, partition, jobs)
     places = [choose_queue(queues.tree, queues.rules, job, existing) for job in jobs]
     faults = [
@@ -68,7 +68,7 @@ async def _choose(
     return [_queue_of(job, found) for job, found in zip(jobs, places, strict=True)]
 
 
-def _queued_job(parts: JobParts, spec: JobSpec, submitter: str) -> SubmittedJob:
+def _submitted_job(parts: JobParts, spec: JobSpec, submitter: str) -> SubmittedJob:
     owner = spec.owner or submitter
     tags = {"product": spec.product or "", "retention_tag": spec.retention_tag}
     is_member = partial(is_in_group, parts.feed.directory, owner)

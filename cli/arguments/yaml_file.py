@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import IO, TYPE_CHECKING, Any
 
-from domain.errors import Fault, Unreadable
+from api.intake.json_text import parse_json
+from domain.errors import Fault, FaultyInput, Unreadable
 
 if TYPE_CHECKING:
     import yaml
@@ -24,17 +24,9 @@ def read_document(file: IO[bytes]) -> dict[str, Any]:
 
 def _json(name: str, content: bytes) -> Any:
     try:
-        return json.loads(content, object_pairs_hook=lambda pairs: _object(name, pairs))
-    except ValueError as error:
-        raise Unreadable([Fault(name, f"is not JSON: {error}")]) from None
-
-
-def _object(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise Unreadable([Fault(name, f'"{key}" occurs twice in an object')])
-    return dict(pairs)
+        return parse_json(content)
+    except FaultyInput as error:
+        raise Unreadable(Fault(f"{name}, {fault.where}", fault.message) for fault in error.faults) from None
 
 
 def _yaml(name: str, content: bytes) -> Any:
@@ -42,11 +34,12 @@ def _yaml(name: str, content: bytes) -> Any:
     import yaml
 
     try:
-        node = yaml.compose(content, Loader=yaml.SafeLoader)
+        loader = yaml.SafeLoader(content)
+        node = loader.get_single_node()
         for line, key in _repeated_keys(node):
             raise Unreadable([Fault(f"{name}, line {line}", f'"{key}" occurs twice')])
         # A file of comments alone has no content.
-        return {} if node is None else yaml.safe_load(content)
+        return {} if node is None else loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = name if mark is None else f"{name}, line {mark.line + 1}"

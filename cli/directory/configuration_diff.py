@@ -33,7 +33,7 @@ def settings(document: Document) -> Iterator[tuple[str, str]]:
         if name == "queues" and isinstance(value, Mapping):
             yield from _queues(value, "root")
         elif name == "placement":
-            yield name, ", ".join(map(_rule_text, value))
+            yield name, "; ".join(map(_rule_text, value))
         else:
             yield from _values(name, value)
 
@@ -67,5 +67,11 @@ def _rule_text(rule: Document) -> str:
     """Return a placement rule as text, such as `user below root.people, may create`."""
     below = f" below {_rule_text(rule['parent'])}" if "parent" in rule else ""
     creates = ", may create" if rule.get("create") else ""
-    restricted = ", only for some users" if "filter" in rule else ""
-    return f"{rule.get('value', rule['rule'])}{below}{creates}{restricted}"
+    return f"{rule.get('value', rule['rule'])}{below}{creates}{_filter_text(rule.get('filter', {}))}"
+
+
+def _filter_text(of_rule: Document) -> str:
+    """Return the filter of a rule as text, such as `, not for ada, group qa`; nothing without a filter."""
+    who = [*of_rule.get("users", ()), *(f"group {name}" for name in of_rule.get("groups", ()))]
+    wording = "for" if of_rule.get("allow", True) else "not for"
+    return f", {wording} {', '.join(who)}" if who else ""

@@ -11,6 +11,7 @@ from cli.directory.partitions import of_partition
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
+from domain.errors import Unknown, display_name
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -50,14 +51,14 @@ def queues(client: Client, output: Output, queue: str | None, name: str, as_of: 
     are the systems that recipes hold, `jobs` the jobs with systems, both with their maximum. `waiting` are
     the recipes without a system. `share` is the number of used systems for each guaranteed one.
     """
-    path = client.path("partitions", name, "queues")
-    if queue is not None:
-        # An unknown queue is an error that names it.
-        client.get(client.path("partitions", name, "queues", queue), as_of=as_of)
-    document = client.get(path, as_of=as_of)
+    document = client.get(client.path("partitions", name, "queues"), as_of=as_of)
     note_moment(client, output, as_of, document)
     if queue is not None:
         document["queues"] = [row for row in document["queues"] if _is_in(row["path"], queue)]
+        if not document["queues"]:
+            raise Unknown(
+                display_name("queue", queue), f"{display_name('partition', name)} has no such queue"
+            )
     output.rows(document, "queues", COLUMNS, empty="There is no queue.")
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from domain.directory import events as directory_events
+from domain.directory.documents import document_after
 from domain.directory.roles import ROLES, SUBMITTER
-from domain.directory.state import Directory, DirectoryEntry, document_after
+from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, unknown_name
 from domain.events import Event
 from domain.system.failures import BROKEN_AFTER

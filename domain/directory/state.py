@@ -13,16 +13,14 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.directory.credentials import Credentials
+from domain.directory.documents import Document, document_after
 from domain.directory.membership import FormerMembers, PoolSystems
 from domain.directory.name_index import NameIndex
 from domain.directory.roles import ROLES, SUBMITTER
-from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
+from domain.events import TOPICS, Event, Recorded, split_subject
 from domain.partition_numbers import DEFAULT_NUMBER, DEFAULT_PARTITION
-from domain.queues.vanished import vanished_after
 from domain.system.events import SystemInventoryChanged, SystemLabControllerChanged, SystemRegistered
 from domain.system.failures import BROKEN_AFTER
-
-Document = Mapping[str, Any]
 
 FOLDED_EVENTS: tuple[type[Event], ...] = tuple(
     event
@@ -38,13 +36,6 @@ FOLDED_EVENTS: tuple[type[Event], ...] = tuple(
     )
 )
 
-# Events of an entry that do not change its document.
-_OUTSIDE_DOCUMENT = (
-    directory_events.PoolSystemAdded,
-    directory_events.PoolSystemRemoved,
-    directory_events.UserPasswordSet,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
@@ -54,52 +45,6 @@ class DirectoryEntry:
     document: Document
     since: int
     removed: bool = False
-
-
-def document_after(document: Document, event: Event) -> Document:
-    if isinstance(event, directory_events.LabControllerEnabled | directory_events.LabControllerDisabled):
-        return {**document, "enabled": isinstance(event, directory_events.LabControllerEnabled)}
-    if isinstance(event, directory_events.PoolAccessPolicyChanged):
-        return {**document, "access_policy": event.entries}
-    if isinstance(event, _OUTSIDE_DOCUMENT):
-        return document
-    if isinstance(event, directory_events.REMOVED):
-        return {}
-    if isinstance(event, directory_events.LabControllerRegistered):
-        never_heard = {"never_heard": True} if event.silent else {}
-        return {**document, **shown_of(event), **never_heard}
-    if isinstance(event, directory_events.LabControllerPartitionChanged):
-        return {**document, "partition": event.partition}
-    if isinstance(event, directory_events.LabControllerSilent | directory_events.LabControllerHeard):
-        heard = {name: value for name, value in document.items() if name != "never_heard"}
-        return {**heard, "silent": isinstance(event, directory_events.LabControllerSilent)}
-    if isinstance(event, directory_events.DistroTreeRegistered):
-        return shown_of(event)
-    if isinstance(event, directory_events.TokenRevoked):
-        return {**document, "revoked": True}
-    return _partition_after(document, event) or {**document, **shown_of(event)}
-
-
-def _partition_after(document: Document, event: Event) -> Document | None:
-    """Return the document of a partition after a change of its rules, None for any other event."""
-    if isinstance(event, directory_events.PartitionConfigured):
-        return _configured(document, event)
-    if isinstance(event, directory_events.PartitionJobFilterPut):
-        return {**document, "job_filters": {**document.get("job_filters", {}), event.name: event.document}}
-    if isinstance(event, directory_events.PartitionJobFilterRemoved):
-        filters = document.get("job_filters", {})
-        others = {name: form for name, form in filters.items() if name != event.name}
-        return {**document, "job_filters": others}
-    return None
-
-
-def _configured(document: Document, event: directory_events.PartitionConfigured) -> Document:
-    """Return the document of a partition with a new configuration, and with the queues that vanish."""
-    before = document.get("configuration", {}).get("queues", {})
-    after = event.configuration.get("queues", {})
-    vanished = vanished_after(document.get("vanished_queues", []), before, after)
-    others = {field: value for field, value in document.items() if field != "vanished_queues"}
-    return {**others, **shown_of(event), **({"vanished_queues": vanished} if vanished else {})}
 
 
 def people_of(group: Document) -> tuple[str, ...]:

@@ -11,13 +11,13 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from domain.directory import events as directory_events
+from domain.directory.documents import document_after
 from domain.directory.events import (
     LabControllerDisabled,
     LabControllerEnabled,
     PoolRegistered,
     PoolSystemAdded,
 )
-from domain.directory.state import document_after
 from domain.events import Event, from_data
 from domain.system import events as system_events
 from projections.intervals import NEVER, OPEN_UNTIL

@@ -54,7 +54,8 @@ class Rooms:
 
     `charged` has the needs of each set that holds systems or has started, `charged_jobs` those of their jobs,
     `used` the sums by limit. The sets with equal needs are a class with a number; `open` are the classes that
-    have room, in ascending order. `version` rises when a class gains or loses room under one of its limits.
+    have room, in ascending order; `last_number` is that of the newest class. `version` rises when a class
+    gains or loses room under one of its limits.
     """
 
     def __init__(self) -> None:
@@ -67,7 +68,7 @@ class Rooms:
         self.used: dict[RoomLimit, int] = {}
         self._numbers: dict[Needs, int] = {(): UNLIMITED}
         self._classes: dict[int, _Class] = {}
-        self._last_number = UNLIMITED
+        self.last_number = UNLIMITED
         self._open: dict[int, None] = {}
         # The classes that need room under a limit, by the number that they need.
         self._under: dict[RoomLimit, dict[int, dict[int, None]]] = {}
@@ -154,8 +155,8 @@ class Rooms:
         return number
 
     def _begin(self, needs: Needs) -> int:
-        self._last_number += 1
-        number = self._numbers[needs] = self._last_number
+        self.last_number += 1
+        number = self._numbers[needs] = self.last_number
         self._classes[number] = _Class(needs)
         for limit, count in needs:
             self._under.setdefault(limit, {}).setdefault(count, {})[number] = None

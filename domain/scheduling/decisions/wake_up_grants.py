@@ -99,7 +99,7 @@ class WakeUpGrants:
     def _form_groups(self) -> None:
         """Form the groups of idle systems, with the lines of all classes that have room now."""
         self._groups = list(_groups(self._partition, union(wake.systems for wake in self._wakes)))
-        self._open = frozenset(self._partition.sets.rooms.open)
+        self._last_class = self._partition.sets.rooms.last_number
 
     def next(self) -> NextGrant | None:
         """Return the next grant, which has not happened yet; None if no recipe takes a system."""
@@ -144,7 +144,7 @@ class WakeUpGrants:
         overtaken may be owed now. What a grant changes in weights and rooms has versions. The other sets of a
         job that is charged from now on may be in a new class, whose lines no group has.
         """
-        if not self._open.issuperset(self._partition.sets.rooms.open):
+        if self._last_class != self._partition.sets.rooms.last_number:
             self._form_groups()
             return
         is_alone = self._partition.sets.is_single(granted.host.recipe_set_id) and overtook is None

@@ -9,9 +9,9 @@ from domain.admission.configuration import Configuration, LimitSection, configur
 from domain.admission.dependencies import Effect
 from domain.admission.job_filters import JobFilter, JobFilters
 from domain.admission.predicates import matcher
+from domain.directory.documents import document_after
 from domain.directory.events import PartitionConfigured
 from domain.directory.partition_queues import queue_tree_of
-from domain.directory.state import document_after
 from domain.queues.tree import QueueTree
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import HeldBack
@@ -114,9 +114,9 @@ def _held_back(partition: Partition, rules: _Rules, placed: frozenset[int]) -> d
         rooms.charge(number, needs.of_set)
         rooms.charge_job(sets[number].job_id, needs.of_job)
     found: dict[int, HeldBack] = {}
-    admission.put_job_filters(rules.job_filters)
-    admission.put_queues(rules.tree)
     try:
+        admission.put_job_filters(rules.job_filters)
+        admission.put_queues(rules.tree)
         for number, recipe_set in sets.items():
             if number not in placed:
                 applying = admission.applying(recipe_set)

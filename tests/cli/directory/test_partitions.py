@@ -83,10 +83,10 @@ def test_configuration__dry_run__says_what_would_happen(
     ("text", "message"),
     [
         ("[]", "configuration.yaml: must be an object"),
-        ("{", "configuration.yaml: is not JSON"),
+        ("{", "configuration.yaml, line 1, column 2: is not JSON"),
         ("order: [", "configuration.yaml, line 1: is not YAML: expected the node content"),
         ("limits: {}\nqueues:\n  max: 1\n  max: 2\n", 'configuration.yaml, line 4: "max" occurs twice'),
-        ('{"order": {}, "order": {}}', 'configuration.yaml: "order" occurs twice in an object'),
+        ('{"order": {},\n "order": {}}', 'configuration.yaml, line 2: "order" occurs twice in one object'),
     ],
 )
 def test_configuration__file_of_another_form__is_refused(
@@ -180,16 +180,22 @@ def test_diff__of_two_versions__has_each_setting_that_differs(server: LoopbackSe
         },
         "placement": [
             {"rule": "user", "create": True, "parent": {"rule": "fixed", "value": "root.a"}},
-            {"rule": "provided"},
+            {
+                "rule": "tag",
+                "value": "product",
+                "filter": {"users": ["eve"], "groups": ["qa"], "allow": False},
+            },
+            {"rule": "provided", "filter": {"users": ["ada"]}},
         ],
     }
+    after_rules = "user below root.a, may create; product, not for eve, group qa; provided, for ada"
     for version, document in ((3, old), (5, new)):
         answer = {"version": version, "actor": "ada", "recorded_at": "2026-11-27T00:00:00Z", **document}
         server.on("GET", f"/partitions/default/configurations/{version}", Answer({"position": 9, **answer}))
     shown = run("partition", "diff", "3", "5", "--json").stdout
     assert [tuple(row.values()) for row in json.loads(shown)["differences"]] == [
         ("limits.placed_recipes", "3", "none"),
-        ("placement", "provided", "user below root.a, may create, provided"),
+        ("placement", "provided", after_rules),
         ("queue root.a", "none", "there"),
         ("queue root.a: limits", "none", "user=* max=2"),
         ("queue root.default: max", "none", "5"),

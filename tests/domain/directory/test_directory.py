@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from domain.directory import events as directory_events
+from domain.directory.documents import document_after
 from domain.directory.events import (
     LabControllerDisabled,
     LabControllerHeard,
@@ -15,7 +16,7 @@ from domain.directory.events import (
     LabControllerSilent,
 )
 from domain.directory.passwords import faults_of
-from domain.directory.state import Directory, document_after
+from domain.directory.state import Directory
 from domain.events import Event
 from domain.recipe.events import RecipeCompleted
 from domain.system.events import SystemInventoryChanged, SystemRegistered
