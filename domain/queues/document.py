@@ -10,7 +10,7 @@
 The section has the properties of `root`, but for `max`, which is the number of systems. Without `submit`,
 everybody may submit to root. A document that names no queue `default` has this leaf all the same. A queue
 with queues below it or with a template is a parent; a template needs the field `queues`, which may be empty.
-The fields `order`, `priority_offset` and `fence` have only their defaults yet. The caller checks the names of
+The caller checks the names of
 users and groups, because it has the directory.
 """
 
@@ -27,6 +27,7 @@ from domain.queues.tree import (
     EVERYBODY_MAY_SUBMIT,
     FIFO,
     GROUP,
+    MAX_NUMBER,
     ORDERS_OF_LEAVES,
     ORDERS_OF_PARENTS,
     ROOT,
@@ -42,7 +43,6 @@ from domain.requirements.findings import Path, Report
 
 MAX_DEPTH: Final = 20
 MAX_QUEUES: Final = 5_000
-MAX_NUMBER: Final = 1_000_000
 MAX_PATH_LENGTH: Final = 255
 """The number of characters of the longest path, which an index of the database has to hold."""
 

@@ -8,33 +8,52 @@ Each parent says which child is next, by its order:
 - `priority`: the child whose first recipe has the highest effective priority plus the offset of the child, of
   a fenced child the offset alone; then as `fair`.
 
-The first recipe of a child is the first that could take the system, so a child without any is passed over.
-Recipes are looked for lazily: a parent with the order `fair` asks only children that may be next.
+The first recipe of a child is the first one that could take the system, so a child without any is passed
+over. Recipes are looked for lazily: a parent with the order `fair` asks only children that may be next.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import groupby
-from math import lcm
-from typing import NamedTuple
+from itertools import chain, groupby, takewhile
+from operator import itemgetter
+from typing import Final, Generic, NamedTuple, TypeVar
 
-from domain.queues.tree import FAIR, PRIORITY, ROOT, Queue, QueueTree, parent_of, paths_upward
+from domain.queues.tree import EACH, FAIR, FIFO, MAX_NUMBER, PRIORITY, ROOT, Queue, QueueTree
 
-
-class First(NamedTuple):
-    """The leaf that is next, and its first recipe."""
-
-    leaf: str
-    head: tuple[int, ...]
-
+T = TypeVar("T")
 
 Head = tuple[int, ...]
 """The place of a recipe: the negative effective priority on the system, then the other parts of the order."""
 
-HeadOf = Callable[[str], Head | None]
-"""Returns the place of the first recipe of a leaf, None if no recipe of it could take the system."""
+Item = tuple[Head, T]
+"""The place of a recipe, and what the caller wants to know about the recipe."""
+
+# Two quotients whose divisors are at most MAX_NUMBER differ by at least 1 / MAX_NUMBER ** 2.
+_SCALE: Final = MAX_NUMBER**2
+
+Children = Mapping[str, Iterable[str]]
+"""The queues with waiting recipes directly below each queue, by path."""
+
+
+class Contender(NamedTuple):
+    """A set that competes with another one: the path of its leaf, and its priority."""
+
+    queue: str
+    priority: int
+
+
+class Turn(NamedTuple):
+    """The turn of a queue among its siblings, least first: the priority with its offset, and the share.
+
+    `negative_priority` is 0 below a parent with the order `fair`.
+    """
+
+    negative_priority: int
+    share: int
+    path: str
 
 
 class QueueOrder:
@@ -42,81 +61,142 @@ class QueueOrder:
 
     def __init__(self, tree: QueueTree) -> None:
         self._tree = tree
+        self._queues: dict[str, Queue] = {}
 
     @cached_property
-    def is_one_line(self) -> bool:
-        """Return whether the recipes of all queues stand in one line, because no parent has another order."""
+    def by_queue(self) -> Mapping[str, str]:
+        """Return the orders other than `fifo` by the path of the queue; that of a template below `*`."""
         queues = (*self._tree.by_path.values(), *self._tree.vanished)
-        return all(queue.order not in (FAIR, PRIORITY) for queue in queues)
+        orders = {queue.path: queue.order for queue in queues}
+        orders |= {f"{queue.path}.{EACH}": queue.template.order for queue in queues if queue.template}
+        return {path: order for path, order in orders.items() if order != FIFO}
 
-    def first(self, leaves: Iterable[str], used: Mapping[str, int], head_of: HeadOf) -> First | None:
-        """Return the leaf that is next among leaves with waiting recipes, None if none has a first recipe.
+    @property
+    def is_one_line(self) -> bool:
+        """Return whether the recipes of all queues stand in one line, because every queue is `fifo`."""
+        return not self.by_queue
 
-        `used` has the number of systems that the recipes of each queue hold, with those of the queues below.
+    def is_fair(self, path: str) -> bool:
+        """Return whether a queue has the order `fair`."""
+        return self._queue(path).order == FAIR
+
+    def ordered(
+        self, children: Children, used: Mapping[str, int], items_of: Callable[[str], Iterator[Item[T]]]
+    ) -> Iterator[Item[T]]:
+        """Yield the recipes below root in the order of a system, as it is while nothing is granted.
+
+        `items_of` returns the recipes of a leaf in the order of the leaf. `used` has the number of systems
+        that the recipes of each queue and the queues below it hold. A change invalidates the iterator.
         """
-        return _Search(self._tree, _children(leaves), used, head_of).first(ROOT)
+        return _Search(self, children, used, items_of).items(ROOT)
 
+    def turns(self, one: Contender, other: Contender, used: Mapping[str, int]) -> tuple[Turn, Turn] | None:
+        """Return the turns of two sets where their paths part, None if they stand in one line there."""
+        parent, mine, theirs = _parting(one.queue, other.queue)
+        order = self._queue(parent).order
+        if order == FIFO or not mine or not theirs:
+            return None
+        return self._turn(order, mine, one, used), self._turn(order, theirs, other, used)
 
-def _children(leaves: Iterable[str]) -> dict[str, list[str]]:
-    """Return the paths below each queue that leads to a leaf."""
-    found: dict[str, dict[str, None]] = {}
-    for leaf in leaves:
-        for path in paths_upward(leaf):
-            found.setdefault(parent_of(path), {})[path] = None
-    return {path: list(children) for path, children in found.items()}
+    def _turn(self, order: str, path: str, contender: Contender, used: Mapping[str, int]) -> Turn:
+        negative = self.negative_priority(path, contender.priority) if order == PRIORITY else 0
+        return Turn(negative, self.share(path, used.get(path, 0)), path)
 
-
-class _Search:
-    """One search for the next leaf of a system."""
-
-    def __init__(
-        self, tree: QueueTree, children: Mapping[str, list[str]], used: Mapping[str, int], head_of: HeadOf
-    ) -> None:
-        self._tree = tree
-        self._children = children
-        self._used = used
-        self._head_of = head_of
-
-    def first(self, path: str) -> First | None:
-        """Return the next leaf at or below a queue."""
-        children = self._children.get(path)
-        if children is None:
-            head = self._head_of(path)
-            return None if head is None else First(path, head)
-        order = self._queue(path).order
-        if order == FAIR:
-            return self._fairest(children)
-        if order == PRIORITY:
-            return self._most_urgent(children)
-        return min(self._firsts(children), key=lambda found: found.head, default=None)
+    def compare(self, one: Contender, other: Contender, used: Mapping[str, int]) -> int:
+        """Return whose turn is earlier: below 0 for `one`, above 0 for `other`, 0 if their places decide."""
+        turns = self.turns(one, other, used)
+        if turns is None:
+            return 0
+        first, second = (turn[:2] for turn in turns)
+        return (first > second) - (first < second)
 
     def _queue(self, path: str) -> Queue:
-        return self._tree.find(path) or Queue(path)
+        """Return the properties of a queue; an unknown one has none."""
+        queue = self._queues.get(path)
+        if queue is None:
+            queue = self._queues[path] = self._tree.find(path) or Queue(path)
+        return queue
 
-    def _firsts(self, children: Iterable[str]) -> Iterator[First]:
-        return (found for found in map(self.first, children) if found is not None)
+    def order_of(self, path: str) -> str:
+        return self._queue(path).order
 
-    def _shares(self, children: list[str]) -> dict[str, int]:
-        """Return used / guaranteed of each child, multiplied by a common number, so that all are whole."""
-        guaranteed = {child: self._queue(child).guaranteed or 1 for child in children}
-        common = lcm(*guaranteed.values())
-        return {child: self._used.get(child, 0) * (common // guaranteed[child]) for child in children}
+    def guaranteed(self, path: str) -> int:
+        """Return the number of systems by which the use of a queue is divided."""
+        return self._queue(path).guaranteed or 1
 
-    def _fairest(self, children: list[str]) -> First | None:
-        shares = self._shares(children)
-        for _, equal in groupby(sorted(children, key=shares.__getitem__), key=shares.__getitem__):
-            found = min(self._firsts(equal), key=lambda first: first.head, default=None)
-            if found is not None:
-                return found
-        return None
+    def share(self, path: str, used: int) -> int:
+        """Return used / guaranteed of a queue, times a number that keeps different quotients apart."""
+        return used * _SCALE // self.guaranteed(path)
 
-    def _most_urgent(self, children: list[str]) -> First | None:
-        shares = self._shares(children)
+    def negative_priority(self, child: str, effective: int) -> int:
+        """Return the negative priority of a child whose first recipe has this effective priority."""
+        queue = self._queue(child)
+        return -(queue.priority_offset + (0 if queue.fence else effective))
 
-        def turn(child: str, found: First) -> tuple[int, int, Head]:
-            queue = self._queue(child)
-            priority = 0 if queue.fence else -found.head[0]
-            return -(priority + queue.priority_offset), shares[child], found.head
 
-        firsts = ((child, found) for child in children for found in self._firsts([child]))
-        return min(firsts, key=lambda each: turn(*each), default=(ROOT, None))[1]
+def _parting(one: str, other: str) -> tuple[str, str, str]:
+    """Return the queue where two paths part, and the next queue on each; empty if a path ends there."""
+    mine, theirs = one.split("."), other.split(".")
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(mine, theirs, strict=False)))
+
+    def following(path: list[str]) -> str:
+        return ".".join(path[: same + 1]) if len(path) > same else ""
+
+    return ".".join(mine[:same]), following(mine), following(theirs)
+
+
+class _Search(Generic[T]):
+    """One search for the next recipes of a system."""
+
+    def __init__(
+        self,
+        order: QueueOrder,
+        children: Children,
+        used: Mapping[str, int],
+        items_of: Callable[[str], Iterator[Item[T]]],
+    ) -> None:
+        self._order = order
+        self._children = children
+        self._used = used
+        self._items_of = items_of
+
+    def items(self, path: str) -> Iterator[Item[T]]:
+        """Return the recipes at or below a queue, in order."""
+        children = self._children.get(path)
+        if not children:
+            return self._items_of(path)
+        below = self._below(path, list(children))
+        # A leaf that has become a parent keeps its sets until they end; they come before new ones.
+        return chain(self._items_of(path), below)
+
+    def _below(self, path: str, children: list[str]) -> Iterator[Item[T]]:
+        if len(children) == 1:
+            return self.items(children[0])
+        order = self._order.order_of(path)
+        if order == FAIR:
+            return self._by_share(children)
+        if order == PRIORITY:
+            return self._by_priority(children)
+        return self._in_one_line(children)
+
+    def _in_one_line(self, children: Iterable[str]) -> Iterator[Item[T]]:
+        """Merge children by the place of the recipe that each would give next."""
+        return heapq.merge(*map(self.items, children), key=itemgetter(0))
+
+    def _share(self, child: str) -> int:
+        return self._order.share(child, self._used.get(child, 0))
+
+    def _by_share(self, children: list[str]) -> Iterator[Item[T]]:
+        shares = {child: self._share(child) for child in children}
+        share_of = shares.__getitem__
+        equal = (list(group) for _, group in groupby(sorted(children, key=share_of), key=share_of))
+        return chain.from_iterable(map(self._in_one_line, equal))
+
+    def _by_priority(self, children: list[str]) -> Iterator[Item[T]]:
+        merged = heapq.merge(*map(self._with_turns, children), key=itemgetter(0))
+        return (item for _, item in merged)
+
+    def _with_turns(self, child: str) -> Iterator[tuple[tuple[int, int, Head], Item[T]]]:
+        share = self._share(child)
+        for item in self.items(child):
+            yield (self._order.negative_priority(child, -item[0][0]), share, item[0]), item

@@ -15,6 +15,9 @@ from domain.intake_states import ACTIVE, DRAINING, STOPPED
 ROOT: Final = "root"
 DEFAULT_QUEUE: Final = "root.default"
 
+MAX_NUMBER: Final = 1_000_000
+"""The largest number of systems or jobs that a property may have."""
+
 FIFO: Final = "fifo"
 FAIR: Final = "fair"
 PRIORITY: Final = "priority"

@@ -1,32 +1,16 @@
-"""Checks of a queue tree as a whole: numbers against those of queues above, and unsupported properties."""
+"""Checks of a queue tree as a whole: numbers against those of queues above."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from domain.queues.tree import FIFO, Queue, Template
+from domain.queues.tree import Queue
 from domain.requirements.findings import Path, Report
 
 
 def check_tree(root: Queue, path: Path, report: Report) -> None:
-    """Report each number that contradicts another one, and each property that is not supported yet."""
+    """Report each number that contradicts another one."""
     _require_within(root, None, path, report)
-    _require_supported(root, path, report)
-
-
-def _require_supported(queue: Queue | Template, path: Path, report: Report) -> None:
-    """Report properties that the scheduler does not use yet."""
-    if queue.order != FIFO:
-        report((*path, "order"), f"must be {FIFO}: {queue.order} is not supported yet")
-    if isinstance(queue, Template):
-        return
-    for field in ("priority_offset", "fence"):
-        if getattr(queue, field):
-            report((*path, field), "must have its default: other values are not supported yet")
-    if queue.template is not None:
-        _require_supported(queue.template, (*path, "template"), report)
-    for index, child in enumerate(queue.children):
-        _require_supported(child, (*path, "queues", index), report)
 
 
 class _Maximum(NamedTuple):

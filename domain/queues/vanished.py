@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from domain.intake_states import DRAINING
 from domain.queues.document import MAX_QUEUES, queue_from_json
-from domain.queues.tree import DEFAULT_QUEUE, ROOT, Queue
+from domain.queues.tree import DEFAULT_QUEUE, FIFO, ROOT, Queue
 
 # The list must not grow for ever. Jobs in a queue that vanished longer ago lose its maxima.
 MAX_VANISHED: Final = MAX_QUEUES
@@ -37,4 +37,6 @@ def _queues(document: Document, path: str) -> Iterator[tuple[str, Document]]:
 def vanished_queue(document: Document) -> Queue:
     """Return a queue of the list."""
     properties = {field: value for field, value in document.items() if field not in ("path", "order")}
-    return queue_from_json(document["path"], properties)._replace(state=DRAINING)
+    # The list has no queues below a queue, so that a parent would be read as a leaf, without its order.
+    order = document.get("order", FIFO)
+    return queue_from_json(document["path"], properties)._replace(state=DRAINING, order=order)

@@ -9,13 +9,15 @@ from typing import NamedTuple
 from replay.audit.admission import effect, holds_nothing, lacking
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.matching import unplaced_hosts
+from replay.audit.parted_queues import are_plain, queue_is_before
+from replay.audit.queue_turns import first_in_turn
 from replay.audit.ranking import SystemRank, eligible_before, eligible_recipes, rank_on
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.room_order import is_room_kept_from
 from replay.audit.safety import could_take_safely, is_safe, stuck_holders
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
-from replay.audit.tables import FREE
+from replay.audit.tables import FREE, PRIORITIES
 from replay.audit.values import Recipe, System
 from replay.audit.weights import Weights, weights_at
 
@@ -125,7 +127,8 @@ class NobodyJumped(DecisionInvariant):
     set of several recipes is answered as a whole, by its nominal priority on each system. Whether recipes
     bound to a lab rank first (`bound_first`) depends on the policy, or with None on the configuration. A
     policy `by_weight` compares weights before the submission. While no unfinished recipe declares locks, all
-    sets weigh the same before ageing, so that the submission alone decides.
+    sets weigh the same before ageing, so that the submission alone decides. A policy by weight also follows
+    the orders of queues.
     """
 
     name = "nobody_jumped"
@@ -143,9 +146,12 @@ class NobodyJumped(DecisionInvariant):
         recipe, system, _ = grant
         weights = self._weights = weights_at(view, view.now) if self._by_weight else None
         rank = self._rank_on(view, recipe, system)
-        others = eligible_before(view, self._matcher, system, rank, weights)
-        if self._in_batches and view.answering == recipe.set_id:
-            others = chain(others, self._new_before(view, recipe, system, rank))
+        is_new = self._in_batches and view.answering == recipe.set_id
+        if self._by_weight and view.queue_tree.has_turns:
+            others = self._out_of_turn(view, recipe, system, is_new=is_new)
+        else:
+            others = eligible_before(view, self._matcher, system, rank, weights)
+            others = chain(others, self._new_before(view, recipe, system) if is_new else ())
         for other in others:
             other_rank = self._rank_on(view, other, system)
             ranks = " ".join(
@@ -169,12 +175,40 @@ class NobodyJumped(DecisionInvariant):
             return str(rank)
         return f"{rank}, weight {rank.weight / 1_000 / self._weights.settings.ticks:g}"
 
-    def _new_before(
-        self, view: SchedulerView, recipe: Recipe, system: System, rank: SystemRank
+    def _out_of_turn(
+        self, view: SchedulerView, recipe: Recipe, system: System, *, is_new: bool
     ) -> Iterator[Recipe]:
+        """Yield recipes whose turn it was while queues have turns: the first one in the order of the system.
+
+        A new set is answered as a whole, so only its first grant is compared with other new sets of the
+        batch, and only where no order of queues below decides.
+        """
+        first = first_in_turn(view, self._matcher, system, [recipe] if is_new else [])
+        if first is not None and first is not recipe:
+            yield first
+        if not is_new or not holds_nothing(view, recipe.set_id):
+            return
+        rank = self._rank_of_new(view, recipe, system)
+        for number in view.new_sets.up_to_priority(len(PRIORITIES), view.batch):
+            for other in () if number == recipe.set_id else view.hosts(number):
+                theirs = self._rank_on(view, other, system)
+                mine, their_priority = (len(PRIORITIES) - each.effective for each in (rank, theirs))
+                before = queue_is_before(view, number, recipe.set_id, their_priority, mine)
+                if before is None:
+                    before = are_plain(view, number, recipe.set_id) and theirs < rank
+                if before and could_take_safely(view, self._matcher, other, system):
+                    yield other
+
+    def _rank_of_new(self, view: SchedulerView, recipe: Recipe, system: System) -> SystemRank:
+        """Return the rank of a recipe of a new set, which has its nominal priority in a set of several."""
+        rank = self._rank_on(view, recipe, system)
+        if len(view.hosts(recipe.set_id)) == 1:
+            return rank
+        return rank._replace(tier=2 if rank.tier else 0, line=1, effective=rank.nominal)
+
+    def _new_before(self, view: SchedulerView, recipe: Recipe, system: System) -> Iterator[Recipe]:
         """Yield the recipes of new sets of the batch that rank before a new one and could take its system."""
-        if len(view.hosts(recipe.set_id)) > 1:
-            rank = rank._replace(tier=2 if rank.tier else 0, line=1, effective=rank.nominal)
+        rank = self._rank_of_new(view, recipe, system)
         if self._weights is None:
             numbers = view.new_sets.before(view.sets[recipe.set_id], rank.effective, view.batch)
         else:

@@ -44,7 +44,7 @@ class CountedOvertaking(DecisionInvariant):
         own = rank_on(view, self._matcher, recipe, system, bound_first=view.bound_first, weights=weights)
         if own.line:
             return None
-        for rank, number in self._queued(view, system, own, weights):
+        for rank, number in self._queued(view, system, recipe, own, weights):
             other = view.recipes[number]
             if rank.submission > own.submission:
                 if view.bound_first:
@@ -54,14 +54,15 @@ class CountedOvertaking(DecisionInvariant):
         return None
 
     def _queued(
-        self, view: SchedulerView, system: System, own: SystemRank, weights: Weights | None
+        self, view: SchedulerView, system: System, recipe: Recipe, own: SystemRank, weights: Weights | None
     ) -> Iterator[tuple[SystemRank, int]]:
         """Yield ranked queued recipes of higher priorities, and of the same ones those of earlier sets."""
-        ranked = self._by_need(view, system, own, weights)
-        return heapq.merge(*ranked) if weights is None else iter(sorted(chain.from_iterable(ranked)))
+        ranked = self._by_need(view, system, recipe, own, weights)
+        is_sorted = weights is None and not view.queue_tree.has_turns
+        return heapq.merge(*ranked) if is_sorted else iter(sorted(chain.from_iterable(ranked)))
 
     def _by_need(
-        self, view: SchedulerView, system: System, own: SystemRank, weights: Weights | None
+        self, view: SchedulerView, system: System, recipe: Recipe, own: SystemRank, weights: Weights | None
     ) -> Iterator[Iterator[tuple[SystemRank, int]]]:
         """Yield the queued recipes of each need that precede `own`; without weights they are in order."""
         for submitter, queue in view.queues[None]:
@@ -70,7 +71,14 @@ class CountedOvertaking(DecisionInvariant):
                 precedes = partial(_precedes, own, highest_priority)
                 for need in self._matcher.obtainable_needs(queue, system, AFTER_ALL):
                     recipes = (view.recipes[rank[2]] for rank in takewhile(precedes, queue.ranks_of(need)))
-                    yield self._ranked(view, system, recipes, weights)
+                    yield self._ranked(view, system, self._in_line(view, recipe, recipes), weights)
+
+    def _in_line(self, view: SchedulerView, recipe: Recipe, others: Iterator[Recipe]) -> Iterator[Recipe]:
+        """Return the recipes that stand in one line with a recipe: all, if bound ones always come first."""
+        if view.bound_first or not view.queue_tree.has_turns:
+            return others
+        queue = view.queue_of(recipe.set_id)
+        return (other for other in others if view.queue_of(other.set_id) == queue)
 
     def _ranked(
         self, view: SchedulerView, system: System, recipes: Iterator[Recipe], weights: Weights | None

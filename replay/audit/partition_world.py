@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from replay.audit.queue_order import order_of
+from replay.audit.queue_tree import DEFAULT_QUEUE, FAIR, QueueTree
 from replay.audit.record import EventRecord
 from replay.audit.state import State
 from replay.audit.tables import DEFAULT_PARTITION, EVERYBODY
@@ -46,6 +48,19 @@ class PartitionWorld(FoldedWorld):
     def configuration(self) -> Mapping[str, Any]:
         """Return the configuration of the partition; missing sections and fields have their defaults."""
         return self.configuration_of(self.partition)
+
+    @property
+    def queue_tree(self) -> QueueTree:
+        return self.queue_tree_of(self.partition)
+
+    def queue_of(self, set_id: int) -> str:
+        """Return the leaf of a set."""
+        submitted = self.sets[set_id].submitted
+        return DEFAULT_QUEUE if submitted is None else submitted.queue
+
+    def is_in_fair_leaf(self, set_id: int) -> bool:
+        tree = self.queue_tree
+        return tree.has_turns and order_of(tree, self.queue_of(set_id)) == FAIR
 
     @property
     def bound_first(self) -> bool:

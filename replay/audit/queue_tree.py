@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 Properties = Mapping[str, Any]
 
 ROOT, DEFAULT_QUEUE = "root", "root.default"
+FIFO, FAIR = "fifo", "fair"
 SYSTEMS, JOBS = "systems", "jobs"
 
 # Only the queues that vanished last keep their maxima.
@@ -15,17 +16,23 @@ MAX_VANISHED = 5_000
 
 
 class QueueTree(NamedTuple):
-    """The properties of the queues of the configuration, and of those that it no longer names, by path."""
+    """The properties of the queues of the configuration, and of those that it no longer names, by path.
+
+    With `has_turns`, some queue has another order than `fifo`, so that recipes do not stand in one line.
+    """
 
     named: Mapping[str, Properties] = {}
     vanished: Mapping[str, Properties] = {}
+    has_turns: bool = False
 
     def configured(self, section: Mapping[str, Any]) -> QueueTree:
         """Return the tree after a configuration with this section `queues`."""
         named = dict(_flat(section, ROOT))
         before = {**self.vanished, **self.named}
         vanished = [(path, each) for path, each in before.items() if path not in named]
-        return QueueTree(named, dict(vanished[-MAX_VANISHED:]))
+        everything = {**named, **dict(vanished[-MAX_VANISHED:])}
+        has_turns = any(_has_order(each) for each in everything.values())
+        return QueueTree(named, dict(vanished[-MAX_VANISHED:]), has_turns)
 
     def properties(self, path: str) -> Properties:
         """Return the properties of a queue; a dynamic one has those of the template of its parent."""
@@ -38,6 +45,12 @@ class QueueTree(NamedTuple):
             self.vanished.get(parent, {}).get("template"),
         )
         return next((each for each in candidates if each is not None), {})
+
+
+def _has_order(properties: Properties) -> bool:
+    """Return whether a queue, or the dynamic queues below it, have another order than `fifo`."""
+    template = properties.get("template") or {}
+    return any(each.get("order", FIFO) != FIFO for each in (properties, template))
 
 
 NO_QUEUES = QueueTree()

@@ -19,7 +19,7 @@ class SystemRank(NamedTuple):
     """The rank on one system, lowest first; `line` is 0 if bound to the lab, else 1; priority 0 is Urgent.
 
     Recipes of owed sets rank as bound ones, with the weight 0. `weight` is 0 for all recipes if they are not
-    weighed.
+    weighed. `systems` is the number of systems of the job in a fair leaf, 0 elsewhere.
 
     `tier` is 0 for all recipes if priorities come first; if bound recipes do, it is 1 for them, else 2.
     """
@@ -28,6 +28,7 @@ class SystemRank(NamedTuple):
     effective: int
     nominal: int
     line: int
+    systems: int
     weight: int
     submission: int
 
@@ -68,7 +69,10 @@ def rank_on(
     effective = max(nominal, matcher.highest_priority(view.representative(recipe.submitter), system) or 0)
     line = 0 if bound or is_owed else 1
     weight = 0 if weights is None or view.weighs_nothing(recipe) else weights.weight(recipe.set_id)
-    return SystemRank(_tier(line, bound_first), effective, nominal, line, weight, recipe_set.submission)
+    is_fair = view.is_in_fair_leaf(recipe.set_id) and (line or not bound_first)
+    systems = view.systems_of_job[recipe_set.job_id] if is_fair else 0
+    tier, submission = _tier(line, bound_first), recipe_set.submission
+    return SystemRank(tier, effective, nominal, line, systems, weight, submission)
 
 
 def _tier(line: int, bound_first: bool) -> int:
@@ -120,7 +124,7 @@ def _candidates_by_weight(
         if highest_priority is None:
             continue
         for nominal, by_profile in queue.by_priority.items():
-            first = SystemRank(_tier(1, before.tier > 0), max(nominal, highest_priority), nominal, 1, 0, 0)
+            first = SystemRank(_tier(1, before.tier > 0), max(nominal, highest_priority), nominal, 1, 0, 0, 0)
             if first < before:
                 recipes = _recipes_before(view, by_profile, first, before, weights)
                 yield from (recipe for recipe in recipes if suits(view.need(recipe)))
@@ -137,7 +141,7 @@ def _recipes_before(
 
     `first` is the least rank that they can have.
     """
-    without_weight = first[:4]
+    without_weight = first[:5]
     for profile, ranks in by_profile.items():
         static = None if profile == NEWLY_ASSIGNED else weights.of_profile(profile)
         for _, submission, number in ranks:

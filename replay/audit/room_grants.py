@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from replay.audit.admission import holds_nothing, lacking
 from replay.audit.grants import DecisionInvariant, Grant
 from replay.audit.invariant import Violations
+from replay.audit.queue_turns import first_in_turn
 from replay.audit.ranking import eligible_before, rank_on
-from replay.audit.room_order import sets_in_line, turn_of, would_lack
+from replay.audit.room_order import gets_room_before, sets_in_line, would_lack
 from replay.audit.safety import could_take_safely
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.tables import FREE
@@ -29,10 +30,9 @@ class NoRoomJumped(DecisionInvariant):
         recipe, system, record = grant
         if not holds_nothing(view, recipe.set_id) or not view.needs(recipe.set_id):
             return
-        turn = turn_of(view, recipe.set_id)
         for number in sets_in_line(view):
             limit = would_lack(view, number, recipe.set_id)
-            if limit is None or lacking(view, number) or turn_of(view, number) >= turn:
+            if limit is None or lacking(view, number) or not gets_room_before(view, number, recipe.set_id):
                 continue
             for other, free in self._free_systems(view, number, system):
                 what = f"it took the last room under {limit}, but {other.subject} could have had {free.fqdn}"
@@ -52,6 +52,8 @@ class NoRoomJumped(DecisionInvariant):
                         yield host, free
 
     def _is_first(self, view: SchedulerView, host: Recipe, free: System) -> bool:
+        if view.queue_tree.has_turns:
+            return first_in_turn(view, self._matcher, free) is host
         weights, bound_first = weights_at(view, view.now), view.bound_first
         rank = rank_on(view, self._matcher, host, free, bound_first=bound_first, weights=weights)
         return next(eligible_before(view, self._matcher, free, rank, weights), None) is None

@@ -1,4 +1,4 @@
-"""The order in which sets get room: nominal priority, weight, submission (design 5.4).
+"""The order in which sets get room: turns of queues, nominal priority, weight, submission (design 5.4, 6.2).
 
 Room is kept for the first set that has waited K ticks and needs more of it than is free.
 """
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
 from replay.audit.matching import can_match, unplaced_hosts
+from replay.audit.parted_queues import comes_before
 from replay.audit.rooms import COUNTING_HOSTS, QUEUE_JOBS, Limit, Needs
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
@@ -19,9 +20,13 @@ from replay.audit.weights import weights_at
 
 
 class RoomTurn(NamedTuple):
-    """The turn of a set that gets room; the least one is first, and priority 0 is Urgent."""
+    """The turn of a set that gets room; the least one is first, and priority 0 is Urgent.
+
+    `systems` is the number of systems of the job in a fair leaf, 0 elsewhere.
+    """
 
     nominal: int
+    systems: int
     weight: int
     submission: int
 
@@ -31,7 +36,23 @@ def turn_of(view: SchedulerView, set_id: int) -> RoomTurn:
     recipe_set, weights = view.sets[set_id], weights_at(view, view.now)
     is_weightless = weights is None or any(map(view.weighs_nothing, view.hosts(set_id)))
     weight = 0 if weights is None or is_weightless else weights.weight(set_id)
-    return RoomTurn(URGENCY[recipe_set.priority], weight, recipe_set.submission)
+    systems = view.systems_of_job[recipe_set.job_id] if view.is_in_fair_leaf(set_id) else 0
+    return RoomTurn(URGENCY[recipe_set.priority], systems, weight, recipe_set.submission)
+
+
+def gets_room_before(view: SchedulerView, one: int, other: int, *, counting_jobs: bool = True) -> bool:
+    """Return whether a set comes before another one in the order of room.
+
+    Of sets in different queues, the queue where their paths part decides. Only within a leaf the systems of
+    jobs count, and not for room that is kept.
+    """
+    by_queue = comes_before(view, one, other)
+    if by_queue is not None:
+        return by_queue
+    turns = turn_of(view, one), turn_of(view, other)
+    if not counting_jobs or view.queue_of(one) != view.queue_of(other):
+        return turns[0]._replace(systems=0) < turns[1]._replace(systems=0)
+    return turns[0] < turns[1]
 
 
 def sets_in_line(view: SchedulerView) -> Iterator[int]:
@@ -47,11 +68,10 @@ def is_room_kept_from(view: SchedulerView, matcher: SystemMatcher, set_id: int) 
     limits = {limit for limit in view.first_needs(set_id) if limit.kind in COUNTING_HOSTS}
     if not limits:
         return False
-    turn = turn_of(view, set_id)
     return any(
         _is_aged(view, other)
         and _lacks_only_systems(view, other, limits)
-        and turn_of(view, other) < turn
+        and gets_room_before(view, other, set_id, counting_jobs=False)
         and _could_be_placed(view, matcher, other, view.needs(other))
         for other in sets_in_line(view)
     )

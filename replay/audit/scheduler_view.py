@@ -13,6 +13,7 @@ from replay.audit.locks import NO_LOCKS
 from replay.audit.partition_world import PartitionWorld
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.profiles import Profiles
+from replay.audit.queue_tree import paths_upward
 from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
@@ -55,6 +56,9 @@ class SchedulerView(PartitionWorld):
         self.declaring = 0
         self.placed = PlacedLocks()
         self.profiles = Profiles(self.placed)
+        # The systems that placed recipes hold, by queue and by job.
+        self.held_in = Counter[str]()
+        self.systems_of_job = Counter[int]()
         self._profile_of_set: dict[int, int] = {}
         # The position of the last event that may let a set have the locks for which it waits.
         self.eased_at = 0
@@ -212,6 +216,7 @@ class SchedulerView(PartitionWorld):
         self.declaring += _declares(recipe) - _declares(before)
         if _is_placed(before) or _is_placed(recipe):
             self._count_placed(before, recipe)
+            self._count_held(recipe or before, _is_placed(recipe) - _is_placed(before))
         if recipe is not None and recipe.state == "new":
             self.new_sets.add(self.sets.get(recipe.set_id))
         elif before is not None and before.state == "new":
@@ -234,6 +239,13 @@ class SchedulerView(PartitionWorld):
             self.placed.put(recipe.recipe_id, recipe.set_id, locks)
         elif before is not None:
             self.placed.put(before.recipe_id, before.set_id, None)
+
+    def _count_held(self, recipe: Recipe | None, change: int) -> None:
+        """Count a system for the queues and the job of a recipe, or stop counting it."""
+        if recipe is not None and change:
+            for path in paths_upward(self.queue_of(recipe.set_id)):
+                _add(self.held_in, path, change)
+            _add(self.systems_of_job, self.sets[recipe.set_id].job_id, change)
 
     def profile_number(self, set_id: int) -> int:
         """Return the number of the merged locks that the recipes of a set declare, for `profiles`."""

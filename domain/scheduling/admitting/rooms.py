@@ -2,7 +2,8 @@
 
 A set is charged as a whole from its first system until it holds nothing any more. Its job is charged under
 maxima of jobs while some of its sets are. Sets with equal needs form a class, which stands in lines of its
-own: without room for it, its lines are passed over as a whole.
+own: without room for it, its lines are passed over as a whole. While queues have turns, the sets of a class
+are of one queue.
 """
 
 from __future__ import annotations
@@ -38,9 +39,13 @@ UNLIMITED: Final = 0
 
 @dataclass(slots=True)
 class _Class:
-    """A class: the needs of each of its sets, the limits without room for them, and the number of sets."""
+    """A class: the needs of each of its sets, the limits without room for them, and the number of sets.
+
+    `queue` is the queue of the sets, empty if the recipes of all queues stand in one line.
+    """
 
     needs: Needs
+    queue: str
     lacking: tuple[RoomLimit, ...] = ()
     sets: int = 0
 
@@ -66,10 +71,10 @@ class Rooms:
         self._tree: QueueTree = WITHOUT_CONFIGURATION
         self._maxima: dict[MaximaKey, tuple[tuple[RoomLimit, ...], Needs]] = {}
         self.used: dict[RoomLimit, int] = {}
-        self._numbers: dict[Needs, int] = {(): UNLIMITED}
+        self._numbers: dict[tuple[Needs, str], int] = {}
         self._classes: dict[int, _Class] = {}
         self.last_number = UNLIMITED
-        self._open: dict[int, None] = {}
+        self._open: dict[str, dict[int, None]] = {}
         # The classes that need room under a limit, by the number that they need.
         self._under: dict[RoomLimit, dict[int, dict[int, None]]] = {}
 
@@ -106,9 +111,9 @@ class Rooms:
             self._under[limit] = under
         for number in chain.from_iterable(under.values()):
             each = self._classes[number]
-            del self._numbers[each.needs]
+            del self._numbers[each.needs, each.queue]
             each.needs = replaced(each.needs)
-            self._numbers[each.needs] = number
+            self._numbers[each.needs, each.queue] = number
             self._update(number)
 
     def concern(self, recipe_set: RecipeSet) -> bool:
@@ -146,18 +151,18 @@ class Rooms:
             found = self._maxima[key] = of_systems, of_jobs
         return found
 
-    def join(self, needs: Needs) -> int:
-        """Count a set in the class of sets with these needs, and return the number of the class."""
-        number = self._numbers.get(needs)
+    def join(self, needs: Needs, queue: str = "") -> int:
+        """Count a set of a queue in the class of sets with its needs, and return the number of the class."""
+        number = self._numbers.get((needs, queue))
         if number is None:
-            number = self._begin(needs)
+            number = self._begin(needs, queue)
         self._classes[number].sets += 1
         return number
 
-    def _begin(self, needs: Needs) -> int:
+    def _begin(self, needs: Needs, queue: str) -> int:
         self.last_number += 1
-        number = self._numbers[needs] = self.last_number
-        self._classes[number] = _Class(needs)
+        number = self._numbers[needs, queue] = self.last_number
+        self._classes[number] = _Class(needs, queue)
         for limit, count in needs:
             self._under.setdefault(limit, {}).setdefault(count, {})[number] = None
         self._update(number)
@@ -166,14 +171,22 @@ class Rooms:
     def needs_of(self, number: int) -> Needs:
         return () if number == UNLIMITED else self._classes[number].needs
 
+    def key_of(self, number: int) -> tuple[Needs, str]:
+        """Return the needs and the queue of a class."""
+        each = self._classes[number]
+        return each.needs, each.queue
+
+    def queue_of(self, number: int) -> str:
+        return self._classes[number].queue
+
     def leave(self, number: int) -> None:
         """Take a set out of its class, and drop a class without sets."""
         left = self._classes[number]
         left.sets -= 1
         if left.sets:
             return
-        del self._classes[number], self._numbers[left.needs]
-        self._open.pop(number, None)
+        del self._classes[number], self._numbers[left.needs, left.queue]
+        self._close(number, left.queue)
         for limit, count in left.needs:
             under = self._under[limit]
             del under[count][number]
@@ -234,9 +247,15 @@ class Rooms:
             each.lacking = lacking
             self.version += 1
         if lacking:
-            self._open.pop(number, None)
+            self._close(number, each.queue)
         else:
-            self._open[number] = None
+            self._open.setdefault(each.queue, {})[number] = None
+
+    def _close(self, number: int, queue: str) -> None:
+        of_queue = self._open.get(queue, {})
+        of_queue.pop(number, None)
+        if not of_queue:
+            self._open.pop(queue, None)
 
     # Questions
 
@@ -257,7 +276,8 @@ class Rooms:
             if each.lacking:
                 yield number, each.lacking[0]
 
-    @property
-    def open(self) -> Collection[int]:
-        """Return the classes with room, without that of unlimited sets."""
-        return sorted(self._open) if self._open else ()
+    def open(self, queue: str = "") -> Collection[int]:
+        """Return the classes with room, of one queue if given, without that of unlimited sets."""
+        if not self._open:
+            return ()
+        return sorted(self._open.get(queue, ()) if queue else chain.from_iterable(self._open.values()))

@@ -6,7 +6,7 @@ from itertools import chain
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.demand.lines import lines_of
+from domain.scheduling.decisions.system_order import lines_of_lab
 from domain.scheduling.safety.matching import match
 from domain.scheduling.world.partition import Partition
 
@@ -23,7 +23,7 @@ def demanded_systems(partition: Partition, systems: int) -> int:
 def _demanded_in_lab(partition: Partition, lab_controller: str, candidates: int) -> int:
     demanded = 0
     idle = {forced: partition.available.idle(forced=forced) & candidates for forced in (False, True)}
-    for line in chain.from_iterable(lines_of(lab_controller, partition.sets.rooms.open)):
+    for line in lines_of_lab(partition, lab_controller):
         for entry, by_submitter in partition.filters.filters_in(line):
             fitting = (entry.fitting or 0) & idle[entry.key.forced is not None]
             # Recipes are not examined if earlier filters demand the same systems, as is frequent.

@@ -3,7 +3,8 @@
 A system ranks recipes by effective priority, but a new set is answered as a whole. So a set ranks by the
 highest effective priority that one of its recipes has on an unclaimed idle system, then by nominal priority
 and submission. A single-recipe set then takes a system on which it has this priority. A set without such a
-system takes nothing from others, and ranks by nominal priority.
+system takes nothing from others, and ranks by nominal priority. Of sets in different queues, the one is first
+whose turn it is.
 
 Ranks only fall while new sets are answered, because new sets take systems and free none. So an earlier rank
 is an upper bound: the first set is ranked again, until one remains the first.
@@ -11,9 +12,13 @@ is an upper bound: the first set is ranked again, until one remains the first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
+from domain.queues.order import Head, Item
 from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.demanded_systems import demanded_systems
 from domain.scheduling.world.partition import Partition
@@ -29,20 +34,42 @@ class Highest(NamedTuple):
 
 def next_new_set(partition: Partition) -> Trigger:
     """Return the new set of the batch that ranks first; the batch must have a new set."""
+    return next(partition.sets.turns.ordered(partial(_first_in, partition)))[1]
+
+
+def _first_in(partition: Partition, queue: str) -> Iterator[Item[Trigger]]:
+    """Yield the new set of the batch that ranks first in a queue, if there is one."""
     triggers = partition.triggers
-    while True:
-        trigger = triggers.first(NEW_JOB)
-        recipe_set = partition.sets.sets[int(trigger.name)]
-        hosts = partition.sets.hosts(recipe_set.recipe_set_id)
-        # One host stands for all, because a set has one submitter and one nominal priority.
-        if partition.filters.weighing.is_flat and not _is_capped(partition, hosts[0]):
-            return trigger
+    while (trigger := triggers.first_in(NEW_JOB, queue)) is not None:
+        rank = _rank(partition, partition.sets.sets[int(trigger.name)])
+        if not triggers.rank_first(queue, rank):
+            yield rank.head(), trigger
+            return
+
+
+class _Rank(NamedTuple):
+    """The rank of a new set: both priorities, highest first, what its job has in a fair leaf, weight, age."""
+
+    negative_effective: int
+    negative_priority: int
+    systems: int
+    weight: int
+    submission: int
+
+    def head(self) -> Head:
+        """Return the rank among sets of other queues, where only the leaf compares jobs."""
+        return *self[:2], *self[3:]
+
+
+def _rank(partition: Partition, recipe_set: RecipeSet) -> _Rank:
+    hosts, effective = partition.sets.hosts(recipe_set.recipe_set_id), int(recipe_set.priority)
+    # One host stands for all, because a set has one submitter and one nominal priority.
+    if _is_capped(partition, hosts[0]):
         unclaimed = unclaimed_systems(partition)
         priorities = [highest(partition, host, partition.idle(host) & unclaimed).effective for host in hosts]
-        effective = max(priorities) or recipe_set.priority
-        weight = partition.sets.places.weight_of_new(recipe_set)
-        if not triggers.rank_first((-effective, -recipe_set.priority, weight, recipe_set.submission)):
-            return trigger
+        effective = max(priorities) or effective
+    weight, systems = partition.sets.places.weight_of_new(recipe_set), partition.sets.places.systems(hosts[0])
+    return _Rank(-effective, -recipe_set.priority, systems, weight, recipe_set.submission)
 
 
 def unclaimed_systems(partition: Partition) -> int:

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from domain.admission.configuration import ALWAYS
 from domain.recipe.state import Recipe
+from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.draft import Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.room_order import places_with_room
-from domain.scheduling.demand.lines import QUEUED, ranks_as_queued, room_line
+from domain.scheduling.demand.lines import QUEUED, queue_line, ranks_as_queued, room_line
 from domain.scheduling.demand.order import Place
 from domain.scheduling.ranked import Rank
 from domain.scheduling.world.partition import Partition
@@ -50,10 +51,10 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
         return priorities < own or (priorities == own and place.rank.submission < submission)
 
     forced_only = partition.is_for_forced_only(system)
-    lines = _lines_of_queued(partition)
+    lines = tuple(_lines_of_queued(partition, recipe_set))
     is_always = order.assigned_first == ALWAYS
 
-    def search(until: Mapping[str, Rank]) -> Iterator[tuple[int, Place]]:
+    def search(until: Mapping[str, Rank]) -> Iterator[Place]:
         last = {} if is_always else until
         for place in partition.filters.ranked_recipes(
             system.fqdn, lines, forced_only=forced_only, is_sought=is_sought, until=last
@@ -62,7 +63,7 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
                 if is_always:
                     return
             elif not _is_left_out(partition, place.rank, until):
-                yield 0, place
+                yield place
 
     for _, queued in places_with_room(partition, search):
         if is_safe(partition, queued, number):
@@ -76,5 +77,9 @@ def _is_left_out(partition: Partition, rank: Rank, until: Mapping[str, Rank]) ->
     return line is not None and line in until and until[line].is_before_set_of(rank)
 
 
-def _lines_of_queued(partition: Partition) -> tuple[str, ...]:
-    return QUEUED, *(room_line(QUEUED, each) for each in partition.sets.rooms.open)
+def _lines_of_queued(partition: Partition, recipe_set: RecipeSet) -> Iterator[str]:
+    """Yield the lines of queued recipes that a set may overtake: without `always` those of its queue."""
+    turns, rooms = partition.sets.turns, partition.sets.rooms
+    for queue in turns.queues if turns.is_assigned_first else (turns.queue_of(recipe_set),):
+        yield queue_line(QUEUED, queue)
+        yield from (room_line(QUEUED, each) for each in rooms.open(queue))

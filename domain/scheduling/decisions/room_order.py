@@ -1,4 +1,6 @@
-"""The order in which sets get room under limits: nominal priority, weight, submission (design 5.4).
+"""The order in which sets get room under limits: nominal priority, weight, submission (design 5.4, 6.2).
+
+Of sets in different queues, the one comes first whose turn it is at the queue where their paths part.
 
 A set gets no room while a set before it in this order lacks only this room and could be given a free system.
 The systems are asked one after another, so before a set takes the last room, the sets before it that the
@@ -10,22 +12,27 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from domain.contention.weights import ticks
+from domain.priority import Priority
+from domain.queues.order import Contender, Item
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import COUNTING_HOSTS, ROWS_BY_KIND, Needs, RoomLimit
 from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
-from domain.scheduling.decisions.system_order import places_for_system
+from domain.scheduling.decisions.system_order import Tier, in_turn, lines_of, tiers_of
 from domain.scheduling.demand.lines import OWED, QUEUED, room_line
 from domain.scheduling.demand.order import Place
 from domain.scheduling.demand.room_places import RoomGroup, RoomPlace
 from domain.scheduling.ranked import Rank
+from domain.scheduling.sets.queue_turns import QueueTurns, Standing, head_of
 from domain.scheduling.supply.reasons import NO_ROOM, ROOM_KEPT
 from domain.scheduling.world.partition import Partition
+from domain.system.state import System
 
 
 class RoomRival(NamedTuple):
@@ -38,27 +45,41 @@ class RoomRival(NamedTuple):
 def first_for_system(partition: Partition, number: int) -> Recipe | None:
     """Return the first recipe in the order of a system whose grant is safe and whose set has room."""
     system = partition.system(number)
-    for _, host in places_with_room(partition, lambda until: places_for_system(partition, system, until)):
-        if is_safe(partition, host, number):
-            return host
+    for tier in tiers_of(partition):
+        first = next(in_turn(partition, tier, partial(_takers, partition, system, tier)), None)
+        if first is not None:
+            return first[1]
     return None
 
 
+def _takers(partition: Partition, system: System, tier: Tier, queue: str) -> Iterator[Item[Recipe]]:
+    """Yield the recipes of a queue whose grant of a system is safe and whose sets have room, in order."""
+    number, forced_only = partition.labs.number(system.fqdn), partition.is_for_forced_only(system)
+    lines = lines_of(partition, tier, system.lab_controller, queue)
+
+    def search(until: Mapping[str, Rank]) -> Iterator[Place]:
+        return partition.filters.ranked_recipes(system.fqdn, lines, forced_only=forced_only, until=until)
+
+    for place, host in places_with_room(partition, search):
+        if is_safe(partition, host, number):
+            yield head_of(place), host
+
+
 def places_with_room(
-    partition: Partition, search: Callable[[Mapping[str, Rank]], Iterable[tuple[int, Place]]]
+    partition: Partition, search: Callable[[Mapping[str, Rank]], Iterable[Place]]
 ) -> Iterator[tuple[Place, Recipe]]:
     """Yield the places of recipes in line from which no room is kept, in order.
 
-    `search` returns the tiers and places of the recipes, without those in sets behind a rank of their line.
-    So the sets of a class from which room is kept are passed over at once.
+    `search` returns the places of the recipes, without those in sets behind a rank of their line. So the sets
+    of a class from which room is kept are passed over at once.
     """
     until: dict[str, Rank] = {}
-    last: tuple[int, Place] | None = None
+    last: Place | None = None
     while True:
         for found in search(until):
             if last is not None and found <= last:
                 continue
-            host = partition.sets.recipes[found[1].rank.recipe_id]
+            host = partition.sets.recipes[found.rank.recipe_id]
             line = partition.sets.places.line_of(host)
             if line is not None and line not in until:
                 kept = room_kept_for(partition, host)
@@ -66,7 +87,7 @@ def places_with_room(
                     until[line] = kept
                     break
             last = found
-            yield found[1], host
+            yield found, host
         else:
             return
 
@@ -79,10 +100,12 @@ def first_rival(partition: Partition, host: Recipe, number: int | None = None) -
     """
     if not partition.sets.classes.numbers:
         return None
-    rival = _first_rival(partition, host, number)
+    rival, passed = _first_rival(partition, host, number), {host.recipe_set_id}
     while rival is not None:
+        passed.add(rival.host.recipe_set_id)
         other = _first_rival(partition, rival.host, rival.number)
-        if other is None:
+        # Queues of different orders one below another may let three sets each come before the next one.
+        if other is None or other.host.recipe_set_id in passed:
             return rival
         rival = other
     return None
@@ -92,7 +115,7 @@ def _first_rival(partition: Partition, host: Recipe, number: int | None) -> Room
     classes = _rival_classes(partition, host)
     if not classes:
         return None
-    search = _RivalSearch(partition, classes, _place(partition, host))
+    search = _RivalSearch(partition, classes, _standing(partition, host))
     others = ~(0 if number is None else 1 << number)
     for each in classes:
         search.ask_idle(each, others)
@@ -115,18 +138,19 @@ def _rival_classes(partition: Partition, host: Recipe) -> list[int]:
         for number in rooms.under(limit, more_than=left):
             if rooms.has_room(rooms.needs_of(number)):
                 found[number] = None
-    return sorted(found, key=rooms.needs_of)
+    return sorted(found, key=rooms.key_of)
 
 
-def _place(partition: Partition, host: Recipe) -> RoomPlace:
-    rank = partition.sets.rank(host)
-    return RoomPlace(rank.negative_priority, partition.sets.places.weight(host), rank)
+def _standing(partition: Partition, host: Recipe) -> Standing:
+    sets, rank = partition.sets, partition.sets.rank(host)
+    place = RoomPlace(rank.negative_priority, sets.places.systems(host), sets.places.weight(host), rank)
+    return Standing(sets.turns.queue_of(sets.sets[host.recipe_set_id]), place)
 
 
 class _RivalSearch:
-    """The search for the first rival of a recipe with a place, among sets of some classes. Mutable."""
+    """The search for the first rival of a recipe with a standing, among sets of some classes. Mutable."""
 
-    def __init__(self, partition: Partition, classes: Collection[int], before: RoomPlace) -> None:
+    def __init__(self, partition: Partition, classes: Collection[int], before: Standing) -> None:
         self.rival: RoomRival | None = None
         self._partition = partition
         self._classes = classes
@@ -139,10 +163,11 @@ class _RivalSearch:
         The search ends where a recipe gets one of the systems that fit it. A recipe that gets none of them
         leaves no system to ask to the others with the same demand.
         """
-        available = self._partition.available
+        available, queue = self._partition.available, self._partition.sets.rooms.queue_of(number)
+        is_before = self._partition.sets.turns.is_before
         idle = {forced: available.idle(forced=forced) & systems & ~self._asked for forced in (False, True)}
         for place, viable in _places(self._partition, number, idle, self._is_any_left):
-            if place >= self._before:
+            if not is_before(Standing(queue, place), self._before):
                 return
             host = self._partition.sets.recipes[place.rank.recipe_id]
             for each in numbers_in(without_hopeless_labs(self._partition, host, viable & ~self._asked)):
@@ -159,9 +184,9 @@ class _RivalSearch:
         if host is None or host.recipe_set_id in self._partition.sets.rooms.charged:
             return host
         number_of_class = self._partition.sets.classes.numbers.get(host.recipe_set_id)
-        place = _place(self._partition, host)
-        if place < self._before and number_of_class in self._classes:
-            self._before, self.rival = place, RoomRival(host, number)
+        standing, sets = _standing(self._partition, host), self._partition.sets
+        if number_of_class in self._classes and sets.turns.is_before(standing, self._before):
+            self._before, self.rival = standing, RoomRival(host, number)
         return host
 
 
@@ -181,10 +206,12 @@ def _places(
 
 
 def room_kept_for(partition: Partition, host: Recipe) -> Rank | None:
-    """Return a recipe of the very first set for which room is kept that the set of `host` needs.
+    """Return the rank in the queue of `host` behind which room is kept that its set needs.
 
-    Return None if no room is kept from the set. The room is kept from all sets behind the first one: a set
-    that weighs 0 after K ticks was submitted before all that weigh something.
+    Return None if no room is kept from the set. The rank is that of the very first set for which room is
+    kept, or one before all sets with some priority if that set is of another queue. The room is kept from all
+    sets behind it: a set that weighs 0 after K ticks was submitted before all that weigh something. How many
+    systems a job has does not matter here.
     """
     return min((rank for _, rank in _kept(partition, host)), default=None)
 
@@ -197,15 +224,19 @@ def _kept(partition: Partition, host: Recipe) -> Iterator[tuple[RoomLimit, Rank]
     needs = sets.classes.needs(host.recipe_set_id)
     if not needs or host.recipe_set_id in sets.rooms.charged:
         return
-    own = _place(partition, host)
+    own = _standing(partition, host)
+    own = own._replace(place=own.place._replace(systems=0))
     for limit, _ in needs:
         if limit.kind in COUNTING_HOSTS and (rank := _kept_for(partition, limit, own)) is not None:
             yield limit, rank
 
 
-def _kept_for(partition: Partition, limit: RoomLimit, before: RoomPlace) -> Rank | None:
-    """Return the first set before a place that waits for more room than is free, since K ticks or longer."""
-    rooms, first = partition.sets.rooms, None
+def _kept_for(partition: Partition, limit: RoomLimit, before: Standing) -> Rank | None:
+    """Return the first rank of a queue behind which room is kept for a set, which is before a standing.
+
+    That set waits for more room than is free, since K ticks or longer.
+    """
+    rooms, found = partition.sets.rooms, list[Rank]()
     usable = {forced: partition.available.usable(forced=forced) for forced in (False, True)}
     for number in rooms.under(limit, more_than=rooms.free(limit)):
         needs = rooms.needs_of(number)
@@ -213,10 +244,23 @@ def _kept_for(partition: Partition, limit: RoomLimit, before: RoomPlace) -> Rank
             continue
         for line in (QUEUED, OWED):
             for group in partition.filters.room_groups(room_line(line, number), usable):
-                rank = _first_aged(partition, group, before)
-                if rank is not None:
-                    first, before = rank, _aged_place(rank)
-    return first
+                aged = _first_aged(partition, rooms.queue_of(number), group, before)
+                if aged is not None:
+                    found.append(_first_behind(partition.sets.turns, aged, before.queue))
+    return min(found, default=None)
+
+
+def _first_behind(turns: QueueTurns, kept: Standing, queue: str) -> Rank:
+    """Return the rank in a queue behind which all sets come after a set in the order of room."""
+    rank = kept.place.rank
+    for priority in reversed(Priority) if kept.queue != queue else ():
+        negative = -priority
+        turn = turns.compare(kept.contender, Contender(queue, priority))
+        if turn < 0 or (turn == 0 and rank.negative_priority < negative):
+            return Rank(negative, 0, 0)
+        if turn == 0 and rank.negative_priority == negative:
+            return rank
+    return rank
 
 
 def _may_be_kept(rooms: Rooms, needs: Needs) -> bool:
@@ -228,27 +272,24 @@ def _may_be_kept(rooms: Rooms, needs: Needs) -> bool:
     )
 
 
-def _first_aged(partition: Partition, group: RoomGroup, before: RoomPlace) -> Rank | None:
-    """Return the first recipe of a group before a place that is aged and whose set could be placed.
+def _first_aged(partition: Partition, queue: str, group: RoomGroup, before: Standing) -> Standing | None:
+    """Return the first recipe of a group before a standing that is aged and whose set could be placed.
 
     Within one nominal priority no recipe has waited longer than the first one.
     """
     for ranks in group.ranks.by_priority():
         for rank in ranks:
-            if _aged_place(rank) >= before:
+            # An aged recipe weighs 0.
+            standing = Standing(queue, RoomPlace(rank.negative_priority, 0, 0, rank))
+            if not partition.sets.turns.is_before(standing, before):
                 return None
             partition.effort.rows += 1
             host = partition.sets.recipes[rank.recipe_id]
             if not _is_aged(partition, host):
                 break
             if without_hopeless_labs(partition, host, group.viable):
-                return rank
+                return standing
     return None
-
-
-def _aged_place(rank: Rank) -> RoomPlace:
-    """Return the place of an aged recipe, which weighs 0."""
-    return RoomPlace(rank.negative_priority, 0, rank)
 
 
 def _is_aged(partition: Partition, host: Recipe) -> bool:

@@ -1,15 +1,68 @@
-"""The order in which a system considers recipes (design 5.2): tiers of lines, merged by place."""
+"""The order in which a system considers recipes (design 5.2, 6.2): tiers, the turns of queues, places."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
-from domain.admission.configuration import ALWAYS
-from domain.scheduling.demand.lines import lines_of
+from domain.queues.order import Item
+from domain.scheduling.demand.lines import assigned_lines, queued_lines
 from domain.scheduling.demand.order import Place
 from domain.scheduling.ranked import Rank
+from domain.scheduling.sets.queue_turns import ONE_LINE, head_of
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
+
+T = TypeVar("T")
+
+
+class Tier(NamedTuple):
+    """Recipes that come before those of later tiers: assigned and owed ones, queued ones, or both.
+
+    Queues have turns in a tier with queued recipes.
+    """
+
+    has_assigned: bool
+    has_queued: bool
+
+
+_ONE_TIER: Final = (Tier(has_assigned=True, has_queued=True),)
+_ASSIGNED_FIRST: Final = (
+    Tier(has_assigned=True, has_queued=False),
+    Tier(has_assigned=False, has_queued=True),
+)
+
+
+def tiers_of(partition: Partition) -> tuple[Tier, ...]:
+    """Return the tiers of recipes, by the configured `order.assigned_first`."""
+    return _ASSIGNED_FIRST if partition.sets.turns.is_assigned_first else _ONE_TIER
+
+
+def lines_of(partition: Partition, tier: Tier, lab_controller: str, queue: str) -> tuple[str, ...]:
+    """Return the lines of a tier and queue that a system of the lab considers, which rank together."""
+    classes = partition.sets.rooms.open(queue)
+    assigned = assigned_lines(lab_controller, classes, queue) if tier.has_assigned else ()
+    return (*assigned, *queued_lines(lab_controller, classes, queue)) if tier.has_queued else assigned
+
+
+def queues_of(partition: Partition, tier: Tier) -> Iterator[str]:
+    """Yield the queues whose recipes stand in lines of their own in a tier."""
+    yield from partition.sets.turns.queues if tier.has_queued else (ONE_LINE,)
+
+
+def lines_of_lab(partition: Partition, lab_controller: str) -> Iterator[str]:
+    """Yield all lines that a system of the lab considers, in no order."""
+    for tier in tiers_of(partition):
+        for queue in queues_of(partition, tier):
+            yield from lines_of(partition, tier, lab_controller, queue)
+
+
+def in_turn(
+    partition: Partition, tier: Tier, items_of: Callable[[str], Iterator[Item[T]]]
+) -> Iterator[Item[T]]:
+    """Yield the items of all queues in a tier in order, from those of each queue."""
+    return partition.sets.turns.ordered(items_of) if tier.has_queued else items_of(ONE_LINE)
 
 
 def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
@@ -17,24 +70,15 @@ def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
     return (place.rank for _, place in places_for_system(partition, system))
 
 
-def places_for_system(
-    partition: Partition, system: System, until: Mapping[str, Rank] = {}
-) -> Iterator[tuple[int, Place]]:
-    """Yield tier and place of eligible recipes in the order of the system. A change ends the validity.
-
-    `until` has the last rank to search in a line: recipes of sets behind it are left out.
-    """
+def places_for_system(partition: Partition, system: System) -> Iterator[tuple[int, Place]]:
+    """Yield tier and place of eligible recipes in the order of the system. A change ends the validity."""
     forced_only = partition.is_for_forced_only(system)
-    for tier, lines in enumerate(tiers_of(partition, system.lab_controller)):
-        for place in partition.filters.ranked_recipes(
-            system.fqdn, lines, forced_only=forced_only, until=until
-        ):
-            yield tier, place
 
+    def items_of(tier: Tier, queue: str) -> Iterator[Item[Place]]:
+        lines = lines_of(partition, tier, system.lab_controller, queue)
+        places = partition.filters.ranked_recipes(system.fqdn, lines, forced_only=forced_only)
+        return ((head_of(place), place) for place in places)
 
-def tiers_of(partition: Partition, lab_controller: str) -> tuple[tuple[str, ...], ...]:
-    """Return the lines that a system of the lab considers, by tier; the recipes of a tier rank together."""
-    assigned, queued = lines_of(lab_controller, partition.sets.rooms.open)
-    if partition.configuration.order.assigned_first == ALWAYS:
-        return assigned, queued
-    return ((*assigned, *queued),)
+    for number, tier in enumerate(tiers_of(partition)):
+        for _, place in in_turn(partition, tier, partial(items_of, tier)):
+            yield number, place

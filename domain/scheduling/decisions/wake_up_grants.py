@@ -2,7 +2,9 @@
 
 The recipe with the highest rank on any of these systems is served first; design section 5.5 decides which of
 its candidates the recipe takes. Systems of one access class rank all recipes alike, so the best recipe of
-each class follows from the first recipes of the lines, and the best of these is served.
+each class follows from the first recipes of the lines, and the best of these is served. While queues have
+turns, the order of the one system that it takes decides in the end: which queue is next may depend on recipes
+that this system does not fit.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby
 from typing import Final, NamedTuple
 
 from domain.access.submit_rights import SubmitRights
+from domain.queues.order import Item
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.choice import choices
@@ -22,10 +26,11 @@ from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.overtaking import grant_in_order
-from domain.scheduling.decisions.room_order import first_rival, room_kept_for
-from domain.scheduling.decisions.system_order import tiers_of
+from domain.scheduling.decisions.room_order import first_for_system, first_rival, room_kept_for
+from domain.scheduling.decisions.system_order import Tier, in_turn, lines_of, tiers_of
 from domain.scheduling.demand.order import Place
 from domain.scheduling.ranked import Rank
+from domain.scheduling.sets.queue_turns import ONE_LINE, head_of
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.partition_queries import EVERY_SYSTEM
 from domain.scheduling.world.triggers import Trigger
@@ -72,18 +77,20 @@ class LineSearch:
 
 @dataclass
 class WakeGroup:
-    """Idle systems of one access class, and their lines by tier.
+    """Idle systems of one access class, the filters that fit any of them, and the searches of their lines.
 
-    With `has_best`, `best` is valid or None, as long as weights and rooms have these versions. `left_out`
-    counts the filters that searches have left out one by one since all were last asked at once.
+    `searches` has the lines by tier and queue, once the queue was asked. With `has_best`, `best` is valid or
+    None, as long as weights, rooms and turns have these versions. `left_out` counts the filters that searches
+    have left out one by one since all were last asked at once.
     """
 
     rights: SubmitRights
     systems: int
-    tiers: Sequence[Sequence[LineSearch]]
+    filters: int
+    searches: dict[tuple[Tier, str], list[LineSearch]] = field(default_factory=dict)
     best: BestRecipe | None = None
     has_best: bool = False
-    versions: tuple[int, int] = (0, 0)
+    versions: tuple[int, ...] = ()
     left_out: int = 0
 
 
@@ -106,12 +113,19 @@ class WakeUpGrants:
         if self._next is None:
             best_recipes = _best_recipes(self._partition, self._groups)
             if best_recipes:
-                tier, place, _ = min(best_recipes)
+                tier, place, _ = _first_of(self._partition, best_recipes)
                 systems = union(best.systems for best in best_recipes if best[:2] == (tier, place))
-                self._next = self._in_room_order(
-                    self._choose(self._partition.sets.recipes[place.rank.recipe_id], systems)
-                )
+                host = self._partition.sets.recipes[place.rank.recipe_id]
+                self._next = self._in_room_order(self._in_turn(self._choose(host, systems)))
         return self._next
+
+    def _in_turn(self, found: NextGrant) -> NextGrant:
+        """Return the grant of the same system to the recipe that is first in its order."""
+        if self._partition.sets.turns.is_one_line:
+            return found
+        first = first_for_system(self._partition, found.number)
+        assert first is not None, f"{found.host.subject} may have the system"
+        return found._replace(host=first)
 
     def _in_room_order(self, found: NextGrant) -> NextGrant:
         """Return the grant to a set that comes before in the order of room, if there is one."""
@@ -181,7 +195,7 @@ def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
         return
     for rights, of_class in partition.labs.access.each():
         if (systems := idle & of_class) and (filters := _fitting_filters(partition, systems)):
-            yield WakeGroup(rights, systems, _tiers(partition, systems, filters))
+            yield WakeGroup(rights, systems, filters)
 
 
 def _fitting_filters(partition: Partition, systems: int, among: int | None = None) -> int:
@@ -190,57 +204,83 @@ def _fitting_filters(partition: Partition, systems: int, among: int | None = Non
     return partition.filters.fitting_filters(unforced, systems, among)
 
 
-def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
-    """Return the lines that these systems consider, by tier; the line of queued recipes occurs only once."""
-    tiers: defaultdict[int, dict[str, LineSearch]] = defaultdict(dict)
-    for lab_controller, of_lab in partition.labs.each():
-        if systems & of_lab:
-            for tier, lines in enumerate(tiers_of(partition, lab_controller)):
-                for line in lines:
-                    tiers[tier].setdefault(line, LineSearch(line, 0, filters)).of_labs |= of_lab
-    return [list(tier.values()) for tier in tiers.values()]
+def _searches(partition: Partition, group: WakeGroup, tier: Tier, queue: str) -> list[LineSearch]:
+    """Return the lines of a queue that the systems consider; the line of queued recipes occurs only once."""
+    found = group.searches.get((tier, queue))
+    if found is None:
+        lines: dict[str, LineSearch] = {}
+        for lab_controller, of_lab in partition.labs.each():
+            for line in lines_of(partition, tier, lab_controller, queue) if group.systems & of_lab else ():
+                lines.setdefault(line, LineSearch(line, 0, group.filters)).of_labs |= of_lab
+        found = group.searches[tier, queue] = list(lines.values())
+    return found
 
 
 def _best_recipes(partition: Partition, groups: Sequence[WakeGroup]) -> list[BestRecipe]:
-    versions = partition.filters.weighing.version, partition.sets.rooms.version
+    sets = partition.sets
+    versions = partition.filters.weighing.version, sets.rooms.version, sets.turns.version
     for group in groups:
         if not group.has_best or group.versions != versions:
             group.best, group.has_best, group.versions = _best_recipe(partition, group), True, versions
     return [group.best for group in groups if group.best is not None]
 
 
+def _first_of(partition: Partition, best_recipes: Sequence[BestRecipe]) -> BestRecipe:
+    """Return the first of the best recipes of groups: by tier, then by the turns of queues and by place."""
+    if partition.sets.turns.is_one_line:
+        return min(best_recipes)
+    first_tier = min(best.tier for best in best_recipes)
+    by_queue: defaultdict[str, list[Item[BestRecipe]]] = defaultdict(list)
+    tier, sets = tiers_of(partition)[first_tier], partition.sets
+    for best in best_recipes:
+        if best.tier == first_tier:
+            recipe_set = sets.sets[sets.recipes[best.place.rank.recipe_id].recipe_set_id]
+            queue = sets.turns.queue_of(recipe_set) if tier.has_queued else ONE_LINE
+            by_queue[queue].append((head_of(best.place), best))
+    return next(in_turn(partition, tier, lambda queue: iter(sorted(by_queue.get(queue, ())))))[1]
+
+
 def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
-    for number, tier in enumerate(group.tiers):
-        for search in tier:
-            search.until = None
-        first = _first_in(partition, group, tier)
-        while isinstance(first, LineSearch):
-            if group.left_out >= MAX_LEFT_OUT:
-                _leave_out_unfit(partition, group)
-            first = _first_in(partition, group, tier)
+    for search in chain.from_iterable(group.searches.values()):
+        search.until = None
+    for number, tier in enumerate(tiers_of(partition)):
+        first = next(in_turn(partition, tier, partial(_first_of_queue, partition, group, tier)), None)
         if first is not None:
-            return BestRecipe(number, *first)
+            return BestRecipe(number, *first[1])
     return None
+
+
+def _first_of_queue(
+    partition: Partition, group: WakeGroup, tier: Tier, queue: str
+) -> Iterator[Item[tuple[Place, int]]]:
+    """Yield the first recipe of a queue that may have a system of the group, if any, with its candidates."""
+    searches = _searches(partition, group, tier, queue)
+    first = _first_in(partition, group, searches)
+    while isinstance(first, LineSearch):
+        if group.left_out >= MAX_LEFT_OUT:
+            _leave_out_unfit(partition, group)
+        first = _first_in(partition, group, searches)
+    if first is not None:
+        yield head_of(first[0]), first
 
 
 def _leave_out_unfit(partition: Partition, group: WakeGroup) -> None:
     """Leave out the filters that fit none of the remaining systems, all at once."""
     group.left_out = 0
-    searches = list(chain.from_iterable(group.tiers))
-    filters = _fitting_filters(partition, group.systems, union(search.filters for search in searches))
-    for search in searches:
-        search.filters &= filters
+    group.filters = _fitting_filters(partition, group.systems, group.filters)
+    for search in chain.from_iterable(group.searches.values()):
+        search.filters &= group.filters
 
 
 def _first_in(
-    partition: Partition, group: WakeGroup, tier: Sequence[LineSearch]
+    partition: Partition, group: WakeGroup, lines: Sequence[LineSearch]
 ) -> tuple[Place, int] | LineSearch | None:
-    """Return the place of the first recipe of a tier that may have a system of the group, and its candidates.
+    """Return the place of the first recipe in lines that may have a system of the group, and its candidates.
 
     Return None if no recipe may have one. Return a `LineSearch` from which a filter without candidates was
     removed: the caller searches again, and so skips all recipes with this filter at once.
     """
-    searches = [search for search in tier if partition.filters.any_in(search.line, search.filters)]
+    searches = [search for search in lines if partition.filters.any_in(search.line, search.filters)]
     found = [_places(partition, group, search) for search in searches]
     for place, search in found[0] if len(found) == 1 else heapq.merge(*found):
         host = partition.sets.recipes[place.rank.recipe_id]

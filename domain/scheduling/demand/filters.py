@@ -22,7 +22,7 @@ from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.room_places import RoomGroup, RoomPlace, places_in_order
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
-from domain.scheduling.demand.weighing import NO_PROFILE, WITHOUT_LOCKS, Profile, Weighing
+from domain.scheduling.demand.weighing import NO_PROFILE, WITHOUT_LOCKS, Profile, Weighing, WeightClass
 from domain.scheduling.ranked import Rank, RankedByPriority
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
@@ -99,7 +99,7 @@ class Filters:
     def _group(self, demand: Demand, profile: int) -> Group:
         return self._entry(demand.key).number, self._submitters.number(demand.submitter), profile
 
-    def _reweigh(self, profile: int, before: int) -> None:
+    def _reweigh(self, profile: int, before: WeightClass) -> None:
         for line in self._lines.values():
             line.reweigh(profile, before)
 

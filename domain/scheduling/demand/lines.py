@@ -1,14 +1,18 @@
-"""Lines of recipes: queued and owed ones, those assigned to a lab or newly assigned to one; with counts."""
+"""Lines of recipes: queued and owed ones, those assigned to a lab or newly assigned to one; with counts.
+
+A class of sets that need room has lines of its own. While the queues of a partition do not stand in one line,
+each queue has lines of its own, too, and so has each class.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.demand.heads import First, Heads
-from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.demand.weighing import Weighing, WeightClass
 from domain.scheduling.ranked import Rank, Ranked, RankedByPriority
 
 NO_WEIGHTS: Final = Weighing(lambda *_: None)
@@ -19,6 +23,7 @@ OWED: Final = " owed"
 """The line of the queued recipes of owed sets (`overtaking.py`), which rank with the assigned ones."""
 _NEWLY: Final = " newly"
 _ROOM: Final = " room "
+_QUEUE: Final = " queue "
 
 Group = tuple[int, int, int]
 """The numbers of a filter, a submitter and a profile."""
@@ -34,19 +39,28 @@ def room_line(line: str, number: int) -> str:
     return f"{line}{_ROOM}{number}" if number else line
 
 
-def lines_of(lab_controller: str, classes: Collection[int] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the lines that a system of the lab considers: assigned and owed recipes, and queued ones.
+def queue_line(line: str, queue: str) -> str:
+    """Return the line of the recipes of one queue, whose path may be empty: then those of all queues."""
+    return f"{line}{_QUEUE}{queue}" if queue else line
+
+
+def assigned_lines(lab_controller: str, classes: Iterable[int] = (), queue: str = "") -> tuple[str, ...]:
+    """Return the lines of assigned and owed recipes that a system of a lab considers, of one queue if given.
 
     `classes` are those of the sets that need room and have it.
+    """
+    owed = (room_line(OWED, number) for number in classes)
+    return queue_line(lab_controller, queue), queue_line(OWED, queue), *owed
+
+
+def queued_lines(lab_controller: str, classes: Iterable[int] = (), queue: str = "") -> tuple[str, ...]:
+    """Return the lines of queued recipes that a system of a lab considers, as `assigned_lines` does.
 
     Recipes that became assigned in the present batch still rank with the queued ones: every trigger of a
     batch is answered in the rank order that the queue had when the batch began.
     """
-    if not classes:
-        return (lab_controller, OWED), (QUEUED, newly_assigned_line(lab_controller))
-    owed = (room_line(OWED, number) for number in classes)
     queued = (room_line(QUEUED, number) for number in classes)
-    return (lab_controller, OWED, *owed), (QUEUED, newly_assigned_line(lab_controller), *queued)
+    return queue_line(QUEUED, queue), queue_line(newly_assigned_line(lab_controller), queue), *queued
 
 
 def needs_room(line: str) -> bool:
@@ -55,7 +69,8 @@ def needs_room(line: str) -> bool:
 
 
 def ranks_as_queued(line: str) -> bool:
-    return line == QUEUED or line.endswith(_NEWLY) or line.startswith(_ROOM)
+    base = line.partition(_QUEUE)[0]
+    return base == QUEUED or base.endswith(_NEWLY) or base.startswith(_ROOM)
 
 
 def is_in_no_lab(line: str) -> bool:
@@ -79,9 +94,9 @@ class Line:
     ) -> None:
         self.is_queued = is_queued
         self.filters = 0
-        self._heads: dict[int, Heads] = {}
-        # The weight class of the groups of each profile whose weight has changed since the last search.
-        self._moving: dict[int, int] = {}
+        self._heads: dict[WeightClass, Heads] = {}
+        # The former weight class of each profile whose class has changed since the last search.
+        self._moving: dict[int, WeightClass] = {}
         self._weighing = weighing
         self._new_group: type[Ranked[Rank]] = RankedByPriority if has_priorities else Ranked
         self._groups: dict[int, dict[tuple[int, int], Ranked[Rank]]] = {}
@@ -122,13 +137,13 @@ class Line:
             del self._groups[number]
             self.filters &= ~(1 << number)
 
-    def reweigh(self, profile: int, before: int) -> None:
+    def reweigh(self, profile: int, before: WeightClass) -> None:
         """Note that the groups of a profile, whose weight class was `before`, are to be moved."""
         if profile in self._of_profile:
             self._moving.setdefault(profile, before)
 
     @property
-    def heads(self) -> Mapping[int, Heads]:
+    def heads(self) -> Mapping[WeightClass, Heads]:
         """The first recipes of groups by weight class."""
         for profile, before in self._moving.items():
             after = self._weighing.classes[profile]
@@ -137,7 +152,7 @@ class Line:
         self._moving.clear()
         return self._heads
 
-    def _move(self, profile: int, before: int, after: int) -> None:
+    def _move(self, profile: int, before: WeightClass, after: WeightClass) -> None:
         moved = self._of_profile[profile].values()
         self._heads[before].remove_all(moved)
         self._heads_of(after).add_all(moved)
@@ -169,7 +184,7 @@ class Line:
             del self._of_profile[profile]
             self._moving.pop(profile, None)
 
-    def _heads_of(self, weight_class: int) -> Heads:
+    def _heads_of(self, weight_class: WeightClass) -> Heads:
         heads = self._heads.get(weight_class)
         if heads is None:
             heads = self._heads[weight_class] = Heads()

@@ -1,8 +1,9 @@
 """The recipes of a line in the rank order of a system (design 5.2).
 
-The order is by effective priority, nominal priority, assigned before queued, weight, and submission. Recipes
-with the same filter and submitter have the same order on every system. Therefore only the first recipes of
-each filter and submitter are compared, and mostly the caller needs only the first of all.
+The order is by effective priority, nominal priority, assigned before queued, weight, and submission; in a
+fair leaf the number of systems that the job has comes before the weight (design 6.2). Recipes with the same
+filter and submitter have the same order on every system. Therefore only the first recipes of each filter and
+submitter are compared, and mostly the caller needs only the first of all.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.demand.heads import Answer, First, Heads
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.submitters import Order
-from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.demand.weighing import Weighing, WeightClass
 from domain.scheduling.ranked import Rank
 
 ANY_SUBMITTER: Final = -1
@@ -32,12 +33,14 @@ MAX_TRIES: Final = 4
 class Place(NamedTuple):
     """The sort key of a recipe on a system: both priorities, highest first, assigned first, weight, rank.
 
-    Recipes of owed sets are not queued here (`overtakings.py`).
+    Before the weight comes `systems`, the number of systems of the job in a fair leaf, 0 elsewhere. Recipes
+    of owed sets are not queued here (`overtakings.py`).
     """
 
     negative_effective: int
     negative_priority: int
     is_queued: bool
+    systems: int
     weight: int
     rank: Rank
 
@@ -113,13 +116,14 @@ class _Search:
         heads: Heads,
         order: Order,
         weighing: Weighing,
-        weight_class: int,
+        weight_class: WeightClass,
         until: Rank | None,
     ) -> None:
         self._line = line
         self._heads = heads
         self._order = order
         self._weighing = weighing
+        self._systems = weight_class.systems
         self._static = None if weighing.is_flat else weighing.static(weight_class)
         self._until = until
 
@@ -170,7 +174,7 @@ class _Search:
         static = self._static
         weight = 0 if static is None else self._weighing.weight(static, rank.recipe_id)
         nominal = rank.negative_priority
-        return Place(max(nominal, -maximum), nominal, self._line.is_queued, weight, rank)
+        return Place(max(nominal, -maximum), nominal, self._line.is_queued, self._systems, weight, rank)
 
     def _push_run(self, runs: list[RecipeRun], maximum: int, ranks: Iterator[Rank]) -> None:
         """Push a run without its first recipe, which was yielded already."""

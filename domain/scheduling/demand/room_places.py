@@ -12,9 +12,13 @@ from domain.scheduling.ranked import Rank, RankedByPriority
 
 
 class RoomPlace(NamedTuple):
-    """The sort key of a recipe in the order of room: nominal priority, highest first, weight, rank."""
+    """The sort key of a recipe in the order of room: nominal priority, highest first, weight, rank.
+
+    Before the weight comes `systems`, as in `Place`.
+    """
 
     negative_priority: int
+    systems: int
     weight: int
     rank: Rank
 
@@ -40,9 +44,10 @@ def places_in_order(
     runs: list[tuple[RoomPlace, int, Iterator[Rank], int | None]] = []
     for profile, viable, group in groups:
         # Without weights all recipes weigh the same.
-        static = None if weighing.is_flat else weighing.static(weighing.classes[profile])
+        static = None if weighing.is_flat else weighing.static_of(profile)
         ranks = iter(group)
-        runs.append((_place(next(ranks), static, weighing), viable, ranks, static))
+        systems = weighing.classes[profile].systems
+        runs.append((_place(next(ranks), systems, static, weighing), viable, ranks, static))
     heapq.heapify(runs)
     while runs:
         place, viable, ranks, static = runs[0]
@@ -55,9 +60,10 @@ def places_in_order(
         if following is None:
             heapq.heappop(runs)
         else:
-            heapq.heapreplace(runs, (_place(following, static, weighing), viable, ranks, static))
+            place = _place(following, place.systems, static, weighing)
+            heapq.heapreplace(runs, (place, viable, ranks, static))
 
 
-def _place(rank: Rank, static: int | None, weighing: Weighing) -> RoomPlace:
+def _place(rank: Rank, systems: int, static: int | None, weighing: Weighing) -> RoomPlace:
     weight = 0 if static is None else weighing.weight(static, rank.recipe_id)
-    return RoomPlace(rank.negative_priority, weight, rank)
+    return RoomPlace(rank.negative_priority, systems, weight, rank)

@@ -5,7 +5,8 @@ grant or an end changes a few sums, and the weights of the profiles that depend 
 two recipes are compared.
 
 Recipes of a set do not count against the set itself. So a set that holds systems and declares locks has a
-profile of its own, which is weighed when a search meets it.
+profile of its own, which is weighed when a search meets it. So has each job in a leaf with the order `fair`:
+there the number of systems that the job has comes before the weight (design 6.2).
 """
 
 from __future__ import annotations
@@ -23,16 +24,43 @@ NO_PROFILE: Final = 0
 WEIGHTLESS_PROFILE: Final = 1
 """The number of the profile of sets that weigh nothing."""
 
+_NOBODY: Final = -1
+"""The holder of the profiles of sets that weigh nothing."""
+
 
 class Profile(NamedTuple):
-    """The locks of sets; `holder` is the one set of a profile of its own, otherwise None."""
+    """The locks of sets; `holder` is the one set of a profile of its own, otherwise None.
+
+    `job` is the job of the sets in a fair leaf, otherwise None.
+    """
 
     locks: Locks
     holder: int | None = None
+    job: int | None = None
+
+    @property
+    def is_weightless(self) -> bool:
+        """Return whether the sets weigh nothing, whatever they declare."""
+        return self.holder == _NOBODY
+
+    @property
+    def is_of_holder(self) -> bool:
+        return self.holder is not None and self.holder != _NOBODY
+
+
+class WeightClass(NamedTuple):
+    """Profiles that weigh the same, and whose jobs have the same number of systems.
+
+    `systems` is 0 outside of fair leaves. `static` is the static weight; a profile of its own has a class of
+    its own, with the negative number of the profile.
+    """
+
+    systems: int
+    static: int
 
 
 WITHOUT_LOCKS: Final = Profile(NO_LOCKS)
-WEIGHTLESS: Final = Profile(NO_LOCKS, holder=-1)
+WEIGHTLESS: Final = Profile(NO_LOCKS, holder=_NOBODY)
 """The profile of all sets that weigh nothing, whatever they declare."""
 
 
@@ -53,13 +81,13 @@ class OwnSums(NamedTuple):
 class Weighing:
     """The profiles of one partition, and what its placed recipes hold. Mutable.
 
-    `classes` has the weight class of each profile by number: profiles that weigh the same have one class, the
-    static weight. A profile of its own has a class of its own, a negative number. `changed` is called with a
-    profile and its class before, when its class has changed. `version` grows with every change of a weight.
-    `submitted_at` and `recipe_ids_of` return the time of submission of a recipe and the recipes of a set.
+    `classes` has the weight class of each profile by number. `changed` is called with a profile and its class
+    before, when its class has changed. `version` grows with every change of a class.
+    `submitted_at` and `recipe_ids_of` return the time of submission of a recipe and the recipes of a set,
+    `systems_of_job` the number of systems that a job has.
     """
 
-    def __init__(self, changed: Callable[[int, int], None]) -> None:
+    def __init__(self, changed: Callable[[int, WeightClass], None]) -> None:
         self.settings = WeightSettings()
         self.version = 0
         # The time of the decisions or of the question.
@@ -68,6 +96,7 @@ class Weighing:
         self.declaring: dict[int, None] = {}
         self.submitted_at: Callable[[int], datetime | None] = lambda _: None
         self.recipe_ids_of: Callable[[int], Iterable[int]] = lambda _: ()
+        self.systems_of_job: Callable[[int], int] = lambda _: 0
         self._changed = changed
         self._sums = HeldSums()
         self._placed: dict[int, Placed] = {}
@@ -81,7 +110,12 @@ class Weighing:
         self._users: dict[int, int] = {}
         self._free: list[int] = []
         self._depending: dict[SumKey, dict[int, None]] = {}
-        self.classes: dict[int, int] = {NO_PROFILE: self.settings.base, WEIGHTLESS_PROFILE: 0}
+        # The profiles of each job in a fair leaf.
+        self._of_job: dict[int, dict[int, None]] = {}
+        self.classes: dict[int, WeightClass] = {
+            NO_PROFILE: WeightClass(0, self.settings.base),
+            WEIGHTLESS_PROFILE: WeightClass(0, 0),
+        }
 
     @property
     def is_flat(self) -> bool:
@@ -106,14 +140,22 @@ class Weighing:
     def _begin(self, profile: Profile) -> int:
         number = self._free.pop() if self._free else len(self._profiles)
         self._numbers[profile], self._profiles[number] = number, profile
-        if profile.holder is not None:
+        if profile.job is not None:
+            self._of_job.setdefault(profile.job, {})[number] = None
+        if profile.is_of_holder:
             self._holder_count += 1
-            self.classes[number] = -number
-            return number
-        for key in keys_of(profile.locks):
+        for key in self._depends_on(profile):
             self._depending.setdefault(key, {})[number] = None
-        self.classes[number] = self._static(profile)
+        self.classes[number] = self._class(number)
         return number
+
+    def _class(self, number: int) -> WeightClass:
+        profile = self._profiles[number]
+        systems = 0 if profile.job is None else self.systems_of_job(profile.job)
+        return WeightClass(systems, -number if profile.is_of_holder else self._static(profile))
+
+    def _depends_on(self, profile: Profile) -> Iterable[SumKey]:
+        return keys_of(profile.locks) if profile.holder is None else ()
 
     def use(self, number: int, count: int = 1) -> None:
         """Count recipes of a profile; a profile without recipes is dropped."""
@@ -127,8 +169,12 @@ class Weighing:
         profile = self._profiles.pop(number)
         del self._numbers[profile], self._users[number], self.classes[number]
         self._free.append(number)
-        self._holder_count -= profile.holder is not None
-        for key in keys_of(profile.locks) if profile.holder is None else ():
+        self._holder_count -= profile.is_of_holder
+        if profile.job is not None:
+            del self._of_job[profile.job][number]
+            if not self._of_job[profile.job]:
+                del self._of_job[profile.job]
+        for key in self._depends_on(profile):
             del self._depending[key][number]
             if not self._depending[key]:
                 del self._depending[key]
@@ -164,11 +210,16 @@ class Weighing:
 
     def _weigh_again(self, numbers: Iterable[int]) -> None:
         for number in numbers:
-            before, after = self.classes[number], self._static(self._profiles[number])
+            before, after = self.classes[number], self._class(number)
             if before != after:
                 self.version += 1
                 self.classes[number] = after
                 self._changed(number, before)
+
+    def job_changed(self, job_id: int) -> None:
+        """Note that a job has another number of systems."""
+        if job_id in self._of_job:
+            self._weigh_again(self._of_job[job_id])
 
     def placed(self) -> Iterator[tuple[int, Placed]]:
         """Yield the placed recipes by id, without guests, in no order."""
@@ -177,11 +228,13 @@ class Weighing:
     # Weights
 
     def _static(self, profile: Profile) -> int:
+        if profile.is_weightless:
+            return 0
         return static_weight(self.cells(profile), self.settings)
 
     def cells(self, profile: Profile) -> Cells:
         """Return the worst cells of a profile beside the placed recipes of other sets."""
-        if profile.holder is None:
+        if profile.holder is None or profile.is_weightless:
             return self._sums.worst_cells(profile.locks)
         own = self._own.get(profile.holder) or self._sum_own(profile.holder)
         has_all_unlocked = 0 < own.unlocked_count == self._unlocked
@@ -206,18 +259,22 @@ class Weighing:
     def predicted(self, profile: Profile, recipe_id: int) -> int:
         """Return the weight of a recipe, also if all recipes weigh the same before ageing."""
         number = self._numbers.get(profile)
-        static = self._static(profile) if number is None else self.static(self.classes[number])
+        static = self._static(profile) if number is None else self.static_of(number)
         return self.weight(static, recipe_id)
 
     def of_group(self, number: int, recipe_id: int) -> int:
         """Return the weight of a recipe in a line, whose profile has this number."""
-        return 0 if self.is_flat else self.weight(self.static(self.classes[number]), recipe_id)
+        return 0 if self.is_flat else self.weight(self.static_of(number), recipe_id)
 
-    def static(self, weight_class: int) -> int:
+    def static_of(self, number: int) -> int:
+        """Return the static weight of a profile with this number, in thousandths."""
+        return self.static(self.classes[number])
+
+    def static(self, weight_class: WeightClass) -> int:
         """Return the static weight of a class, in thousandths."""
-        if weight_class >= 0:
-            return weight_class
-        return self._static(self._profiles[-weight_class])
+        if weight_class.static >= 0:
+            return weight_class.static
+        return self._static(self._profiles[-weight_class.static])
 
     def weight(self, static: int, recipe_id: int) -> int:
         """Return the weight of a recipe at `now`, for comparisons."""

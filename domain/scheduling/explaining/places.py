@@ -5,6 +5,10 @@ priorities there, which are equal for systems with equal `SubmitRights`. So reci
 submitter and nominal priority (`lines.py`), and `AheadCounts` adds up the counts of those ahead per kind of
 system. For each system, the counts of the filters that it fits are added, by intersecting its signature with
 the bit planes of the counts.
+
+While queues have turns, a recipe of another queue is ahead if its queue has the earlier turn where the paths
+of both part (design 6.2). With different orders one below another, the order of a system, which `places_on`
+has, may depend on third recipes, too.
 """
 
 from __future__ import annotations
@@ -17,16 +21,24 @@ from typing import Final, NamedTuple
 from domain.access.submit_rights import SubmitRights
 from domain.admission.configuration import ALWAYS
 from domain.contention.weights import shown_weight
+from domain.queues.order import Contender
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest
-from domain.scheduling.decisions.system_order import places_for_system, tiers_of
-from domain.scheduling.demand.lines import OWED, QUEUED, RecipeCounts, ranks_as_queued
+from domain.scheduling.decisions.system_order import lines_of, places_for_system, queues_of, tiers_of
+from domain.scheduling.demand.lines import OWED, QUEUED, RecipeCounts, queue_line, ranks_as_queued
+from domain.scheduling.demand.order import Place
+from domain.scheduling.explaining.queue_turns import queue_of, turn_of_queue
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.ranked import Rank
+from domain.scheduling.sets.queue_turns import ONE_LINE
 from domain.scheduling.supply.reasons import ITS_SET_IS_IN_LAB, OVERTAKEN, SUBMITTED_BEFORE
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
+
+
+def _no_turn(_theirs: int, _mine: int) -> int:
+    return 0
 
 
 class Places:
@@ -34,8 +46,10 @@ class Places:
 
     def __init__(self, partition: Partition, host: Recipe) -> None:
         self._partition = partition
-        self._line = partition.sets.places.line_of(host) or QUEUED
-        self._rank = partition.sets.rank(host)
+        sets = partition.sets
+        self._queue = sets.turns.queue_of(sets.sets[host.recipe_set_id])
+        self._line = sets.places.line_of(host) or queue_line(QUEUED, self._queue)
+        self._rank = sets.rank(host)
         self._submitter = partition.sets.index.demand(host).submitter
         self._lines: dict[tuple[str, bool], AheadCounts | None] = {}
 
@@ -69,21 +83,34 @@ class Places:
 
     def _lines_ahead(self, system: System) -> Iterator[tuple[str, Limit | None]]:
         """Yield the lines with recipes ahead; in the recipe's own tier with a limit."""
-        for tier in tiers_of(self._partition, system.lab_controller):
-            is_own = self._line in tier
-            yield from ((line, self._limit_in(line) if is_own else None) for line in tier)
+        partition, lab = self._partition, system.lab_controller
+        for tier in tiers_of(partition):
+            of_queue = {queue: lines_of(partition, tier, lab, queue) for queue in queues_of(partition, tier)}
+            is_own = any(self._line in lines for lines in of_queue.values())
+            for queue, lines in of_queue.items():
+                yield from ((line, self._limit_in(line, queue) if is_own else None) for line in lines)
             if is_own:
                 return
 
-    def _limit_in(self, line: str) -> Limit:
-        """Return the limit of the recipes of a line that are ahead: assigned before queued, weight, rank."""
+    def _limit_in(self, line: str, queue: str) -> Limit:
+        """Return the limit of the recipes of a line that are ahead: assigned before queued, weight, rank.
+
+        In the recipe's own queue, the number of systems of the job comes before the weight.
+        """
         sets, weighing, rank = self._partition.sets, self._partition.filters.weighing, self._rank
-        own = ranks_as_queued(self._line), sets.places.weight(sets.recipes[rank.recipe_id]), rank
-        is_queued = ranks_as_queued(line)
-        return Limit(
-            -rank.negative_priority,
-            lambda other, number: (is_queued, weighing.of_group(number, other.recipe_id), other) < own,
-        )
+        host, is_queued = sets.recipes[self._rank.recipe_id], ranks_as_queued(line)
+        is_own = queue in (ONE_LINE, self._queue)
+        systems = sets.places.systems(host) if is_own else 0
+        own = ranks_as_queued(self._line), systems, sets.places.weight(host), rank
+
+        def is_ahead(other: Rank, number: int) -> bool:
+            theirs = weighing.classes[number].systems if is_own else 0
+            return (is_queued, theirs, weighing.of_group(number, other.recipe_id), other) < own
+
+        def turn(theirs: int, mine: int) -> int:
+            return sets.turns.compare(Contender(queue, theirs), Contender(self._queue, mine))
+
+        return Limit(-rank.negative_priority, is_ahead, _no_turn if is_own else turn)
 
     def _ahead_counts(self, line: str, limit: Limit | None) -> AheadCounts | None:
         """Return the counts of a line, or None if the line is empty."""
@@ -105,7 +132,7 @@ class RankedRecipe(NamedTuple):
     key: tuple[int, ...]
 
 
-START: Final = (0, *[-(2**15)] * 2, 0, 0, 0, 0)
+START: Final = (0, *[-(2**15)] * 2, 0, 0, 0, 0, 0)
 """A sort key before that of any recipe."""
 
 
@@ -114,13 +141,32 @@ def places_on(
 ) -> Iterator[RankedRecipe]:
     """Yield the recipes eligible for a system, in its rank order at `now`, from behind the key `after`."""
     partition.weigh_at(now)
-    for tier, place in places_for_system(partition, system):
-        *order, rank = place
-        key = tier, *map(int, order), *rank[1:]
-        if key > tuple(after):
-            weight = weight_of(partition, partition.sets.recipes[rank.recipe_id])
-            priorities = -place.negative_priority, -place.negative_effective
-            yield RankedRecipe(rank.recipe_id, *priorities, weight, key)
+    is_one_line = partition.sets.turns.is_one_line
+    ranked = (_ranked(partition, *found) for found in places_for_system(partition, system))
+    if is_one_line:
+        return (each for each in ranked if each.key > tuple(after))
+    # The keys of different queues are in no order.
+    numbered = (each._replace(key=(number, *each.key[1:])) for number, each in enumerate(ranked, 1))
+    return _behind(numbered, number=after[0], recipe_id=after[-1])
+
+
+def _ranked(partition: Partition, tier: int, place: Place) -> RankedRecipe:
+    *order, rank = place
+    weight = weight_of(partition, partition.sets.recipes[rank.recipe_id])
+    priorities = -place.negative_priority, -place.negative_effective
+    return RankedRecipe(rank.recipe_id, *priorities, weight, (tier, *map(int, order), *rank[1:]))
+
+
+def _behind(ranked: Iterator[RankedRecipe], number: int, recipe_id: int) -> Iterator[RankedRecipe]:
+    """Yield the recipes behind one, or from its former number on if it has left the queue."""
+    passed: list[RankedRecipe] = []
+    for each in ranked if number else ():
+        if each.recipe_id == recipe_id:
+            passed.clear()
+            break
+        passed.append(each)
+    yield from passed[max(number - 1, 0) :]
+    yield from ranked
 
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:
@@ -129,6 +175,8 @@ def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: Syst
     if why_first is not None and partition.configuration.order.assigned_first == ALWAYS:
         return why_first
     theirs, mine = (partition.effective_priority(each, system) for each in (other, recipe))
+    if why_turn := turn_of_queue(partition, recipe, other, theirs, mine):
+        return why_turn
     if theirs != mine:
         return f"effective priority {theirs.name} before {mine.name}"
     theirs, mine = (partition.sets.sets[each.recipe_set_id].priority for each in (other, recipe))
@@ -139,6 +187,9 @@ def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: Syst
     is_owed = partition.sets.overtakings.is_owed
     if is_owed(other.recipe_set_id) and not is_owed(recipe.recipe_set_id):
         return OVERTAKEN
+    systems = partition.sets.places.systems
+    if queue_of(partition, recipe) == queue_of(partition, other) and systems(other) < systems(recipe):
+        return f"its job has {systems(other)} systems before {systems(recipe)}"
     coefficient = partition.configuration.weights.coefficient
     lighter, heavier = (partition.sets.places.weight(each) for each in (other, recipe))
     if lighter != heavier:
@@ -152,14 +203,19 @@ def _why_first(partition: Partition, recipe: Recipe, other: Recipe) -> str | Non
     theirs, mine = (partition.sets.places.line_of(each) or QUEUED for each in (other, recipe))
     if ranks_as_queued(theirs) or not ranks_as_queued(mine):
         return None
-    return OVERTAKEN if theirs == OWED else ITS_SET_IS_IN_LAB
+    return OVERTAKEN if theirs.startswith(OWED) else ITS_SET_IS_IN_LAB
 
 
 class Limit(NamedTuple):
-    """The nominal priority of a recipe, and whether an equal one, by rank and profile, is ahead of it."""
+    """The nominal priority of a recipe, and whether an equal one, by rank and profile, is ahead of it.
+
+    `turn` returns from the effective priorities of another recipe and of this one which queue has the earlier
+    turn: below 0 that of the other, above 0 that of this one, 0 if the priorities decide.
+    """
 
     nominal: int
     is_ahead: Callable[[Rank, int], bool]
+    turn: Callable[[int, int], int]
 
 
 class AheadCounts:
@@ -172,7 +228,8 @@ class AheadCounts:
     def __init__(self, recipe_counts: RecipeCounts, limit: Limit | None) -> None:
         self._recipe_counts = recipe_counts
         self._nominal = None if limit is None else limit.nominal
-        self._ahead_of_equals = {} if limit is None else recipe_counts.before(*limit)
+        self._turn = _no_turn if limit is None else limit.turn
+        self._ahead_of_equals = {} if limit is None else recipe_counts.before(limit.nominal, limit.is_ahead)
         self._sums: dict[tuple[tuple[int, ...], int], BitSlicedNumbers] = {}
         self._for_equal_maxima: dict[tuple[int, int], BitSlicedNumbers] = {}
         self._of_submitter: dict[tuple[int, int, int], BitSlicedNumbers] = {}
@@ -214,7 +271,10 @@ class AheadCounts:
     def _counts_of(self, submitter: int, maximum: int, effective: int) -> Iterator[BitSlicedNumbers]:
         own = self._nominal
         for nominal, counted in self._recipe_counts.of(submitter).items():
-            if own is None or (min(nominal, maximum), nominal) > (effective, own):
+            theirs = min(nominal, maximum)
+            turn = self._turn(theirs, effective)
+            if own is None or turn < 0 or (turn == 0 and (theirs, nominal) > (effective, own)):
                 yield counted
-        if submitter in self._ahead_of_equals and own is not None and min(own, maximum) == effective:
+        is_equal = own is not None and min(own, maximum) == effective
+        if submitter in self._ahead_of_equals and is_equal and self._turn(effective, effective) == 0:
             yield self._ahead_of_equals[submitter]

@@ -34,8 +34,14 @@ class AdmissionUpdates:
         self._admission.put_job_filters(job_filters)
         self._ask_all()
 
-    def put_limits(self, limits: LimitSection, tree: QueueTree) -> None:
+    def put_limits(self, limits: LimitSection, tree: QueueTree, *, is_assigned_first: bool) -> None:
         """Put new limits and queues; ask and charge as `put_job_filters` does, unless no set is concerned."""
+        turns = self._states.turns
+        is_moved = turns.changes_lines(tree, is_assigned_first=is_assigned_first)
+        with self._index.reindexed(list(self._states.sets) if is_moved else ()):
+            turns.configure(tree, is_assigned_first=is_assigned_first)
+            if is_moved:
+                self._classes.requeue()
         is_changed = self._rooms.configure(limits, tree)
         if self._admission.put_queues(tree) or is_changed:
             self._ask_all()

@@ -7,8 +7,16 @@ from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import Admission
-from domain.scheduling.demand.lines import OWED, QUEUED, newly_assigned_line, room_line
+from domain.scheduling.demand.lines import (
+    OWED,
+    QUEUED,
+    newly_assigned_line,
+    queue_line,
+    ranks_as_queued,
+    room_line,
+)
 from domain.scheduling.demand.weighing import WEIGHTLESS, WITHOUT_LOCKS, Profile, Weighing
+from domain.scheduling.sets.queue_turns import ONE_LINE
 from domain.scheduling.sets.set_classes import SetClasses
 from domain.scheduling.sets.set_states import SetStates, lab_of
 
@@ -32,15 +40,25 @@ class HostPlaces:
         """Return the line of a queued or assigned recipe, None for other states and if held back."""
         recipe_set_id = host.recipe_set_id
         if host.state == "assigned":
-            lab = lab_of(host)
+            line = lab_of(host)
             if host.recipe_id in self._states.newly_assigned:
-                return lab if self._states.overtakings.is_owed(recipe_set_id) else newly_assigned_line(lab)
-            return lab
-        if host.state != "queued" or recipe_set_id in self._admission.held_back:
+                is_owed = self._states.overtakings.is_owed(recipe_set_id)
+                line = line if is_owed else newly_assigned_line(line)
+        elif host.state != "queued" or recipe_set_id in self._admission.held_back:
             return None
-        line = OWED if self._states.overtakings.is_owed(recipe_set_id) else QUEUED
-        number = self._classes.numbers.get(recipe_set_id)
-        return line if number is None else room_line(line, number)
+        else:
+            line = OWED if self._states.overtakings.is_owed(recipe_set_id) else QUEUED
+            number = self._classes.numbers.get(recipe_set_id)
+            if number is not None:
+                return room_line(line, number)
+        return line if self._states.turns.is_one_line else queue_line(line, self._queue_of(host, line))
+
+    def _queue_of(self, host: Recipe, line: str) -> str:
+        """Return the queue in whose line a recipe stands; assigned ones of all queues may stand in one."""
+        turns = self._states.turns
+        if turns.is_assigned_first and not ranks_as_queued(line):
+            return ONE_LINE
+        return turns.queue_of(self._states.sets[host.recipe_set_id])
 
     def is_held_back(self, host: Recipe) -> bool:
         return host.recipe_set_id in self._admission.held_back
@@ -53,9 +71,20 @@ class HostPlaces:
         """Return the profile with which a recipe stands in a line; recipes of owed sets weigh nothing."""
         states = self._states
         if states.overtakings.is_owed(host.recipe_set_id):
-            return WEIGHTLESS
-        locks = states.sets[host.recipe_set_id].profile
-        return WITHOUT_LOCKS if locks == NO_LOCKS else states.declared_profile(host, line)
+            profile = WEIGHTLESS
+        else:
+            locks = states.sets[host.recipe_set_id].profile
+            profile = WITHOUT_LOCKS if locks == NO_LOCKS else states.declared_profile(host, line)
+        if states.turns.is_one_line or not states.turns.is_fair(self._queue_of(host, line)):
+            return profile
+        return profile._replace(job=states.sets[host.recipe_set_id].job_id)
+
+    def systems(self, host: Recipe) -> int:
+        """Return the number of systems of the job of an unplaced recipe in a fair leaf, otherwise 0."""
+        turns, recipe_set = self._states.turns, self._states.sets[host.recipe_set_id]
+        line = self.line_of(host) or QUEUED
+        is_fair = not turns.is_one_line and turns.is_fair(self._queue_of(host, line))
+        return turns.systems_of_job(recipe_set.job_id) if is_fair else 0
 
     def weight(self, host: Recipe) -> int:
         """Return the weight of an unplaced recipe; a new one counts as queued. 0 if all weigh the same."""

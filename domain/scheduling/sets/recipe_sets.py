@@ -59,6 +59,7 @@ class RecipeSets(SetStates):
         self._weighing = filters.weighing
         self._weighing.submitted_at = self.submitted_at
         self._weighing.recipe_ids_of = self.recipe_ids
+        self._weighing.systems_of_job = self.turns.systems_of_job
 
     # Sets
 
@@ -79,6 +80,7 @@ class RecipeSets(SetStates):
 
     def _begin(self, recipe_set: RecipeSet) -> None:
         self.admission.add(recipe_set)
+        self.turns.add(recipe_set)
         if recipe_set.profile != NO_LOCKS:
             self._weighing.declaring[recipe_set.recipe_set_id] = None
 
@@ -141,7 +143,15 @@ class RecipeSets(SetStates):
             # A recipe that declares nothing weighs the same as long as it is placed.
             if was_placed != is_placed or recipe.locks != NO_LOCKS:
                 self.lock_records.weigh(recipe)
+            if was_placed != is_placed:
+                self._note_turn(recipe, is_placed)
             self.lock_records.note(before, recipe)
+
+    def _note_turn(self, host: Recipe, is_placed: bool) -> None:
+        """Count the system that a host has got or lost for its queue and its job."""
+        recipe_set = self.sets[host.recipe_set_id]
+        self.turns.place(recipe_set) if is_placed else self.turns.displace(recipe_set)
+        self._weighing.job_changed(recipe_set.job_id)
 
     def refresh(self, recipe: Recipe) -> None:
         """Replace a recipe by a state that differs only in its deadlines."""
@@ -165,7 +175,9 @@ class RecipeSets(SetStates):
         self._holders.hopeless.pop(recipe_set_id, None)
         if not self.members(recipe_set_id):
             self.classes.drop(recipe_set_id)
-            self.admission.drop(self.sets.pop(recipe_set_id))
+            recipe_set = self.sets.pop(recipe_set_id)
+            self.admission.drop(recipe_set)
+            self.turns.drop(recipe_set)
             self.host_counts.pop(recipe_set_id, None)
             self.overtakings.put(recipe_set_id, 0)
             self._weighing.declaring.pop(recipe_set_id, None)

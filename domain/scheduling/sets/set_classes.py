@@ -9,6 +9,7 @@ from domain.admission.job_filters import JobFilter
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.room_limits import NO_NEEDS, Needs, SetNeeds
 from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
+from domain.scheduling.sets.queue_turns import ONE_LINE
 from domain.scheduling.sets.set_states import SetStates
 
 
@@ -83,12 +84,19 @@ class SetClasses:
         of_job = () if is_job_charged else self.limited[recipe_set_id]
         self._join(recipe_set_id, (*of_set, *of_job))
 
+    def requeue(self) -> None:
+        """Put all sets into classes again, after a change of the order among queues."""
+        for recipe_set_id in list(self.numbers):
+            self._join(recipe_set_id, self.needs(recipe_set_id))
+
     def _join(self, recipe_set_id: int, needs: Needs) -> None:
-        if needs == self.needs(recipe_set_id):
+        before = self.numbers.get(recipe_set_id)
+        queue = self._states.turns.queue_of(self._states.sets[recipe_set_id]) if needs else ONE_LINE
+        if before is not None and self._rooms.key_of(before) == (needs, queue):
             return
-        before = self.numbers.pop(recipe_set_id, None)
+        self.numbers.pop(recipe_set_id, None)
         if needs:
-            self.numbers[recipe_set_id] = self._rooms.join(needs)
+            self.numbers[recipe_set_id] = self._rooms.join(needs, queue)
         if before is not None:
             self._rooms.leave(before)
 

@@ -12,6 +12,7 @@ from domain.scheduling.demand.lines import is_in_no_lab
 from domain.scheduling.demand.overtakings import Overtakings
 from domain.scheduling.demand.weighing import WITHOUT_LOCKS, Profile
 from domain.scheduling.ranked import Rank
+from domain.scheduling.sets.queue_turns import QueueTurns
 
 # States of a recipe that holds nothing; a set is asked for admission while all its recipes are in these.
 FREE = ("new", "queued")
@@ -21,7 +22,8 @@ class SetStates:
     """The read-only base class of `RecipeSets`, which changes the states.
 
     `newly_assigned` are the recipes that became assigned in the present batch, `overtakings` the counts of
-    sets. `host_counts` has the number of hosts of each set, also of those that were dropped.
+    sets. `host_counts` has the number of hosts of each set, also of those that were dropped. `turns` has what
+    the recipes of each queue hold.
     """
 
     def __init__(self) -> None:
@@ -30,6 +32,7 @@ class SetStates:
         self.newly_assigned: dict[int, None] = {}
         self.overtakings = Overtakings()
         self.host_counts: dict[int, int] = {}
+        self.turns = QueueTurns()
 
     # Sets
 
@@ -91,11 +94,14 @@ class SetStates:
         return Rank(-recipe_set.priority, recipe_set.submission, host.recipe_id)
 
     def rank_of_set(self, recipe_set_id: int) -> tuple[int, ...]:
-        """Return the highest possible sort key of a new set, without its weight; empty if it has ended."""
+        """Return the highest possible sort key of a new set, without what it weighs and its job has.
+
+        The key is empty for a set that has ended.
+        """
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
             return ()
-        return -recipe_set.priority, -recipe_set.priority, 0, recipe_set.submission
+        return -recipe_set.priority, -recipe_set.priority, 0, 0, recipe_set.submission
 
     def submitted_at(self, recipe_id: int) -> datetime | None:
         """Return the time of the submission of a recipe."""

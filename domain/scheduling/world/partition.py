@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from domain.admission.configuration import Configuration
+from domain.admission.configuration import ALWAYS, Configuration
 from domain.admission.job_filters import JobFilters
 from domain.contention.locks import NO_LOCKS, Locks, names
 from domain.contention.own_names import OwnNames, placed
@@ -32,6 +32,7 @@ from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.order import Effort
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.safety.holders import Holders
+from domain.scheduling.sets.queue_turns import ONE_LINE
 from domain.scheduling.sets.recipe_sets import RecipeSets
 from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
@@ -87,7 +88,7 @@ class Partition(PartitionQueries):
             self.filters, self.holders, self._access_updates.submitter_of, self.locks_of_placed, self.locks
         )
         self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
-        self.triggers = Triggers(self._is_due, self._rank_of_new)
+        self.triggers = Triggers(self._is_due, self._rank_of_new, self._queue_of_new)
         self.absent_trees = AbsentTrees()
         self.departed_names = DepartedNames()
         self.systems: dict[str, System] = {}
@@ -256,7 +257,11 @@ class Partition(PartitionQueries):
         self.locks.configure(self.configuration.locks.max_overtaken)
         self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
         tree = queue_tree_of(self.configuration, self.document)
-        self.sets.admission_updates.put_limits(self.configuration.limits, tree)
+        is_assigned_first = self.configuration.order.assigned_first == ALWAYS
+        self.sets.admission_updates.put_limits(
+            self.configuration.limits, tree, is_assigned_first=is_assigned_first
+        )
+        self.triggers.ranks_changed()
 
     def _put_job_filters(self) -> None:
         job_filters = JobFilters(job_filters_of(self.document))
@@ -438,6 +443,10 @@ class Partition(PartitionQueries):
 
     def _rank_of_new(self, trigger: Trigger) -> tuple[int, ...]:
         return self.sets.rank_of_set(int(trigger.name))
+
+    def _queue_of_new(self, trigger: Trigger) -> str:
+        recipe_set = self.sets.sets.get(int(trigger.name))
+        return ONE_LINE if recipe_set is None else self.sets.turns.queue_of(recipe_set)
 
     # States
 

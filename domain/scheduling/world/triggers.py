@@ -23,6 +23,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Final, NamedTuple
 
 from domain.events import Batch
@@ -67,18 +68,25 @@ Waiting = tuple[SortKey, Trigger]
 class Triggers:
     """Triggers and their batch. Mutable.
 
-    `is_due` returns whether a new set or pending system is unanswered according to the state; `rank_of`
-    returns the rank of a new set.
+    `is_due` returns whether a new set or pending system is unanswered according to the state; `rank_of` and
+    `queue_of` return the rank of a new set, and the queue in which it has this rank.
     """
 
-    def __init__(self, is_due: Callable[[Trigger], bool], rank_of: Callable[[Trigger], SortKey]) -> None:
+    def __init__(
+        self,
+        is_due: Callable[[Trigger], bool],
+        rank_of: Callable[[Trigger], SortKey],
+        queue_of: Callable[[Trigger], str] = lambda _: "",
+    ) -> None:
         self._is_due = is_due
         self._rank_of = rank_of
+        self._queue_of = queue_of
         # The bounds of the batch; they are equal when all of it is answered.
         self._after = 0
         self._upto = 0
         self._in_log = (0, 0)
-        self._batch: dict[str, list[Waiting]] = {kind: [] for kind in ORDER}
+        # By kind, then by queue, which is empty for all but new sets.
+        self._batch: dict[str, dict[str, list[Waiting]]] = {kind: {} for kind in ORDER}
         self._later: list[Trigger] = []
         self._aside: list[Trigger] = []
         # Whether a new set has a lower rank than `rank_of` says.
@@ -92,13 +100,17 @@ class Triggers:
         if trigger.kind in QUIET:
             self._waiting[trigger.kind, trigger.name] += 1
         if trigger.position <= self._upto:
-            heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
+            self._push_into_batch(trigger)
         else:
             heapq.heappush(self._later, trigger)
 
-    def _placed(self, trigger: Trigger) -> Waiting:
-        """Return a trigger with its sort key: the rank of a new set, the position of other triggers."""
-        return (self._rank_of(trigger) if trigger.kind == NEW_JOB else (trigger.position,)), trigger
+    def _push_into_batch(self, trigger: Trigger) -> None:
+        """Push a trigger with its sort key: the rank of a new set, the position of other triggers."""
+        key: SortKey = (trigger.position,)
+        queue = ""
+        if trigger.kind == NEW_JOB:
+            key, queue = self._rank_of(trigger), self._queue_of(trigger)
+        heapq.heappush(self._batch[trigger.kind].setdefault(queue, []), (key, trigger))
 
     def _put_aside(self, trigger: Trigger) -> None:
         self._aside.append(trigger)
@@ -111,10 +123,11 @@ class Triggers:
     def _is_unanswered(self, trigger: Trigger) -> bool:
         return trigger.kind in QUIET or self._is_due(trigger)
 
-    def rank_first(self, rank: SortKey) -> bool:
-        """Give the first new set of the batch a lower rank; return whether that changes anything."""
-        before, trigger = self._batch[NEW_JOB][0]
-        heapq.heapreplace(self._batch[NEW_JOB], (rank, trigger))
+    def rank_first(self, queue: str, rank: SortKey) -> bool:
+        """Give the first new set of a queue in the batch a lower rank; return whether that changes it."""
+        heap = self._batch[NEW_JOB][queue]
+        before, trigger = heap[0]
+        heapq.heapreplace(heap, (rank, trigger))
         self._is_ranked_down = self._is_ranked_down or before != rank
         return before != rank
 
@@ -124,10 +137,11 @@ class Triggers:
             self.ranks_changed()
 
     def ranks_changed(self) -> None:
-        """Refresh the ranks of all new sets of the batch."""
+        """Refresh the ranks and queues of all new sets of the batch."""
         self._is_ranked_down = False
-        self._batch[NEW_JOB] = [self._placed(trigger) for _, trigger in self._batch[NEW_JOB]]
-        heapq.heapify(self._batch[NEW_JOB])
+        new_sets, self._batch[NEW_JOB] = self._batch[NEW_JOB], {}
+        for _, trigger in chain.from_iterable(new_sets.values()):
+            self._push_into_batch(trigger)
 
     # Waiting triggers
 
@@ -142,7 +156,10 @@ class Triggers:
         return sorted(trigger for trigger in self._all() if self._is_unanswered(trigger))
 
     def _all(self) -> list[Trigger]:
-        return [trigger for heap in self._batch.values() for _, trigger in heap] + self._later
+        return [trigger for kind in ORDER for trigger in self._of_kind(kind)] + self._later
+
+    def _of_kind(self, kind: str) -> Iterator[Trigger]:
+        return (trigger for _, trigger in chain.from_iterable(self._batch[kind].values()))
 
     def has_unanswered(self, kind: str, name: str) -> bool:
         """Return whether a quiet trigger of this kind and name is unanswered."""
@@ -179,31 +196,35 @@ class Triggers:
             if not self._is_unanswered(trigger) or (trigger.is_quiet and trigger.position <= after):
                 self._put_aside(trigger)
             else:
-                heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
+                self._push_into_batch(trigger)
 
     def left(self) -> str | None:
         """Return the first kind with unanswered triggers in the batch, None if the batch is answered."""
-        for kind, heap in self._batch.items():
+        for kind, heaps in self._batch.items():
             # Most kinds have no triggers.
-            if heap and self._first(kind) is not None:
+            if heaps and any(self.first_in(kind, queue) is not None for queue in list(heaps)):
                 return kind
         return None
 
-    def _first(self, kind: str) -> Trigger | None:
-        heap = self._batch[kind]
+    def first_in(self, kind: str, queue: str = "") -> Trigger | None:
+        """Return the first unanswered trigger of a kind in the batch, of new sets that of one queue."""
+        heap = self._batch[kind].get(queue, [])
         while heap and not self._is_unanswered(heap[0][1]):
             self._put_aside(heapq.heappop(heap)[1])
-        return heap[0][1] if heap else None
+        if heap:
+            return heap[0][1]
+        self._batch[kind].pop(queue, None)
+        return None
 
     def first(self, kind: str) -> Trigger:
         """Return the first unanswered trigger of a kind in the batch; there must be one."""
-        found = self._first(kind)
+        found = self.first_in(kind)
         assert found is not None, f"the batch has no {kind}"
         return found
 
     def of_batch(self, kind: str) -> list[Trigger]:
         """Return the unanswered triggers of a quiet kind in the batch, in log order."""
-        return [trigger for _, trigger in sorted(self._batch[kind])]
+        return sorted(self._of_kind(kind))
 
     def finish(self, kind: str) -> None:
         """Mark a quiet kind of the batch as answered, because it leads to no more decisions."""
@@ -213,11 +234,10 @@ class Triggers:
     def _answer(self, kinds: tuple[str, ...]) -> None:
         """Put aside the quiet triggers of these kinds in the batch."""
         for kind in kinds:
-            heap = self._batch[kind]
-            if heap and kind in QUIET:
-                for _, trigger in heap:
+            if self._batch[kind] and kind in QUIET:
+                for trigger in self._of_kind(kind):
                     self._put_aside(trigger)
-                heap.clear()
+                self._batch[kind].clear()
 
     # Outcome of decisions
 
@@ -230,7 +250,7 @@ class Triggers:
         again = self._all() + self._aside
         self._after, self._upto = self._in_log
         self._aside, self._later = [], []
-        self._batch = {kind: [] for kind in ORDER}
+        self._batch = {kind: {} for kind in ORDER}
         self._waiting.clear()
         self._tentative.clear()
         for trigger in again:

@@ -17,6 +17,7 @@ import orjson
 from domain.access.submit_rights import Submitter
 from domain.contention.algebra import conflicts
 from domain.contention.weights import static_weight, worst_cells
+from domain.queues.tree import parent_of, paths_upward
 from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.scheduling.admitting.room_limits import NO_NEEDS
 from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
@@ -25,7 +26,7 @@ from domain.scheduling.decisions.granting import holders
 from domain.scheduling.decisions.room_order import lacks
 from domain.scheduling.demand.demand_counts import FilterEntry
 from domain.scheduling.demand.lines import OWED, QUEUED, Line, newly_assigned_line, room_line
-from domain.scheduling.demand.weighing import WEIGHTLESS_PROFILE
+from domain.scheduling.demand.weighing import WEIGHTLESS_PROFILE, WeightClass
 from domain.scheduling.explaining.held_back import held_back_counts
 from domain.scheduling.locking.lock_queue import Held, Wanted
 from domain.scheduling.ranked import Rank
@@ -132,6 +133,8 @@ def _sets(partition: Partition) -> dict[str, Any]:
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
     indexes["people"] = sorted(_plain(partition.sets.index._people), key=repr)
     indexes["rooms"] = _rooms(partition)
+    turns = held.pop("turns")
+    indexes["turns"] = sorted(turns.used.items()), sorted(turns.of_job.items()), turns.is_one_line
     del held["rooms"], held["host_counts"]
     for name in ("held_back", "ending", "_dependents", "_of_job"):
         indexes[name] = sorted(admission[name].items())
@@ -155,7 +158,7 @@ def _rooms(partition: Partition) -> dict[str, Any]:
 
 def line_with_needs(rooms: Rooms, line: str) -> Any:
     name, room, number = line.partition(" room ")
-    return (name, rooms.needs_of(int(number))) if room else line
+    return (name, rooms.key_of(int(number))) if room else line
 
 
 def _check_rooms(partition: Partition) -> None:
@@ -182,12 +185,14 @@ def _check_rooms(partition: Partition) -> None:
     assert Counter(sets.classes.numbers.values()) == {
         number: each.sets for number, each in rooms._classes.items()
     }
-    assert sorted(rooms._numbers.values()) == [UNLIMITED, *sorted(rooms._classes)]
+    assert {rooms.key_of(number): number for number in rooms._classes} == rooms._numbers
+    for recipe_set_id, number in sets.classes.numbers.items():
+        assert rooms.queue_of(number) == sets.turns.queue_of(sets.sets[recipe_set_id])
     under = chain.from_iterable(by_count.values() for by_count in rooms._under.values())
     assert {*chain.from_iterable(under)} == {*rooms._classes}
     for number in rooms._classes:
         has_room = all(limit.capacity - used[limit] >= count for limit, count in rooms.needs_of(number))
-        assert (number in rooms.open) == has_room
+        assert (number in rooms.open()) == (number in rooms.open(rooms.queue_of(number))) == has_room
 
 
 def _locks(partition: Partition) -> dict[str, Any]:
@@ -232,6 +237,7 @@ def check_indexes(partition: Partition) -> None:
     _check_locks(partition)
     _check_rooms(partition)
     _check_admission(partition)
+    _check_turns(partition)
     sets = partition.sets
     for lab, _ in partition.directory.items("lab-controller"):
         # A started set has all of its systems, so it is no holder any more.
@@ -246,6 +252,25 @@ def check_indexes(partition: Partition) -> None:
     _check_hopeless(partition)
     _check_conservation(partition)
     assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
+
+
+def _check_turns(partition: Partition) -> None:
+    """Compare the queues with unfinished sets, and what queues and jobs hold, with plain sums."""
+    sets, turns = partition.sets, partition.sets.turns
+    queues = {each.submitted.queue for each in sets.sets.values()}
+    assert turns._sets == Counter(each.submitted.queue for each in sets.sets.values())
+    above = Counter((parent_of(path), path) for queue in queues for path in paths_upward(queue))
+    counted = {(parent, path): n for parent, below in turns._children.items() for path, n in below.items()}
+    assert counted == above
+    placed = [
+        sets.sets[sets.recipes[each].recipe_set_id] for each in sets.placed if _is_host(partition, each)
+    ]
+    assert turns.of_job == Counter(each.job_id for each in placed)
+    assert turns.used == Counter(path for each in placed for path in paths_upward(each.submitted.queue))
+
+
+def _is_host(partition: Partition, recipe_id: int) -> bool:
+    return not partition.sets.recipes[recipe_id].is_guest
 
 
 def _check_conservation(partition: Partition) -> None:
@@ -310,7 +335,7 @@ def _hosts(partition: Partition) -> Iterator[Any]:
 
 def _check_heads(partition: Partition, line: Line, number: int) -> None:
     """Compare the heads of a filter with its groups, by weight class."""
-    firsts: dict[int, dict[int, list[Rank]]] = {}
+    firsts: dict[WeightClass, dict[int, list[Rank]]] = {}
     for (submitter, profile), ranked in line._groups.get(number, {}).items():
         by_submitter = firsts.setdefault(partition.filters.weighing.classes[profile], {})
         by_submitter.setdefault(submitter, []).append(min(ranked))
@@ -330,7 +355,10 @@ def _check_weights(partition: Partition) -> None:
     placed = [host for host in _hosts(partition) if host.state in PLACED]
     assert weighing.static(weighing.classes[WEIGHTLESS_PROFILE]) == 0
     for number, profile in weighing._profiles.items():
-        if number == WEIGHTLESS_PROFILE:
+        systems = 0 if profile.job is None else partition.sets.turns.systems_of_job(profile.job)
+        assert weighing.classes[number].systems == systems
+        if profile.is_weightless:
+            assert weighing.static_of(number) == 0
             continue
         others = [partition.locks_of_placed(host) for host in placed if host.recipe_set_id != profile.holder]
         weight = static_weight(worst_cells(profile.locks, others), weighing.settings)

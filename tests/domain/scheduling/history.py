@@ -27,6 +27,7 @@ from domain.errors import Refused
 from domain.events import data_of
 from domain.intake_states import STOPPED
 from domain.priority import Priority
+from domain.queues.tree import FIFO, ORDERS_OF_LEAVES, ORDERS_OF_PARENTS
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.supply.labs import Labs
 from tests.domain.scheduling.host_requirements import ALL, forces, named
@@ -291,22 +292,40 @@ def _configure_limits(chance: Random, world: World) -> None:
 
 
 def _configure_queues(chance: Random, world: World) -> None:
-    """Configure maxima on every level, and sometimes a vanished or stopped queue."""
+    """Configure maxima and orders on every level, and sometimes a vanished or stopped queue."""
+
+    def order(orders: Sequence[str]) -> str:
+        return chance.choice(orders) if has_orders else FIFO
 
     def maxima(**more: Any) -> dict[str, Any]:
         chosen = {"max": chance.choice((None, 2, 4, 6)), "max_jobs": chance.choice((None, None, 1, 2))}
-        return {**more, **chosen}
+        orders = ORDERS_OF_PARENTS if "queues" in more else ORDERS_OF_LEAVES
+        turns = {
+            "order": order(orders),
+            "priority_offset": chance.choice((0, 0, 1)),
+            "fence": chance.random() < 0.2,
+        }
+        return {**more, **chosen, **turns}
 
+    has_orders = chance.random() < 0.7
     leaf = {"state": chance.choice(("active", "active", "active", "stopped"))}
     limits = [{"user": "*", "max": chance.randint(2, 4)}, {"group": GROUPS[0], "max_jobs": 1}]
     parent = maxima(name="a", limits=limits, queues=[maxima(name="b"), maxima(name="c", **leaf)])
     if parent["max"] is not None:
         for child in parent["queues"]:
             child["max"] = min(child["max"] or parent["max"], parent["max"])
-    people = {"name": "people", "template": {"max": 3}, "queues": []}
+    template = {"max": 3, "order": order(ORDERS_OF_LEAVES)}
+    people: dict[str, Any] = {
+        "name": "people",
+        "template": template,
+        "queues": [],
+        "priority_offset": chance.choice((0, 1)),
+    }
     tree = [parent, people] if chance.random() < 0.8 else [people]
-    limits = {"placed_recipes": chance.choice((None, None, 4, 8))}
-    world.configure(queues={"max_jobs": chance.choice((None, 5)), "queues": tree}, limits=limits)
+    placed = {"placed_recipes": chance.choice((None, None, 4, 8))}
+    root = {"max_jobs": chance.choice((None, 5)), "order": order(ORDERS_OF_PARENTS)}
+    first = {"assigned_first": chance.choice((WITHIN_PRIORITY, WITHIN_PRIORITY, ALWAYS))}
+    world.configure(queues={**root, "queues": tree}, limits=placed, order=first)
 
 
 def _submit_to_queue(chance: Random, world: World) -> None:
@@ -404,7 +423,7 @@ LIMITED: Acts = (
     (_end, 30),
     (_register, 10),
 )
-# These, and queues with maxima, which bind most of the time.
+# These, and queues with maxima, which bind most of the time, and with all orders.
 QUEUED: Acts = (*LIMITED, (_configure_queues, 8), (_submit_to_queue, 80), (_end, 30))
 
 

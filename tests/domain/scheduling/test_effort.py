@@ -225,7 +225,7 @@ def _ranked_by_scan(
             self._effort.rows += 1
             if self.fitting(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
                 found.append(
-                    Place(rank.negative_priority, rank.negative_priority, ranks_as_queued(line), 0, rank)
+                    Place(rank.negative_priority, rank.negative_priority, ranks_as_queued(line), 0, 0, rank)
                 )
     return iter(sorted(found))
 

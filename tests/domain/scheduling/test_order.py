@@ -16,7 +16,7 @@ from domain.priority import Priority
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.submitters import Order, Submitters
-from domain.scheduling.demand.weighing import Weighing
+from domain.scheduling.demand.weighing import Weighing, WeightClass
 from domain.scheduling.ranked import Rank, Ranked
 from domain.scheduling.supply.access import AccessIndex
 
@@ -31,7 +31,7 @@ class LineModel:
     def __init__(self) -> None:
         self.weighing = Weighing(lambda *_: None)
         self.weighing.declaring[1] = None
-        self.weighing.classes = dict.fromkeys(range(PROFILES), 1_000)
+        self.weighing.classes = dict.fromkeys(range(PROFILES), WeightClass(0, 1_000))
         # A set is submitted every 20 seconds, of three recipes.
         self.weighing.submitted_at = lambda recipe_id: START + recipe_id // 3 * timedelta(seconds=20)
         self.weighing.now = START + timedelta(minutes=17)
@@ -48,9 +48,9 @@ class LineModel:
         self.plain ^= {(number, who, profile, rank)}
         (self.line.discard if stood else self.line.add)((number, who, profile), rank)
 
-    def reweigh(self, profile: int, weight: int) -> None:
-        before, self.weighing.classes[profile] = self.weighing.classes[profile], weight
-        if weight != before:
+    def reweigh(self, profile: int, after: WeightClass) -> None:
+        before, self.weighing.classes[profile] = self.weighing.classes[profile], after
+        if after != before:
             self.line.reweigh(profile, before)
 
     def order(self, rights: SubmitRights) -> Order:
@@ -68,9 +68,10 @@ class LineModel:
         for number, who, profile, rank in self.plain:
             maximum = rights.maximum(self.submitters[who])
             if among >> number & 1 and maximum is not None:
-                weight = self.weighing.weight(self.weighing.classes[profile], rank.recipe_id)
+                weight = self.weighing.weight(self.weighing.static_of(profile), rank.recipe_id)
                 effective = min(-rank.negative_priority, maximum)
-                found.append((-effective, rank.negative_priority, weight, rank))
+                systems = self.weighing.classes[profile].systems
+                found.append((-effective, rank.negative_priority, systems, weight, rank))
         return [place[-1] for place in sorted(found)]
 
 
@@ -98,7 +99,8 @@ def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system
         if model.plain and chance.random() < 0.45:
             number, who, profile, rank = chance.choice(sorted(model.plain))
         model.toggle(number, who, rank, profile)
-        model.reweigh(chance.randrange(PROFILES), chance.choice((1_000, 2_500, 4_000)))
+        of_job, weight = chance.choice((0, 0, 1)), chance.choice((1_000, 2_500, 4_000))
+        model.reweigh(chance.randrange(PROFILES), WeightClass(of_job, weight))
         among = chance.getrandbits(FILTERS)
         for rights in systems:
             assert model.ordered(among, rights) == model.expected(among, rights)

@@ -1,0 +1,33 @@
+"""Why the queue of one recipe has its turn before the queue of another one (design 6.2)."""
+
+from __future__ import annotations
+
+from domain.priority import Priority
+from domain.queues.order import Contender
+from domain.recipe.state import Recipe
+from domain.scheduling.world.partition import Partition
+
+
+def queue_of(partition: Partition, recipe: Recipe) -> str:
+    """Return the queue of a recipe, an empty text while the recipes of all queues stand in one line."""
+    return partition.sets.turns.queue_of(partition.sets.sets[recipe.recipe_set_id])
+
+
+def turn_of_queue(
+    partition: Partition, recipe: Recipe, other: Recipe, theirs: Priority, mine: Priority
+) -> str | None:
+    """Return why the queue of another recipe has its turn before that of a recipe, None if it has not.
+
+    `theirs` and `mine` are the effective priorities on the system.
+    """
+    queue_turns = partition.sets.turns
+    contenders = Contender(queue_of(partition, other), theirs), Contender(queue_of(partition, recipe), mine)
+    turns = queue_turns.turns(*contenders)
+    if turns is None or turns[0][:2] >= turns[1][:2]:
+        return None
+    before, behind = turns
+    if before.negative_priority != behind.negative_priority:
+        numbers = f"{-before.negative_priority} before {-behind.negative_priority}"
+        return f"priority of queue {before.path} before {behind.path}: {numbers}"
+    shares = (f"{queue_turns.used.get(path, 0)} for {queue_turns.guaranteed(path)}" for _, _, path in turns)
+    return f"fair share of queue {before.path} before {behind.path}: {' before '.join(shares)} guaranteed"

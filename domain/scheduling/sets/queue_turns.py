@@ -1,0 +1,153 @@
+"""The queues with unfinished sets, the systems that each has, and whose turn it is (design 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterator
+from typing import NamedTuple, TypeVar
+
+from domain.queues.order import Contender, Head, Item, QueueOrder, Turn
+from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree, parent_of, paths_upward
+from domain.recipe_set.state import RecipeSet
+from domain.scheduling.demand.order import Place
+from domain.scheduling.demand.room_places import RoomPlace
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+ONE_LINE = ""
+"""The queue of all recipes while they stand in one line."""
+
+
+class Standing(NamedTuple):
+    """The queue of a set and its place in the order of room."""
+
+    queue: str
+    place: RoomPlace
+
+    @property
+    def contender(self) -> Contender:
+        return Contender(self.queue, -self.place.negative_priority)
+
+
+class QueueTurns:
+    """The turns of queues. Mutable: `add` and `drop` each set, `place` and `displace` each of its hosts.
+
+    With `is_one_line` the queues have no turns. With `is_assigned_first`, assigned and owed recipes of all
+    queues come before, in one line (`order.assigned_first`). `used` has the number of systems that recipes
+    hold in each queue and the queues below it, `of_job` that of each job. `version` rises when an order
+    changes.
+    """
+
+    def __init__(self) -> None:
+        self.is_one_line = True
+        self.is_assigned_first = False
+        self.version = 0
+        self.used: dict[str, int] = {}
+        self.of_job: dict[int, int] = {}
+        self._order = QueueOrder(WITHOUT_CONFIGURATION)
+        # The number of unfinished sets of each queue.
+        self._sets: dict[str, int] = {}
+        # The queues below each queue, with the number of queues that have sets there and below.
+        self._children: dict[str, dict[str, int]] = {}
+
+    def changes_lines(self, tree: QueueTree, *, is_assigned_first: bool) -> bool:
+        """Return whether `configure` would change in which lines recipes stand, or their order there."""
+        before, after = self._order.by_queue, QueueOrder(tree).by_queue
+        return before != after or bool(after and self.is_assigned_first != is_assigned_first)
+
+    def configure(self, tree: QueueTree, *, is_assigned_first: bool) -> None:
+        self._order = QueueOrder(tree)
+        self.is_one_line = self._order.is_one_line
+        self.is_assigned_first = is_assigned_first
+        self.version += 1
+
+    # Sets and systems
+
+    def add(self, recipe_set: RecipeSet) -> None:
+        queue = recipe_set.submitted.queue
+        _add(self._sets, queue, 1)
+        if self._sets[queue] == 1:
+            for path in paths_upward(queue):
+                _add(self._children.setdefault(parent_of(path), {}), path, 1)
+
+    def drop(self, recipe_set: RecipeSet) -> None:
+        queue = recipe_set.submitted.queue
+        _add(self._sets, queue, -1)
+        if queue not in self._sets:
+            for path in paths_upward(queue):
+                children = self._children[parent_of(path)]
+                _add(children, path, -1)
+                if not children:
+                    del self._children[parent_of(path)]
+
+    def place(self, recipe_set: RecipeSet) -> None:
+        """Count a host that has got a system."""
+        self._use(recipe_set, 1)
+
+    def displace(self, recipe_set: RecipeSet) -> None:
+        """Stop counting a host that has lost its system."""
+        self._use(recipe_set, -1)
+
+    def _use(self, recipe_set: RecipeSet, step: int) -> None:
+        for path in paths_upward(recipe_set.submitted.queue):
+            _add(self.used, path, step)
+        _add(self.of_job, recipe_set.job_id, step)
+        self.version += not self.is_one_line
+
+    def systems_of_job(self, job_id: int) -> int:
+        return self.of_job.get(job_id, 0)
+
+    # Questions
+
+    def queue_of(self, recipe_set: RecipeSet) -> str:
+        """Return the queue in whose line the queued recipes of a set stand."""
+        return ONE_LINE if self.is_one_line else recipe_set.submitted.queue
+
+    @property
+    def queues(self) -> Collection[str]:
+        """Return the queues with unfinished sets, whose recipes stand in lines of their own."""
+        return (ONE_LINE,) if self.is_one_line else self._sets
+
+    def is_fair(self, queue: str) -> bool:
+        """Return whether the recipes in the line of a queue rank by the number of systems of their jobs."""
+        return queue != ONE_LINE and self._order.is_fair(queue)
+
+    def ordered(self, items_of: Callable[[str], Iterator[Item[T]]]) -> Iterator[Item[T]]:
+        """Yield the items of all queues in the order of a system, from those of each queue in order."""
+        if self.is_one_line:
+            return items_of(ONE_LINE)
+        return self._order.ordered(self._children, self.used, items_of)
+
+    def is_before(self, one: Standing, other: Standing) -> bool:
+        """Return whether a set comes before another one in the order of room.
+
+        The queue where their paths part decides, then their places. Only a leaf compares jobs.
+        """
+        turn = self.compare(one.contender, other.contender)
+        if turn or one.queue == other.queue:
+            return turn < 0 or (turn == 0 and one.place < other.place)
+        return one.place._replace(systems=0) < other.place._replace(systems=0)
+
+    def turns(self, one: Contender, other: Contender) -> tuple[Turn, Turn] | None:
+        """Return the turns of two sets where their paths part, None if they stand in one line there."""
+        return None if one.queue == other.queue else self._order.turns(one, other, self.used)
+
+    def guaranteed(self, queue: str) -> int:
+        return self._order.guaranteed(queue)
+
+    def compare(self, one: Contender, other: Contender) -> int:
+        """Return whose turn is earlier, as `QueueOrder.compare`; 0 for sets in one line."""
+        return 0 if one.queue == other.queue else self._order.compare(one, other, self.used)
+
+
+def head_of(place: Place) -> Head:
+    """Return the place of a recipe among those of other queues, where only the leaf compares jobs."""
+    return place.negative_effective, place.negative_priority, place.is_queued, place.weight, *place.rank
+
+
+def _add(counts: dict[K, int], key: K, step: int) -> None:
+    count = counts.get(key, 0) + step
+    if count:
+        counts[key] = count
+    else:
+        del counts[key]

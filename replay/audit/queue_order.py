@@ -1,0 +1,72 @@
+"""The order among queues: which of the first recipes of leaves gets a system, by the order of each parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+from replay.audit.queue_tree import FAIR, FIFO, ROOT, QueueTree, paths_upward
+
+
+class Head(NamedTuple):
+    """The first recipe of a leaf: its priority (5 is Urgent), its place in the line of all leaves, its id."""
+
+    priority: int
+    place: tuple[int, ...]
+    recipe_id: int
+
+
+class Turn(NamedTuple):
+    """The turn of a child of a queue, least first: the priority with its offset, then the share."""
+
+    negative_priority: int
+    share: Fraction
+
+
+def order_of(tree: QueueTree, path: str) -> str:
+    order: str = tree.properties(path).get("order", FIFO)
+    return order
+
+
+def first_of(tree: QueueTree, heads: Mapping[str, Head], used: Mapping[str, int], path: str = ROOT) -> Head:
+    """Return the head that is next at or below a queue; there must be one."""
+    if path in heads:
+        # A leaf that has become a parent keeps its recipes, which come before those below.
+        return heads[path]
+    below: dict[str, dict[str, Head]] = {}
+    for leaf, head in heads.items():
+        child = leaf[: leaf.index(".", len(path) + 1)] if "." in leaf[len(path) + 1 :] else leaf
+        below.setdefault(child, {})[leaf] = head
+    firsts = {child: first_of(tree, each, used, child) for child, each in below.items()}
+    keys = {
+        child: (turn(tree, path, child, first.priority, used), first.place) for child, first in firsts.items()
+    }
+    return firsts[min(keys, key=keys.__getitem__)]
+
+
+def turn(tree: QueueTree, parent: str, child: str, priority: int, used: Mapping[str, int]) -> Turn:
+    """Return the turn of a child whose first recipe has a priority; the same for all below `fifo`."""
+    order, properties = order_of(tree, parent), tree.properties(child)
+    if order == FIFO:
+        return Turn(0, Fraction(0))
+    share = Fraction(used.get(child, 0), properties.get("guaranteed") or 1)
+    if order == FAIR:
+        return Turn(0, share)
+    own = 0 if properties.get("fence") else priority
+    return Turn(-(properties.get("priority_offset", 0) + own), share)
+
+
+def parting(one: str, other: str) -> tuple[str, str, str] | None:
+    """Return the queue where two paths part, and the next queue on each; None if one ends there."""
+    pairs = zip(_downward(one), _downward(other), strict=False)
+    parent = ""
+    for mine, theirs in pairs:
+        if mine != theirs:
+            return parent, mine, theirs
+        parent = mine
+    return None
+
+
+def _downward(path: str) -> Iterator[str]:
+    return reversed(paths_upward(path))
