@@ -15,7 +15,7 @@ over. Recipes are looked for lazily: a parent with the order `fair` asks only ch
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, groupby, takewhile
 from operator import itemgetter
@@ -34,8 +34,12 @@ Item = tuple[Head, T]
 # Two quotients whose divisors are at most MAX_NUMBER differ by at least 1 / MAX_NUMBER ** 2.
 _SCALE: Final = MAX_NUMBER**2
 
-Children = Mapping[str, Iterable[str]]
-"""The queues with waiting recipes directly below each queue, by path."""
+
+class WaitingQueues(NamedTuple):
+    """The leaves that may have waiting recipes, and the queues that lead to these, by the queue above."""
+
+    leaves: Container[str]
+    children: Mapping[str, Collection[str]]
 
 
 class Contender(NamedTuple):
@@ -81,14 +85,14 @@ class QueueOrder:
         return self._queue(path).order == FAIR
 
     def ordered(
-        self, children: Children, used: Mapping[str, int], items_of: Callable[[str], Iterator[Item[T]]]
+        self, waiting: WaitingQueues, used: Mapping[str, int], items_of: Callable[[str], Iterator[Item[T]]]
     ) -> Iterator[Item[T]]:
         """Yield the recipes below root in the order of a system, as it is while nothing is granted.
 
         `items_of` returns the recipes of a leaf in the order of the leaf. `used` has the number of systems
         that the recipes of each queue and the queues below it hold. A change invalidates the iterator.
         """
-        return _Search(self, children, used, items_of).items(ROOT)
+        return _Search(self, waiting, used, items_of).items(ROOT)
 
     def turns(self, one: Contender, other: Contender, used: Mapping[str, int]) -> tuple[Turn, Turn] | None:
         """Return the turns of two sets where their paths part, None if they stand in one line there."""
@@ -151,23 +155,24 @@ class _Search(Generic[T]):
     def __init__(
         self,
         order: QueueOrder,
-        children: Children,
+        waiting: WaitingQueues,
         used: Mapping[str, int],
         items_of: Callable[[str], Iterator[Item[T]]],
     ) -> None:
         self._order = order
-        self._children = children
+        self._waiting = waiting
         self._used = used
         self._items_of = items_of
 
     def items(self, path: str) -> Iterator[Item[T]]:
         """Return the recipes at or below a queue, in order."""
-        children = self._children.get(path)
+        children = self._waiting.children.get(path)
+        own = self._items_of(path) if path in self._waiting.leaves else iter(())
         if not children:
-            return self._items_of(path)
+            return own
         below = self._below(path, list(children))
-        # A leaf that has become a parent keeps its sets until they end; they come before new ones.
-        return chain(self._items_of(path), below)
+        # A leaf that has become a parent keeps its sets until they end; they come before those below.
+        return chain(own, below) if path in self._waiting.leaves else below
 
     def _below(self, path: str, children: list[str]) -> Iterator[Item[T]]:
         if len(children) == 1:

@@ -144,9 +144,9 @@ class HostIndex:
             line = self._places.line_of(host)
             if recipe_id in self._demands and before is not None and line is not None and line != before:
                 demand, rank = self._demands[recipe_id], self._states.rank(host)
-                profile = self._places.profile(host, line)
-                self._filters.dequeue(demand, before, rank, profile=profile)
-                self._filters.enqueue(demand, line, rank, profile=profile)
+                profile = self._places.profile
+                self._filters.dequeue(demand, before, rank, profile=profile(host, before))
+                self._filters.enqueue(demand, line, rank, profile=profile(host, line))
 
     def drop(self, recipe: Recipe) -> None:
         """Drop a finished recipe, which is in no line any more."""

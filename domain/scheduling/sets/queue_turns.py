@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import NamedTuple, TypeVar
 
-from domain.queues.order import Contender, Head, Item, QueueOrder, Turn
+from domain.queues.order import Contender, Head, Item, QueueOrder, Turn, WaitingQueues
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree, parent_of, paths_upward
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.order import Place
@@ -116,7 +116,8 @@ class QueueTurns:
         """Yield the items of all queues in the order of a system, from those of each queue in order."""
         if self.is_one_line:
             return items_of(ONE_LINE)
-        return self._order.ordered(self._children, self.used, items_of)
+        waiting = WaitingQueues(self._sets, self._children)
+        return self._order.ordered(waiting, self.used, items_of)
 
     def is_before(self, one: Standing, other: Standing) -> bool:
         """Return whether a set comes before another one in the order of room.

@@ -168,14 +168,12 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
         ),
         (queues({"name": "a", "fence": 1}), "queues.0.fence", "must be true or false"),
         (queues({"name": "a", "priority_offset": 0.5}), "queues.0.priority_offset", "must be a whole number"),
-        # The scheduler has one line of all queues.
-        ({"order": "fair", "queues": []}, "order", "must be fifo: fair is not supported yet"),
-        (queues({"name": "a", "fence": True}), "queues.0.fence", "must have its default"),
-        (queues({"name": "a", "priority_offset": -1}), "queues.0.priority_offset", "must have its default"),
+        ({"order": "size", "queues": []}, "order", "must be one of fifo, fair, priority"),
+        (queues({"name": "a", "order": "priority"}), "queues.0.order", "must be one of fifo, fair"),
         (
-            queues({"name": "a", "template": {"order": "fair"}, "queues": []}),
+            queues({"name": "a", "template": {"order": "priority"}, "queues": []}),
             "queues.0.template.order",
-            "must be fifo: fair is not supported yet",
+            "must be one of fifo, fair",
         ),
     ],
 )

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pytest
 
-from domain.queues.order import First, QueueOrder
-from domain.queues.tree import FAIR, FIFO, PRIORITY, Queue, QueueTree
+from domain.queues.order import Contender, QueueOrder, WaitingQueues
+from domain.queues.tree import FAIR, FIFO, PRIORITY, Queue, QueueTree, parent_of, paths_upward
 
 Heads = Mapping[str, tuple[int, ...]]
+Recipes = Mapping[str, Sequence[tuple[int, ...]]]
 
 
 def order(kind: str, *children: Queue) -> QueueOrder:
     return QueueOrder(QueueTree(Queue("root", order=kind, children=children)))
 
 
-def next_leaf(found: QueueOrder, heads: Heads, used: Mapping[str, int] = {}, **empty: Any) -> str | None:
-    first = found.first([*heads, *empty.get("empty", ())], used, heads.get)
-    return None if first is None else first.leaf
+def waiting(*leaves: str) -> WaitingQueues:
+    """Return the queues above leaves with waiting recipes."""
+    found: dict[str, dict[str, None]] = {}
+    for leaf in leaves:
+        for path in paths_upward(leaf):
+            found.setdefault(parent_of(path), {})[path] = None
+    return WaitingQueues(leaves, found)
+
+
+def leaves_in_order(
+    found: QueueOrder, recipes: Recipes, used: Mapping[str, int] = {}, empty: Iterable[str] = ()
+) -> list[str]:
+    """Return the leaf of each recipe, in the order in which a system asks them."""
+
+    def items_of(leaf: str) -> Iterator[tuple[tuple[int, ...], str]]:
+        return ((place, leaf) for place in recipes.get(leaf, ()))
+
+    return [leaf for _, leaf in found.ordered(waiting(*recipes, *empty), used, items_of)]
+
+
+def next_leaf(
+    found: QueueOrder, heads: Heads, used: Mapping[str, int] = {}, empty: Iterable[str] = ()
+) -> str | None:
+    recipes = {leaf: [head] for leaf, head in heads.items()}
+    return next(iter(leaves_in_order(found, recipes, used, empty)), None)
 
 
 A, B = Queue("root.a"), Queue("root.b")
@@ -29,7 +51,7 @@ def test_fifo__any_tree_of_it__is_one_line() -> None:
     nested = order(FIFO, Queue("root.a", children=(Queue("root.a.x"), Queue("root.a.y"))), B)
     assert nested.is_one_line
     heads = {"root.a.x": (-2, 5), "root.a.y": (-3, 9), "root.b": (-3, 8)}
-    assert nested.first(heads, {}, heads.get) == First("root.b", (-3, 8))
+    assert next_leaf(nested, heads) == "root.b"
 
 
 @pytest.mark.parametrize(
@@ -62,12 +84,12 @@ def test_fair__child_without_a_recipe_for_the_system__is_passed_over() -> None:
 def test_fair__least_used_child_has_a_recipe__no_other_child_is_asked() -> None:
     asked: list[str] = []
 
-    def head_of(leaf: str) -> tuple[int, ...]:
+    def items_of(leaf: str) -> Iterator[tuple[tuple[int, ...], str]]:
         asked.append(leaf)
-        return (-1, 1)
+        yield (-1, 1), leaf
 
-    found = order(FAIR, A, B).first(["root.a", "root.b"], {"root.b": 1}, head_of)
-    assert (found and found.leaf, asked) == ("root.a", ["root.a"])
+    found = next(order(FAIR, A, B).ordered(waiting("root.a", "root.b"), {"root.b": 1}, items_of))
+    assert (found, asked) == (((-1, 1), "root.a"), ["root.a"])
 
 
 @pytest.mark.parametrize(
@@ -100,3 +122,38 @@ def test_dynamic_and_vanished_queues__are_children_by_their_paths() -> None:
     heads = {"root.a": (-3, 1), "root.old": (-3, 2), "root.new": (-3, 3)}
     used = {"root.a": 1, "root.old": 3, "root.new": 2}
     assert next_leaf(QueueOrder(tree), heads, used) == "root.old"
+
+
+def test_ordered__without_grants__all_of_a_queue_with_the_smaller_share_come_first() -> None:
+    recipes = {"root.a": [(-3, 1), (-3, 4)], "root.b": [(-5, 2), (-1, 3)]}
+    assert leaves_in_order(order(FAIR, A, B), recipes, {"root.a": 1}) == [*["root.b"] * 2, *["root.a"] * 2]
+    # With equal shares, and in one line, by the recipe that each would give next.
+    for kind in (FAIR, FIFO):
+        assert leaves_in_order(order(kind, A, B), recipes) == ["root.b", "root.a", "root.a", "root.b"]
+
+
+def test_leaf_that_became_a_parent__keeps_recipes__which_come_before_those_below() -> None:
+    parent = Queue("root.a", order=FAIR, children=(Queue("root.a.x"),))
+    recipes = {"root.a": [(-3, 9)], "root.a.x": [(-3, 1)], "root.b": [(-3, 5)]}
+    assert leaves_in_order(order(FIFO, parent, B), recipes) == ["root.b", "root.a", "root.a.x"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "priorities", "used", "expected"),
+    [
+        (FIFO, (5, 1), (0, 9), 0),
+        (FAIR, (1, 5), (1, 2), -1),
+        (FAIR, (1, 5), (2, 2), 0),
+        (PRIORITY, (1, 5), (0, 9), 1),
+        (PRIORITY, (3, 3), (3, 2), 1),
+    ],
+)
+def test_compare__two_sets__by_the_queue_where_their_paths_part(
+    kind: str, priorities: tuple[int, int], used: tuple[int, int], expected: int
+) -> None:
+    tree = order(kind, Queue("root.a", children=(Queue("root.a.x"),)), B)
+    systems = dict(zip(("root.a", "root.b"), used, strict=True))
+    contenders = [Contender(*each) for each in zip(("root.a.x", "root.b"), priorities, strict=True)]
+    assert tree.compare(contenders[0], contenders[1], systems) == expected
+    assert tree.compare(contenders[1], contenders[0], systems) == -expected
+    assert tree.compare(Contender("root.a", 1), contenders[0], systems) == 0

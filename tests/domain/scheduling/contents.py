@@ -15,12 +15,14 @@ from typing import Any
 import orjson
 
 from domain.access.submit_rights import Submitter
+from domain.admission.configuration import ALWAYS
 from domain.contention.algebra import conflicts
 from domain.contention.weights import static_weight, worst_cells
 from domain.queues.tree import parent_of, paths_upward
 from domain.recipe.lifecycle import PLACED, UNPLACED
+from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import NO_NEEDS
-from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
+from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
 from domain.scheduling.decisions.room_order import lacks
@@ -34,6 +36,7 @@ from domain.scheduling.safety.completion import stuck
 from domain.scheduling.safety.holders import LabHolders
 from domain.scheduling.safety.matching import match
 from domain.scheduling.safety.plans import Plans
+from domain.scheduling.sets.set_states import lab_of
 from domain.scheduling.world.conservation import Conservation
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
@@ -419,6 +422,23 @@ def _check_admission(partition: Partition) -> None:
     assert sorted(admission.ending) == sorted(number for number, held in expected.items() if held.ends)
 
 
+def _line(partition: Partition, host: Recipe) -> str:
+    """Return the line of a queued or assigned recipe, with that of its queue while queues have turns."""
+    sets = partition.sets
+    is_owed = sets.overtakings.is_owed(host.recipe_set_id)
+    is_ahead = host.state == "assigned" or is_owed
+    line = OWED if is_owed else QUEUED
+    if host.state == "assigned":
+        line = lab_of(host)
+        if host.recipe_id in sets.newly_assigned and not is_owed:
+            line, is_ahead = newly_assigned_line(line), False
+    elif host.recipe_set_id in sets.classes.numbers:
+        return room_line(line, sets.classes.numbers[host.recipe_set_id])
+    if sets.turns.is_one_line or (is_ahead and partition.configuration.order.assigned_first == ALWAYS):
+        return line
+    return f"{line} queue {sets.sets[host.recipe_set_id].submitted.queue}"
+
+
 def _check_filters(partition: Partition) -> None:
     filters, sets = partition.filters, partition.sets
     held_back = sets.admission.held_back
@@ -430,15 +450,8 @@ def _check_filters(partition: Partition) -> None:
         lines: dict[str, dict[Submitter, list[Any]]] = {}
         for host in mine:
             if host.state != "new":
-                is_owed = sets.overtakings.is_owed(host.recipe_set_id)
-                of_room = sets.classes.numbers.get(host.recipe_set_id, UNLIMITED)
-                queued = room_line(OWED if is_owed else QUEUED, of_room)
-                line = host.lab_controller if host.state == "assigned" else queued
-                if host.recipe_id in sets.newly_assigned and not is_owed:
-                    line = newly_assigned_line(host.lab_controller)
-                lines.setdefault(line, {}).setdefault(sets.index.demand(host).submitter, []).append(
-                    sets.rank(host)
-                )
+                by_submitter = lines.setdefault(_line(partition, host), {})
+                by_submitter.setdefault(sets.index.demand(host).submitter, []).append(sets.rank(host))
         expected_lines = {
             line_with_needs(sets.rooms, line): {key: sorted(ranks) for key, ranks in by_submitter.items()}
             for line, by_submitter in lines.items()

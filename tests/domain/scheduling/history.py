@@ -423,7 +423,9 @@ LIMITED: Acts = (
     (_end, 30),
     (_register, 10),
 )
-# These, and queues with maxima, which bind most of the time, and with all orders.
+# Jobs in queues, which are not configured here.
+IN_QUEUES: Acts = (*LOCKED, (_submit_to_queue, 60))
+# Limits, and queues with maxima, which bind most of the time, and with all orders.
 QUEUED: Acts = (*LIMITED, (_configure_queues, 8), (_submit_to_queue, 80), (_end, 30))
 
 

@@ -14,15 +14,16 @@ from domain.scheduling.world import snapshot
 from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.contents import answers, check_indexes, contents, restored_copy, snapshot_of
 from tests.domain.scheduling.effort import lab_of
-from tests.domain.scheduling.history import ADMITTED, begin, burst
+from tests.domain.scheduling.history import ADMITTED, QUEUED, Acts, begin, burst
 from tests.domain.scheduling.host_requirements import at_least
 
 
+@pytest.mark.parametrize("acts", [ADMITTED, QUEUED])
 @pytest.mark.parametrize("seed", range(5))
-def test_restored__at_any_commit__same_state_and_decisions(seed: int) -> None:
+def test_restored__at_any_commit__same_state_and_decisions(seed: int, acts: Acts) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
-        burst(chance, world, ADMITTED)
+        burst(chance, world, acts)
         while decisions := world.decide(limit=3):
             other = restored_copy(world.partition)
             check_indexes(other)
