@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import chain
 from random import Random
 from typing import Any
@@ -24,6 +25,7 @@ from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 NAMES = "abcdefgh"
+K_TICKS = timedelta(minutes=15)
 
 
 @pytest.fixture
@@ -195,21 +197,122 @@ def test_fair__maximum_of_a_parent__room_follows_the_turns(lab: World) -> None:
 
 def test_wake_up__many_idle_systems__are_shared_fairly(lab: World) -> None:
     queues(lab, {"name": "a"}, {"name": "b"}, order=FAIR)
-    for fqdn in NAMES:
-        lab.drain(fqdn)
+    close(lab, *NAMES)
     submit(lab, "root.a", count=9)
     submit(lab, "root.b", count=9)
     lab.settle()
+    assert wake(lab, *NAMES) == [1, 10, 2, 11, 3, 12, 4, 13]
+
+
+@pytest.mark.parametrize("order", [FIFO, FAIR])
+def test_room__kept_for_a_larger_set_of_a_queue_with_a_smaller_share__also_from_earlier_sets(
+    lab: World, order: str
+) -> None:
+    lab.configure(
+        queues={"order": order, "queues": [{"name": "a"}, {"name": "b"}]}, limits={"placed_recipes": 3}
+    )
+    submit(lab, "root.a", "h")
+    submit(lab, "root.a", "g")
+    close(lab, "c")
+    (earlier,) = submit(lab, "root.a", "c")
+    lab.settle()
+    larger = lab.submit_set([named("d"), named("e")], submitted={"queue": "root.b"})
+    lab.settle()
+    lab.now += K_TICKS
+    lab.undrain("c")
+    lab.settle()
+    # a has two systems, and b has none.
+    assert lab.states(earlier, *larger) == ["queued" if order == FAIR else "waiting", "queued", "queued"]
+
+
+def test_room__kept_in_a_fair_leaf__by_age_alone(lab: World) -> None:
+    lab.configure(queues={"queues": [{"name": "a", "order": FAIR}]}, limits={"placed_recipes": 2})
+    submit(lab, "root.a", "h", job_id=1_001)
+    close(lab, "c")
+    (earlier,) = submit(lab, "root.a", "c", job_id=1_001)
+    lab.settle()
+    lab.submit_set([named("d"), named("e")], submitted={"queue": "root.a"})
+    lab.settle()
+    lab.now += K_TICKS
+    lab.undrain("c")
+    lab.settle()
+    # Its job has a system, but the set was submitted before the larger one.
+    assert lab.states(earlier) == ["waiting"]
+
+
+def test_room__of_two_fair_leaves__systems_of_jobs_do_not_count_between_them(lab: World) -> None:
+    leaves = [{"name": "x", "order": FAIR}, {"name": "y", "order": FAIR}]
+    queues(lab, {"name": "k", "max": 2, "queues": leaves})
+    submit(lab, "root.k.x", "h", job_id=1_001)
+    (ends,) = submit(lab, "root.k.x", "g")
+    lab.settle()
+    (earlier,), (later,) = submit(lab, "root.k.x", "a", job_id=1_001), submit(lab, "root.k.y", "b")
+    lab.settle()
+    lab.complete(ends)
+    lab.settle()
+    assert lab.states(earlier, later) == ["waiting", "queued"]
+
+
+def wake(lab: World, *fqdns: str) -> list[int]:
+    """Let systems come free at once by a wake-up of their lab; return the recipes that get one, in order."""
     since = lab.log[-1].position
     lab.enable("lab-1", False)
-    for fqdn in NAMES:
+    for fqdn in fqdns:
         lab.undrain(fqdn)
     lab.settle()
-    assert used(lab) == {}
     lab.enable("lab-1", True)
     lab.settle()
-    assert used(lab) == {"root.a": 4, "root.b": 4}
-    assert served(lab, since) == [1, 10, 2, 11, 3, 12, 4, 13]
+    return served(lab, since)
+
+
+def close(lab: World, *fqdns: str) -> None:
+    for fqdn in fqdns:
+        lab.drain(fqdn)
+    lab.settle()
+
+
+def test_wake_up__queue_that_is_next_depends_on_other_systems__each_system_asks_its_own_order(
+    lab: World,
+) -> None:
+    inner = {"name": "k", "order": FAIR, "queues": [{"name": "x"}, {"name": "y"}]}
+    queues(lab, inner, {"name": "b"}, order=FAIR)
+    # k and b have a system each, that of k is with y.
+    submit(lab, "root.k.y", "h")
+    submit(lab, "root.b", "g")
+    close(lab, "a", "b")
+    (of_y,), (of_b,), (of_x,) = (
+        submit(lab, "root.k.y", "a"),
+        submit(lab, "root.b", "ab"),
+        submit(lab, "root.k.x", "b"),
+    )
+    lab.settle()
+    # On both systems together x is the next in k, so that b comes before k. On `a` y is the next in k.
+    assert wake(lab, "a", "b") == [of_y, of_b]
+    assert (lab.system_of(of_y), lab.system_of(of_b), lab.system_of(of_x)) == ("a", "b", None)
+
+
+def test_wake_up__systems_of_several_access_classes__queue_with_the_smaller_share_is_served_first(
+    lab: World,
+) -> None:
+    lab.open_system("b", everybody("High"))
+    queues(lab, {"name": "a"}, {"name": "b"}, order=FAIR)
+    submit(lab, "root.a", "h")
+    close(lab, "a", "b")
+    (of_a,), (of_b,) = submit(lab, "root.a", "a"), submit(lab, "root.b", "b")
+    lab.settle()
+    assert wake(lab, "a", "b") == [of_b, of_a]
+
+
+def test_wake_up__share_rises_with_a_grant__queue_comes_later_on_systems_of_other_classes(lab: World) -> None:
+    lab.open_system("b", everybody("High"))
+    lab.open_system("c", everybody("Urgent"))
+    queues(lab, {"name": "a"}, {"name": "b"}, order=FAIR)
+    close(lab, "a", "b", "c")
+    (first,), (second,) = submit(lab, "root.a", "a"), submit(lab, "root.a", "b")
+    (third,), (fourth,) = submit(lab, "root.b", "b"), submit(lab, "root.b", "c")
+    lab.settle()
+    assert wake(lab, "a", "b", "c") == [first, third, fourth]
+    assert lab.states(second) == ["queued"]
 
 
 def test_orders__changed_while_sets_wait__decide_from_then_on(lab: World) -> None:

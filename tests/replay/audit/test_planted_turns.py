@@ -12,11 +12,14 @@ from tests.replay.audit.planted import assert_caught
 from tests.replay.audit.story import Story
 
 Fields = Mapping[str, Any]
+NOTHING: Fields = {}
 
 X, Y, OTHER = "root.k.x", "root.k.y", "root.other"
 
 
-def tree(order: str = "fifo", x: Fields = {}, y: Fields = {}, kernel: Fields = {}) -> dict[str, Any]:
+def tree(
+    order: str = "fifo", x: Fields = NOTHING, y: Fields = NOTHING, kernel: Fields = NOTHING
+) -> dict[str, Any]:
     leaves = [{"name": "x", **x}, {"name": "y", **y}]
     return {"queues": [{"name": "k", "order": order, "queues": leaves, **kernel}, {"name": "other"}]}
 
