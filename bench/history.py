@@ -15,6 +15,7 @@ from bench.cases.full_lab import configure, contended, generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import ACTOR, LogFiller
 from bench.outcome import ProgressCallback, Sizes
+from bench.queues import paths
 from domain.events import Change, Decided, Event, Stamp
 from domain.partition_numbers import partition_of
 from domain.read_set import members_after
@@ -47,7 +48,7 @@ def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> 
     """Fill the log with at least `sizes.events` events. Of the services, only the API runs."""
     cluster.start("serve")
     lab = generated_lab(sizes)
-    filler = LogFiller(cluster)
+    filler = LogFiller(cluster, queues=paths(sizes.queues))
     filler.lab(lab)
     configure(cluster, sizes)
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))

@@ -40,15 +40,22 @@ T = TypeVar("T")
 class LogFiller:
     """Writes a lab and jobs to the log of a cluster whose API answers. Mutable.
 
-    The directory and the distro trees are folded as an API process folds them.
+    The directory and the distro trees are folded as an API process folds them. The jobs are put into
+    `queues` in turn.
     """
 
-    def __init__(self, cluster: BenchCluster, on_progress: ProgressCallback = no_progress) -> None:
+    def __init__(
+        self,
+        cluster: BenchCluster,
+        on_progress: ProgressCallback = no_progress,
+        queues: Iterable[str] = (),
+    ) -> None:
         self._cluster = cluster
         self._on_progress = on_progress
         self._directory = Directory()
         self._trees = DistroTrees(self._directory)
         self._position = 0
+        self._queues: Iterator[str | None] = cycle([*queues] or [None])
         self.reader = JobReader(self._directory, ACTOR)
 
     def lab(self, document: dict[str, Any], partitions: Mapping[str, Sequence[str]] = _NO_LABS) -> None:
@@ -115,7 +122,7 @@ class LogFiller:
         choose = partial(self._trees.choose, owner=owner, group=spec.group, partition=number)
         choices = [choose(recipe_set) for recipe_set in spec.recipe_sets]
         trees = [tree for each in choices for tree in each.tree_ids]
-        self._append(submit(spec, ids, ACTOR, trees), number)
+        self._append(submit(spec, ids, ACTOR, trees, queue=next(self._queues)), number)
         return len(trees)
 
     def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import LogFiller
 from bench.outcome import ProgressCallback, Sizes
+from bench.queues import paths, queue_section
 from bench.settling import settle, wait_for_projectors
 from domain.directory.partitions import DEFAULT
 from replay.workload.generated_access import with_access, without_policies
@@ -68,7 +69,7 @@ def fill_with(
     controllers = [{**controller, "enabled": False} for controller in lab["lab_controllers"]]
     # The processes read events while more are written.
     cluster.start("serve", "scheduler", "projector")
-    filler = LogFiller(cluster, on_progress)
+    filler = LogFiller(cluster, on_progress, paths(sizes.queues))
     filler.lab({**altered(lab), "lab_controllers": controllers})
     configure(cluster, sizes)
     filler.queue(iter(ahead), len(ahead))
@@ -88,7 +89,8 @@ def configure(cluster: BenchCluster, sizes: Sizes) -> None:
 
 def configuration(sizes: Sizes) -> Document:
     """Return the sections of the configuration that differ from their defaults."""
-    return {"weights": AGED if sizes.aged else YOUNG} if sizes.locks else {}
+    weights = {"weights": AGED if sizes.aged else YOUNG} if sizes.locks else {}
+    return {**weights, "queues": queue_section(sizes.queues, sizes.systems)} if sizes.queues else weights
 
 
 def unmatched_filter(number: int) -> Document:

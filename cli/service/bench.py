@@ -109,6 +109,12 @@ def _number(name: str, kind: click.ParamType[Any], default: float, help: str) ->
     default=0,
     help="Number of rate-limit buckets; each recipe set takes a place in one of them.",
 )
+@click.option(
+    "--queues",
+    type=click.IntRange(0),
+    default=0,
+    help="Number of leaves of a queue tree in 4 levels, all fair and with maxima, which share the jobs.",
+)
 @_number(
     "--rate", POSITIVE, 50, "pending, locks, explanation, recovery: number of recipes that end per second."
 )
