@@ -4,18 +4,19 @@ Each parent says which child is next, by its order:
 
 - `fifo`: the child whose first recipe stands first, as if the recipes of all children stood in one line.
 - `fair`: the child with the least used systems for each guaranteed one, where a queue without a guarantee
-  counts as one with 1; then as `fifo`.
+  counts as one with 1; then the child whose first set stands first: by nominal priority, then by submission.
 - `priority`: the child whose first recipe has the highest effective priority plus the offset of the child, of
   a fenced child the offset alone; then as `fair`.
 
 The first recipe of a child is the first one that could take the system, so a child without any is passed
-over. Recipes are looked for lazily: a parent with the order `fair` asks only children that may be next.
+over. Its first set is the first one with a recipe that waits for a system, which need not fit this one. So
+the children of a `fair` parent have the same order on all systems, and are asked one by one.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, groupby, takewhile
 from operator import itemgetter
@@ -31,15 +32,24 @@ Head = tuple[int, ...]
 Item = tuple[Head, T]
 """The place of a recipe, and what the caller wants to know about the recipe."""
 
+FirstSet = tuple[int, ...]
+"""The place of the first set of a queue: the negative nominal priority, and the submission."""
+
 # Two quotients whose divisors are at most MAX_NUMBER differ by at least 1 / MAX_NUMBER ** 2.
 _SCALE: Final = MAX_NUMBER**2
 
 
 class WaitingQueues(NamedTuple):
-    """The leaves that may have waiting recipes, and the queues that lead to these, by the queue above."""
+    """The leaves that may have waiting recipes, and the queues that lead to these, by the queue above.
+
+    `shares` has the result of `QueueOrder.share` for each queue with used systems. `first_set` returns the
+    place of the first set at or below a queue, an empty one if no set waits there.
+    """
 
     leaves: Container[str]
     children: Mapping[str, Collection[str]]
+    shares: Mapping[str, int]
+    first_set: Callable[[str], FirstSet]
 
 
 class Contender(NamedTuple):
@@ -50,13 +60,14 @@ class Contender(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The turn of a queue among its siblings, least first: the priority with its offset, and the share.
+    """The turn of a queue among its siblings, least first: the priority with its offset, share, first set.
 
     `negative_priority` is 0 below a parent with the order `fair`.
     """
 
     negative_priority: int
     share: int
+    first_set: FirstSet
     path: str
 
 
@@ -85,34 +96,37 @@ class QueueOrder:
         return self._queue(path).order == FAIR
 
     def ordered(
-        self, waiting: WaitingQueues, used: Mapping[str, int], items_of: Callable[[str], Iterator[Item[T]]]
+        self, waiting: WaitingQueues, items_of: Callable[[str], Iterator[Item[T]]]
     ) -> Iterator[Item[T]]:
         """Yield the recipes below root in the order of a system, as it is while nothing is granted.
 
-        `items_of` returns the recipes of a leaf in the order of the leaf. `used` has the number of systems
-        that the recipes of each queue and the queues below it hold. A change invalidates the iterator.
+        `items_of` returns the recipes of a leaf in the order of the leaf. A change invalidates the iterator.
         """
-        return _Search(self, waiting, used, items_of).items(ROOT)
+        return _Search(self, waiting, items_of).items(ROOT)
 
-    def turns(self, one: Contender, other: Contender, used: Mapping[str, int]) -> tuple[Turn, Turn] | None:
+    def turn(self, waiting: WaitingQueues, order: str, path: str, priority: int) -> Turn:
+        """Return the turn of a queue whose first recipe has an effective priority, below a parent's order."""
+        negative = 0
+        if order == PRIORITY:
+            queue = self._queue(path)
+            negative = -(queue.priority_offset + (0 if queue.fence else priority))
+        return Turn(negative, waiting.shares.get(path, 0), waiting.first_set(path), path)
+
+    def turns(self, waiting: WaitingQueues, one: Contender, other: Contender) -> tuple[Turn, Turn] | None:
         """Return the turns of two sets where their paths part, None if they stand in one line there."""
         parent, mine, theirs = _parting(one.queue, other.queue)
         order = self._queue(parent).order
         if order == FIFO or not mine or not theirs:
             return None
-        return self._turn(order, mine, one, used), self._turn(order, theirs, other, used)
+        return (
+            self.turn(waiting, order, mine, one.priority),
+            self.turn(waiting, order, theirs, other.priority),
+        )
 
-    def _turn(self, order: str, path: str, contender: Contender, used: Mapping[str, int]) -> Turn:
-        negative = self.negative_priority(path, contender.priority) if order == PRIORITY else 0
-        return Turn(negative, self.share(path, used.get(path, 0)), path)
-
-    def compare(self, one: Contender, other: Contender, used: Mapping[str, int]) -> int:
+    def compare(self, waiting: WaitingQueues, one: Contender, other: Contender) -> int:
         """Return whose turn is earlier: below 0 for `one`, above 0 for `other`, 0 if their places decide."""
-        turns = self.turns(one, other, used)
-        if turns is None:
-            return 0
-        first, second = (turn[:2] for turn in turns)
-        return (first > second) - (first < second)
+        turns = self.turns(waiting, one, other)
+        return 0 if turns is None else (turns[0] > turns[1]) - (turns[0] < turns[1])
 
     def _queue(self, path: str) -> Queue:
         """Return the properties of a queue; an unknown one has none."""
@@ -132,11 +146,6 @@ class QueueOrder:
         """Return used / guaranteed of a queue, times a number that keeps different quotients apart."""
         return used * _SCALE // self.guaranteed(path)
 
-    def negative_priority(self, child: str, effective: int) -> int:
-        """Return the negative priority of a child whose first recipe has this effective priority."""
-        queue = self._queue(child)
-        return -(queue.priority_offset + (0 if queue.fence else effective))
-
 
 def _parting(one: str, other: str) -> tuple[str, str, str]:
     """Return the queue where two paths part, and the next queue on each; empty if a path ends there."""
@@ -153,55 +162,42 @@ class _Search(Generic[T]):
     """One search for the next recipes of a system."""
 
     def __init__(
-        self,
-        order: QueueOrder,
-        waiting: WaitingQueues,
-        used: Mapping[str, int],
-        items_of: Callable[[str], Iterator[Item[T]]],
+        self, order: QueueOrder, waiting: WaitingQueues, items_of: Callable[[str], Iterator[Item[T]]]
     ) -> None:
         self._order = order
         self._waiting = waiting
-        self._used = used
         self._items_of = items_of
 
     def items(self, path: str) -> Iterator[Item[T]]:
         """Return the recipes at or below a queue, in order."""
         children = self._waiting.children.get(path)
-        own = self._items_of(path) if path in self._waiting.leaves else iter(())
         if not children:
-            return own
+            return self._items_of(path) if path in self._waiting.leaves else iter(())
         below = self._below(path, list(children))
         # A leaf that has become a parent keeps its sets until they end; they come before those below.
-        return chain(own, below) if path in self._waiting.leaves else below
+        return chain(self._items_of(path), below) if path in self._waiting.leaves else below
 
     def _below(self, path: str, children: list[str]) -> Iterator[Item[T]]:
         if len(children) == 1:
             return self.items(children[0])
         order = self._order.order_of(path)
         if order == FAIR:
-            return self._by_share(children)
+            return chain.from_iterable(map(self.items, self._by_share(children)))
         if order == PRIORITY:
-            return self._by_priority(children)
-        return self._in_one_line(children)
-
-    def _in_one_line(self, children: Iterable[str]) -> Iterator[Item[T]]:
-        """Merge children by the place of the recipe that each would give next."""
+            merged = heapq.merge(*map(self._with_turns, children), key=itemgetter(0))
+            return (item for _, item in merged)
         return heapq.merge(*map(self.items, children), key=itemgetter(0))
 
-    def _share(self, child: str) -> int:
-        return self._order.share(child, self._used.get(child, 0))
+    def _by_share(self, children: list[str]) -> Iterator[str]:
+        """Yield the children by share, and those with equal shares by their first sets."""
+        share_of = self._waiting.shares.get
+        in_order = sorted((share_of(child, 0), child) for child in children)
+        for _, equal in groupby(in_order, key=itemgetter(0)):
+            together = [child for _, child in equal]
+            if len(together) > 1:
+                together.sort(key=self._waiting.first_set)
+            yield from together
 
-    def _by_share(self, children: list[str]) -> Iterator[Item[T]]:
-        shares = {child: self._share(child) for child in children}
-        share_of = shares.__getitem__
-        equal = (list(group) for _, group in groupby(sorted(children, key=share_of), key=share_of))
-        return chain.from_iterable(map(self._in_one_line, equal))
-
-    def _by_priority(self, children: list[str]) -> Iterator[Item[T]]:
-        merged = heapq.merge(*map(self._with_turns, children), key=itemgetter(0))
-        return (item for _, item in merged)
-
-    def _with_turns(self, child: str) -> Iterator[tuple[tuple[int, int, Head], Item[T]]]:
-        share = self._share(child)
+    def _with_turns(self, child: str) -> Iterator[tuple[Turn, Item[T]]]:
         for item in self.items(child):
-            yield (self._order.negative_priority(child, -item[0][0]), share, item[0]), item
+            yield self._order.turn(self._waiting, PRIORITY, child, -item[0][0]), item

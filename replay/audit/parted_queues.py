@@ -22,8 +22,9 @@ def queue_is_before(view: SchedulerView, one: int, other: int, mine: int, theirs
     if parts is None:
         return None
     parent, my_queue, their_queue = parts
-    my_turn = turn(view.queue_tree, parent, my_queue, mine, view.held_in)
-    their_turn = turn(view.queue_tree, parent, their_queue, theirs, view.held_in)
+    use = view.use_of_queues()
+    my_turn = turn(view.queue_tree, parent, my_queue, mine, use)
+    their_turn = turn(view.queue_tree, parent, their_queue, theirs, use)
     return None if my_turn == their_turn else my_turn < their_turn
 
 

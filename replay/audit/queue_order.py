@@ -18,10 +18,18 @@ class Head(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The turn of a child of a queue, least first: the priority with its offset, then the share."""
+    """The turn of a child of a queue, least first: the priority with its offset, the share, the first set."""
 
     negative_priority: int
     share: Fraction
+    first_set: tuple[int, ...]
+
+
+class Use(NamedTuple):
+    """The used systems by queue, and the place of the first waiting set of each queue."""
+
+    systems: Mapping[str, int]
+    first_sets: Mapping[str, tuple[int, ...]]
 
 
 def order_of(tree: QueueTree, path: str) -> str:
@@ -29,7 +37,7 @@ def order_of(tree: QueueTree, path: str) -> str:
     return order
 
 
-def first_of(tree: QueueTree, heads: Mapping[str, Head], used: Mapping[str, int], path: str = ROOT) -> Head:
+def first_of(tree: QueueTree, heads: Mapping[str, Head], use: Use, path: str = ROOT) -> Head:
     """Return the head that is next at or below a queue; there must be one."""
     if path in heads:
         # A leaf that has become a parent keeps its recipes, which come before those below.
@@ -38,23 +46,24 @@ def first_of(tree: QueueTree, heads: Mapping[str, Head], used: Mapping[str, int]
     for leaf, head in heads.items():
         child = leaf[: leaf.index(".", len(path) + 1)] if "." in leaf[len(path) + 1 :] else leaf
         below.setdefault(child, {})[leaf] = head
-    firsts = {child: first_of(tree, each, used, child) for child, each in below.items()}
+    firsts = {child: first_of(tree, each, use, child) for child, each in below.items()}
     keys = {
-        child: (turn(tree, path, child, first.priority, used), first.place) for child, first in firsts.items()
+        child: (turn(tree, path, child, first.priority, use), first.place) for child, first in firsts.items()
     }
     return firsts[min(keys, key=keys.__getitem__)]
 
 
-def turn(tree: QueueTree, parent: str, child: str, priority: int, used: Mapping[str, int]) -> Turn:
+def turn(tree: QueueTree, parent: str, child: str, priority: int, use: Use) -> Turn:
     """Return the turn of a child whose first recipe has a priority; the same for all below `fifo`."""
     order, properties = order_of(tree, parent), tree.properties(child)
     if order == FIFO:
-        return Turn(0, Fraction(0))
-    share = Fraction(used.get(child, 0), properties.get("guaranteed") or 1)
+        return Turn(0, Fraction(0), ())
+    share = Fraction(use.systems.get(child, 0), properties.get("guaranteed") or 1)
+    first_set = use.first_sets.get(child, ())
     if order == FAIR:
-        return Turn(0, share)
+        return Turn(0, share, first_set)
     own = 0 if properties.get("fence") else priority
-    return Turn(-(properties.get("priority_offset", 0) + own), share)
+    return Turn(-(properties.get("priority_offset", 0) + own), share, first_set)
 
 
 def parting(one: str, other: str) -> tuple[str, str, str] | None:

@@ -36,7 +36,7 @@ def first_in_turn(
         heads.setdefault(view.queue_of(recipe.set_id), Head(len(PRIORITIES) - rank.effective, place, number))
     if not heads:
         return None
-    return view.recipes[first_of(view.queue_tree, heads, view.held_in).recipe_id]
+    return view.recipes[first_of(view.queue_tree, heads, view.use_of_queues()).recipe_id]
 
 
 def _takers(

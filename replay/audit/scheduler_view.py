@@ -13,8 +13,9 @@ from replay.audit.locks import NO_LOCKS
 from replay.audit.partition_world import PartitionWorld
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.profiles import Profiles
+from replay.audit.queue_order import Use
 from replay.audit.queue_tree import paths_upward
-from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, RecipeNeed
+from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, Rank, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
 from replay.audit.tables import BEFORE_START, DEFAULT_PARTITION, FINISHED, PLACED, SET_PLACED, URGENCY
@@ -24,6 +25,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 IN_QUEUE = ("queued", "assigned")
+UNPLACED = ("new", *IN_QUEUE)
 # Events that may change which waiting sets have a claim to their locks.
 EASING = (
     *("recipe.locks-narrowed", "recipe-set.priority-changed", "partition.configured"),
@@ -59,6 +61,8 @@ class SchedulerView(PartitionWorld):
         # The systems that placed recipes hold, by queue and by job.
         self.held_in = Counter[str]()
         self.systems_of_job = Counter[int]()
+        # The hosts without a system by set.
+        self._unplaced = Counter[int]()
         self._profile_of_set: dict[int, int] = {}
         # The position of the last event that may let a set have the locks for which it waits.
         self.eased_at = 0
@@ -217,6 +221,9 @@ class SchedulerView(PartitionWorld):
         if _is_placed(before) or _is_placed(recipe):
             self._count_placed(before, recipe)
             self._count_held(recipe or before, _is_placed(recipe) - _is_placed(before))
+        moved = recipe or before
+        if moved is not None and _is_unplaced(recipe) != _is_unplaced(before):
+            _add(self._unplaced, moved.set_id, _is_unplaced(recipe) - _is_unplaced(before))
         if recipe is not None and recipe.state == "new":
             self.new_sets.add(self.sets.get(recipe.set_id))
         elif before is not None and before.state == "new":
@@ -246,6 +253,15 @@ class SchedulerView(PartitionWorld):
             for path in paths_upward(self.queue_of(recipe.set_id)):
                 _add(self.held_in, path, change)
             _add(self.systems_of_job, self.sets[recipe.set_id].job_id, change)
+
+    def use_of_queues(self) -> Use:
+        """Return what queues use, and their first sets: by nominal priority, then by submission."""
+        first_sets: dict[str, Rank] = {}
+        for number in self._unplaced:
+            place = URGENCY[self.sets[number].priority], self.sets[number].submission
+            for path in paths_upward(self.queue_of(number)):
+                first_sets[path] = min(place, first_sets.get(path, place))
+        return Use(self.held_in, first_sets)
 
     def profile_number(self, set_id: int) -> int:
         """Return the number of the merged locks that the recipes of a set declare, for `profiles`."""
@@ -323,6 +339,10 @@ class SchedulerView(PartitionWorld):
 
 def _is_placed(recipe: Recipe | None) -> bool:
     return recipe is not None and recipe.state in PLACED and recipe.host_id is None
+
+
+def _is_unplaced(recipe: Recipe | None) -> bool:
+    return recipe is not None and recipe.state in UNPLACED and recipe.host_id is None
 
 
 def _declares(recipe: Recipe | None) -> bool:

@@ -74,6 +74,7 @@ class Rooms:
         self._numbers: dict[tuple[Needs, str], int] = {}
         self._classes: dict[int, _Class] = {}
         self.last_number = UNLIMITED
+        self._closed_count = 0
         self._open: dict[str, dict[int, None]] = {}
         # The classes that need room under a limit, by the number that they need.
         self._under: dict[RoomLimit, dict[int, dict[int, None]]] = {}
@@ -185,6 +186,7 @@ class Rooms:
         left.sets -= 1
         if left.sets:
             return
+        self._closed_count -= bool(left.lacking)
         del self._classes[number], self._numbers[left.needs, left.queue]
         self._close(number, left.queue)
         for limit, count in left.needs:
@@ -244,6 +246,7 @@ class Rooms:
         each = self._classes[number]
         lacking = tuple(self.lacking(each.needs))
         if lacking != each.lacking:
+            self._closed_count += bool(lacking) - bool(each.lacking)
             each.lacking = lacking
             self.version += 1
         if lacking:
@@ -269,6 +272,11 @@ class Rooms:
     def lacking(self, needs: Needs) -> Iterator[RoomLimit]:
         """Yield the limits under which these needs have no room."""
         return (limit for limit, count in needs if self.free(limit) < count)
+
+    @property
+    def has_closed(self) -> bool:
+        """Return whether some class has no room."""
+        return self._closed_count > 0
 
     def closed(self) -> Iterator[tuple[int, RoomLimit]]:
         """Yield the classes without room, each with the first limit under which it has none."""

@@ -42,11 +42,20 @@ class RoomRival(NamedTuple):
     number: int
 
 
-def first_for_system(partition: Partition, number: int) -> Recipe | None:
+Known = Callable[[int, Tier, str], Iterator[Item[Recipe]] | None]
+"""Returns the first recipe of a tier and queue for a system, None if that is not known without a search."""
+
+
+def first_for_system(partition: Partition, number: int, known: Known = lambda *_: None) -> Recipe | None:
     """Return the first recipe in the order of a system whose grant is safe and whose set has room."""
     system = partition.system(number)
+
+    def takers(tier: Tier, queue: str) -> Iterator[Item[Recipe]]:
+        found = known(number, tier, queue)
+        return _takers(partition, system, tier, queue) if found is None else found
+
     for tier in tiers_of(partition):
-        first = next(in_turn(partition, tier, partial(_takers, partition, system, tier)), None)
+        first = next(in_turn(partition, tier, partial(takers, tier)), None)
         if first is not None:
             return first[1]
     return None
@@ -224,24 +233,27 @@ def _kept(partition: Partition, host: Recipe) -> Iterator[tuple[RoomLimit, Rank]
     needs = sets.classes.needs(host.recipe_set_id)
     if not needs or host.recipe_set_id in sets.rooms.charged:
         return
-    own = _standing(partition, host)
-    own = own._replace(place=own.place._replace(systems=0))
+    if not sets.rooms.has_closed:
+        return
     for limit, _ in needs:
-        if limit.kind in COUNTING_HOSTS and (rank := _kept_for(partition, limit, own)) is not None:
+        if limit.kind in COUNTING_HOSTS and (rank := _kept_under(partition, limit, host)) is not None:
             yield limit, rank
 
 
-def _kept_for(partition: Partition, limit: RoomLimit, before: Standing) -> Rank | None:
-    """Return the first rank of a queue behind which room is kept for a set, which is before a standing.
+def _kept_under(partition: Partition, limit: RoomLimit, host: Recipe) -> Rank | None:
+    """Return the first rank in the queue of `host` behind which room is kept for a set that is before it.
 
     That set waits for more room than is free, since K ticks or longer.
     """
     rooms, found = partition.sets.rooms, list[Rank]()
+    lacking = rooms.under(limit, more_than=rooms.free(limit))
+    numbers = [number for number in lacking if _may_be_kept(rooms, rooms.needs_of(number))]
+    if not numbers:
+        return None
+    before = _standing(partition, host)
+    before = before._replace(place=before.place._replace(systems=0))
     usable = {forced: partition.available.usable(forced=forced) for forced in (False, True)}
-    for number in rooms.under(limit, more_than=rooms.free(limit)):
-        needs = rooms.needs_of(number)
-        if not _may_be_kept(rooms, needs):
-            continue
+    for number in numbers:
         for line in (QUEUED, OWED):
             for group in partition.filters.room_groups(room_line(line, number), usable):
                 aged = _first_aged(partition, rooms.queue_of(number), group, before)

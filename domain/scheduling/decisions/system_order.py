@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
 from domain.queues.order import Item
-from domain.scheduling.demand.lines import assigned_lines, queued_lines
+from domain.scheduling.demand.lines import OWED, QUEUED, assigned_lines, queued_lines, room_line
 from domain.scheduling.demand.order import Place
 from domain.scheduling.ranked import Rank
 from domain.scheduling.sets.queue_turns import ONE_LINE, head_of
@@ -41,9 +41,17 @@ def tiers_of(partition: Partition) -> tuple[Tier, ...]:
 
 def lines_of(partition: Partition, tier: Tier, lab_controller: str, queue: str) -> tuple[str, ...]:
     """Return the lines of a tier and queue that a system of the lab considers, which rank together."""
-    classes = partition.sets.rooms.open(queue)
-    assigned = assigned_lines(lab_controller, classes, queue) if tier.has_assigned else ()
-    return (*assigned, *queued_lines(lab_controller, classes, queue)) if tier.has_queued else assigned
+    found = assigned_lines(lab_controller, queue) if tier.has_assigned else ()
+    if tier.has_queued:
+        found += queued_lines(lab_controller, queue)
+    for number in partition.sets.rooms.open(queue):
+        found += _lines_of_class(tier, number)
+    return found
+
+
+def _lines_of_class(tier: Tier, number: int) -> tuple[str, ...]:
+    owed = (room_line(OWED, number),) if tier.has_assigned else ()
+    return (*owed, room_line(QUEUED, number)) if tier.has_queued else owed
 
 
 def queues_of(partition: Partition, tier: Tier) -> Iterator[str]:

@@ -46,6 +46,13 @@ class Wake(NamedTuple):
     systems: int
 
 
+class Head(NamedTuple):
+    """The first recipe of a queue that may have a system of a group: its place and its candidates there."""
+
+    place: Place
+    systems: int
+
+
 class BestRecipe(NamedTuple):
     """The first recipe that may have a system of a group: its tier, its place, and its candidates there."""
 
@@ -79,17 +86,16 @@ class LineSearch:
 class WakeGroup:
     """Idle systems of one access class, the filters that fit any of them, and the searches of their lines.
 
-    `searches` has the lines by tier and queue, once the queue was asked. With `has_best`, `best` is valid or
-    None, as long as weights, rooms and turns have these versions. `left_out` counts the filters that searches
-    have left out one by one since all were last asked at once.
+    `searches` has the lines by tier and queue, once the queue was asked. `heads` has the first recipe, or
+    None, of each such queue; they are valid as long as weights and rooms have these `versions`. `left_out`
+    counts the filters that searches have left out one by one since all were last asked at once.
     """
 
     rights: SubmitRights
     systems: int
     filters: int
     searches: dict[tuple[Tier, str], list[LineSearch]] = field(default_factory=dict)
-    best: BestRecipe | None = None
-    has_best: bool = False
+    heads: dict[tuple[Tier, str], Head | None] = field(default_factory=dict)
     versions: tuple[int, ...] = ()
     left_out: int = 0
 
@@ -123,7 +129,8 @@ class WakeUpGrants:
         """Return the grant of the same system to the recipe that is first in its order."""
         if self._partition.sets.turns.is_one_line:
             return found
-        first = first_for_system(self._partition, found.number)
+        group = next(group for group in self._groups if group.systems >> found.number & 1)
+        first = first_for_system(self._partition, found.number, partial(_known, self._partition, group))
         assert first is not None, f"{found.host.subject} may have the system"
         return found._replace(host=first)
 
@@ -151,22 +158,28 @@ class WakeUpGrants:
         return draft.decision()
 
     def _after(self, granted: NextGrant, overtook: int | None) -> None:
-        """Remove the system from its group, and invalidate the best recipes that the grant may have changed.
+        """Remove the system from its group, and forget the heads that the grant may have changed.
 
-        A single-recipe set starts at once and is never a holder, so its grant affects only groups in which it
-        is the best recipe. The grant to a larger set may change which other grants are safe. A set that was
-        overtaken may be owed now. What a grant changes in weights and rooms has versions. The other sets of a
-        job that is charged from now on may be in a new class, whose lines no group has.
+        A single-recipe set starts at once and is never a holder, so its grant affects only its own queue. The
+        grant to a larger set may change which other grants are safe. A set that was overtaken may be owed
+        now. What a grant changes in weights and rooms has versions. The other sets of a job that is charged
+        from now on may be in a new class, whose lines no group has.
         """
         if self._last_class != self._partition.sets.rooms.last_number:
             self._form_groups()
             return
-        is_alone = self._partition.sets.is_single(granted.host.recipe_set_id) and overtook is None
+        sets = self._partition.sets
+        is_alone = sets.is_single(granted.host.recipe_set_id) and overtook is None
+        queue = sets.turns.queue_of(sets.sets[granted.host.recipe_set_id])
         others = ~(1 << granted.number)
         for group in self._groups:
             group.systems &= others
-            stays = group.best is None or group.best.place.rank.recipe_id != granted.host.recipe_id
-            group.has_best = group.has_best and is_alone and stays
+            if not is_alone:
+                # The set has recipes in lines that may have been empty.
+                group.heads.clear()
+                group.searches.clear()
+            for key in ((tier, each) for tier in tiers_of(self._partition) for each in (queue, ONE_LINE)):
+                group.heads.pop(key, None)
         self._groups = [group for group in self._groups if group.systems]
 
 
@@ -205,24 +218,27 @@ def _fitting_filters(partition: Partition, systems: int, among: int | None = Non
 
 
 def _searches(partition: Partition, group: WakeGroup, tier: Tier, queue: str) -> list[LineSearch]:
-    """Return the lines of a queue that the systems consider; the line of queued recipes occurs only once."""
+    """Return the lines of a queue with recipes that the systems consider, each only once."""
     found = group.searches.get((tier, queue))
     if found is None:
         lines: dict[str, LineSearch] = {}
         for lab_controller, of_lab in partition.labs.each():
             for line in lines_of(partition, tier, lab_controller, queue) if group.systems & of_lab else ():
-                lines.setdefault(line, LineSearch(line, 0, group.filters)).of_labs |= of_lab
+                if partition.filters.any_in(line, group.filters):
+                    lines.setdefault(line, LineSearch(line, 0, group.filters)).of_labs |= of_lab
         found = group.searches[tier, queue] = list(lines.values())
     return found
 
 
 def _best_recipes(partition: Partition, groups: Sequence[WakeGroup]) -> list[BestRecipe]:
     sets = partition.sets
-    versions = partition.filters.weighing.version, sets.rooms.version, sets.turns.version
+    versions = partition.filters.weighing.version, sets.rooms.version
     for group in groups:
-        if not group.has_best or group.versions != versions:
-            group.best, group.has_best, group.versions = _best_recipe(partition, group), True, versions
-    return [group.best for group in groups if group.best is not None]
+        if group.versions != versions:
+            group.heads.clear()
+            group.versions = versions
+    found = (_best_recipe(partition, group) for group in groups)
+    return [best for best in found if best is not None]
 
 
 def _first_of(partition: Partition, best_recipes: Sequence[BestRecipe]) -> BestRecipe:
@@ -241,8 +257,6 @@ def _first_of(partition: Partition, best_recipes: Sequence[BestRecipe]) -> BestR
 
 
 def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
-    for search in chain.from_iterable(group.searches.values()):
-        search.until = None
     for number, tier in enumerate(tiers_of(partition)):
         first = next(in_turn(partition, tier, partial(_first_of_queue, partition, group, tier)), None)
         if first is not None:
@@ -250,18 +264,62 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
     return None
 
 
-def _first_of_queue(
-    partition: Partition, group: WakeGroup, tier: Tier, queue: str
-) -> Iterator[Item[tuple[Place, int]]]:
+def _first_of_queue(partition: Partition, group: WakeGroup, tier: Tier, queue: str) -> Iterator[Item[Head]]:
     """Yield the first recipe of a queue that may have a system of the group, if any, with its candidates."""
+    head = _head(partition, group, tier, queue)
+    if head is not None:
+        yield head_of(head.place), head._replace(systems=head.systems & group.systems)
+
+
+def _head(partition: Partition, group: WakeGroup, tier: Tier, queue: str) -> Head | None:
+    """Return the first recipe of a queue that may have a system of the group.
+
+    Grants only take systems and recipes away. So a recipe stays the first one as long as it waits and some
+    candidate is left, and a queue without one has none for good. For whom room is kept depends on the turns
+    of queues, which each grant changes.
+    """
+    key = tier, queue
+    if key in group.heads:
+        known = group.heads[key]
+        if known is None or (known.systems & group.systems and not _is_room_kept(partition, known)):
+            return known
     searches = _searches(partition, group, tier, queue)
+    head = _first_of_lines(partition, group, searches)
+    if any(search.until for search in searches):
+        group.heads.pop(key, None)
+    else:
+        group.heads[key] = head
+    return head
+
+
+def _is_room_kept(partition: Partition, head: Head) -> bool:
+    return room_kept_for(partition, partition.sets.recipes[head.place.rank.recipe_id]) is not None
+
+
+def _known(
+    partition: Partition, group: WakeGroup, number: int, tier: Tier, queue: str
+) -> Iterator[Item[Recipe]] | None:
+    """Return the first recipe of a queue for a system of the group, as far as it is known without a search.
+
+    Return None if only a search finds it.
+    """
+    head = _head(partition, group, tier, queue)
+    if head is None:
+        return iter(())
+    host = partition.sets.recipes[head.place.rank.recipe_id]
+    is_first = head.systems >> number & 1 and is_safe(partition, host, number)
+    return iter([(head_of(head.place), host)]) if is_first else None
+
+
+def _first_of_lines(partition: Partition, group: WakeGroup, searches: Sequence[LineSearch]) -> Head | None:
+    for search in searches:
+        search.until = None
     first = _first_in(partition, group, searches)
     while isinstance(first, LineSearch):
         if group.left_out >= MAX_LEFT_OUT:
             _leave_out_unfit(partition, group)
         first = _first_in(partition, group, searches)
-    if first is not None:
-        yield head_of(first[0]), first
+    return first
 
 
 def _leave_out_unfit(partition: Partition, group: WakeGroup) -> None:
@@ -274,7 +332,7 @@ def _leave_out_unfit(partition: Partition, group: WakeGroup) -> None:
 
 def _first_in(
     partition: Partition, group: WakeGroup, lines: Sequence[LineSearch]
-) -> tuple[Place, int] | LineSearch | None:
+) -> Head | LineSearch | None:
     """Return the place of the first recipe in lines that may have a system of the group, and its candidates.
 
     Return None if no recipe may have one. Return a `LineSearch` from which a filter without candidates was
@@ -297,7 +355,7 @@ def _first_in(
             search.filters &= ~(1 << partition.filters.number(partition.sets.index.key(host)))
             return search
         if systems := _where_safe(partition, host, systems):
-            return place, systems
+            return Head(place, systems)
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
@@ -24,6 +25,8 @@ OWED: Final = " owed"
 _NEWLY: Final = " newly"
 _ROOM: Final = " room "
 _QUEUE: Final = " queue "
+# Lines have names for each lab and queue; most are needed again at the next search.
+_MAX_NAMES: Final = 65_536
 
 Group = tuple[int, int, int]
 """The numbers of a filter, a submitter and a profile."""
@@ -44,23 +47,23 @@ def queue_line(line: str, queue: str) -> str:
     return f"{line}{_QUEUE}{queue}" if queue else line
 
 
-def assigned_lines(lab_controller: str, classes: Iterable[int] = (), queue: str = "") -> tuple[str, ...]:
+@lru_cache(maxsize=_MAX_NAMES)
+def assigned_lines(lab_controller: str, queue: str = "") -> tuple[str, ...]:
     """Return the lines of assigned and owed recipes that a system of a lab considers, of one queue if given.
 
-    `classes` are those of the sets that need room and have it.
+    The lines of classes are not among them.
     """
-    owed = (room_line(OWED, number) for number in classes)
-    return queue_line(lab_controller, queue), queue_line(OWED, queue), *owed
+    return queue_line(lab_controller, queue), queue_line(OWED, queue)
 
 
-def queued_lines(lab_controller: str, classes: Iterable[int] = (), queue: str = "") -> tuple[str, ...]:
+@lru_cache(maxsize=_MAX_NAMES)
+def queued_lines(lab_controller: str, queue: str = "") -> tuple[str, ...]:
     """Return the lines of queued recipes that a system of a lab considers, as `assigned_lines` does.
 
     Recipes that became assigned in the present batch still rank with the queued ones: every trigger of a
     batch is answered in the rank order that the queue had when the batch began.
     """
-    queued = (room_line(QUEUED, number) for number in classes)
-    return queue_line(QUEUED, queue), queue_line(newly_assigned_line(lab_controller), queue), *queued
+    return queue_line(QUEUED, queue), queue_line(newly_assigned_line(lab_controller), queue)
 
 
 def needs_room(line: str) -> bool:

@@ -209,17 +209,23 @@ class Weighing:
         self._weigh_again({number: None for key in changed for number in self._depending.get(key, ())})
 
     def _weigh_again(self, numbers: Iterable[int]) -> None:
+        self.version += self._classify(numbers)
+
+    def _classify(self, numbers: Iterable[int]) -> int:
+        """Put profiles into their present classes; return how many are in another class than before."""
+        count = 0
         for number in numbers:
             before, after = self.classes[number], self._class(number)
             if before != after:
-                self.version += 1
+                count += 1
                 self.classes[number] = after
                 self._changed(number, before)
+        return count
 
     def job_changed(self, job_id: int) -> None:
-        """Note that a job has another number of systems."""
+        """Note that a job has another number of systems, which changes no weight."""
         if job_id in self._of_job:
-            self._weigh_again(self._of_job[job_id])
+            self._classify(self._of_job[job_id])
 
     def placed(self) -> Iterator[tuple[int, Placed]]:
         """Yield the placed recipes by id, without guests, in no order."""

@@ -23,11 +23,14 @@ def turn_of_queue(
     queue_turns = partition.sets.turns
     contenders = Contender(queue_of(partition, other), theirs), Contender(queue_of(partition, recipe), mine)
     turns = queue_turns.turns(*contenders)
-    if turns is None or turns[0][:2] >= turns[1][:2]:
+    if turns is None or turns[0] >= turns[1]:
         return None
     before, behind = turns
     if before.negative_priority != behind.negative_priority:
         numbers = f"{-before.negative_priority} before {-behind.negative_priority}"
         return f"priority of queue {before.path} before {behind.path}: {numbers}"
-    shares = (f"{queue_turns.used.get(path, 0)} for {queue_turns.guaranteed(path)}" for _, _, path in turns)
+    if before.share == behind.share:
+        return f"first set of queue {before.path} before {behind.path}, with equal shares"
+    used, guaranteed = queue_turns.used, queue_turns.guaranteed
+    shares = (f"{used.get(turn.path, 0)} for {guaranteed(turn.path)}" for turn in turns)
     return f"fair share of queue {before.path} before {behind.path}: {' before '.join(shares)} guaranteed"

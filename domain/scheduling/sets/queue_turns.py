@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import NamedTuple, TypeVar
 
-from domain.queues.order import Contender, Head, Item, QueueOrder, Turn, WaitingQueues
+from domain.queues.order import Contender, FirstSet, Head, Item, QueueOrder, Turn, WaitingQueues
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree, parent_of, paths_upward
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.order import Place
 from domain.scheduling.demand.room_places import RoomPlace
+from domain.scheduling.ranked import Ranked
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -32,9 +33,12 @@ class Standing(NamedTuple):
 class QueueTurns:
     """The turns of queues. Mutable: `add` and `drop` each set, `place` and `displace` each of its hosts.
 
+    While queues have turns, also `wait` for a set with a recipe that waits for a system, and `stop_waiting`.
+
     With `is_one_line` the queues have no turns. With `is_assigned_first`, assigned and owed recipes of all
     queues come before, in one line (`order.assigned_first`). `used` has the number of systems that recipes
-    hold in each queue and the queues below it, `of_job` that of each job. `version` rises when an order
+    hold in each queue and the queues below it, `shares` the same by what is guaranteed, `of_job` that of each
+    job. `version` rises when an order
     changes.
     """
 
@@ -43,12 +47,17 @@ class QueueTurns:
         self.is_assigned_first = False
         self.version = 0
         self.used: dict[str, int] = {}
+        self.shares: dict[str, int] = {}
         self.of_job: dict[int, int] = {}
         self._order = QueueOrder(WITHOUT_CONFIGURATION)
         # The number of unfinished sets of each queue.
         self._sets: dict[str, int] = {}
+        # The first sets of leaves; those of other queues are computed when they are asked for.
+        self._waiting: dict[str, Ranked[FirstSet]] = {}
+        self._first_sets: dict[str, FirstSet] = {}
         # The queues below each queue, with the number of queues that have sets there and below.
         self._children: dict[str, dict[str, int]] = {}
+        self._queues = WaitingQueues(self._sets, self._children, self.shares, self.first_set)
 
     def changes_lines(self, tree: QueueTree, *, is_assigned_first: bool) -> bool:
         """Return whether `configure` would change in which lines recipes stand, or their order there."""
@@ -59,6 +68,7 @@ class QueueTurns:
         self._order = QueueOrder(tree)
         self.is_one_line = self._order.is_one_line
         self.is_assigned_first = is_assigned_first
+        self.shares.update((path, self._order.share(path, used)) for path, used in self.used.items())
         self.version += 1
 
     # Sets and systems
@@ -91,13 +101,54 @@ class QueueTurns:
     def _use(self, recipe_set: RecipeSet, step: int) -> None:
         for path in paths_upward(recipe_set.submitted.queue):
             _add(self.used, path, step)
+            if path in self.used:
+                self.shares[path] = self._order.share(path, self.used[path])
+            else:
+                del self.shares[path]
         _add(self.of_job, recipe_set.job_id, step)
         self.version += not self.is_one_line
 
     def systems_of_job(self, job_id: int) -> int:
         return self.of_job.get(job_id, 0)
 
+    def wait(self, recipe_set: RecipeSet) -> None:
+        """Count a set with a recipe that waits for a system, unless it is counted."""
+        queue = recipe_set.submitted.queue
+        if queue not in self._waiting:
+            self._waiting[queue] = Ranked()
+        self._waiting[queue].add(_place_of(recipe_set))
+        self._forget_first_sets(queue)
+
+    def stop_waiting(self, recipe_set: RecipeSet) -> None:
+        """Stop counting a set, if it is counted."""
+        queue = recipe_set.submitted.queue
+        ranked = self._waiting.get(queue)
+        if ranked is not None:
+            ranked.discard(_place_of(recipe_set))
+            if not len(ranked):
+                del self._waiting[queue]
+            self._forget_first_sets(queue)
+
+    def _forget_first_sets(self, queue: str) -> None:
+        for path in paths_upward(queue):
+            self._first_sets.pop(path, None)
+
+    def nobody_waits(self) -> None:
+        """Stop counting all sets, before all that wait are counted again."""
+        self._waiting.clear()
+        self._first_sets.clear()
+
     # Questions
+
+    def first_set(self, queue: str) -> FirstSet:
+        """Return the place of the first set that waits in a queue or below, an empty one without any."""
+        found = self._first_sets.get(queue)
+        if found is None:
+            below = map(self.first_set, self._children.get(queue, ()))
+            ranked = self._waiting.get(queue)
+            own = (None if ranked is None else ranked.first()) or ()
+            found = self._first_sets[queue] = min(filter(None, (own, *below)), default=())
+        return found
 
     def queue_of(self, recipe_set: RecipeSet) -> str:
         """Return the queue in whose line the queued recipes of a set stand."""
@@ -116,13 +167,12 @@ class QueueTurns:
         """Yield the items of all queues in the order of a system, from those of each queue in order."""
         if self.is_one_line:
             return items_of(ONE_LINE)
-        waiting = WaitingQueues(self._sets, self._children)
-        return self._order.ordered(waiting, self.used, items_of)
+        return self._order.ordered(self._queues, items_of)
 
     def is_before(self, one: Standing, other: Standing) -> bool:
         """Return whether a set comes before another one in the order of room.
 
-        The queue where their paths part decides, then their places. Only a leaf compares jobs.
+        The queue where their paths part decides; in one line their places do. Only a leaf compares jobs.
         """
         turn = self.compare(one.contender, other.contender)
         if turn or one.queue == other.queue:
@@ -131,19 +181,23 @@ class QueueTurns:
 
     def turns(self, one: Contender, other: Contender) -> tuple[Turn, Turn] | None:
         """Return the turns of two sets where their paths part, None if they stand in one line there."""
-        return None if one.queue == other.queue else self._order.turns(one, other, self.used)
+        return None if one.queue == other.queue else self._order.turns(self._queues, one, other)
 
     def guaranteed(self, queue: str) -> int:
         return self._order.guaranteed(queue)
 
     def compare(self, one: Contender, other: Contender) -> int:
         """Return whose turn is earlier, as `QueueOrder.compare`; 0 for sets in one line."""
-        return 0 if one.queue == other.queue else self._order.compare(one, other, self.used)
+        return 0 if one.queue == other.queue else self._order.compare(self._queues, one, other)
 
 
 def head_of(place: Place) -> Head:
     """Return the place of a recipe among those of other queues, where only the leaf compares jobs."""
     return place.negative_effective, place.negative_priority, place.is_queued, place.weight, *place.rank
+
+
+def _place_of(recipe_set: RecipeSet) -> FirstSet:
+    return -recipe_set.priority, recipe_set.submission
 
 
 def _add(counts: dict[K, int], key: K, step: int) -> None:

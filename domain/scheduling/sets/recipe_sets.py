@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from domain.access.submit_rights import Submitter
 from domain.contention.locks import NO_LOCKS, Locks
-from domain.recipe.lifecycle import BEFORE_START, FINISHED, PLACED
+from domain.recipe.lifecycle import BEFORE_START, FINISHED, PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import Admission
@@ -69,6 +69,8 @@ class RecipeSets(SetStates):
         hosts = self.hosts(recipe_set_id)
         for host in hosts:
             self.index.remove(host)
+        if hosts and not self.turns.is_one_line:
+            self.turns.stop_waiting(self.sets[recipe_set_id])
         self.sets[recipe_set_id] = recipe_set
         if not hosts:
             self._begin(recipe_set)
@@ -76,6 +78,7 @@ class RecipeSets(SetStates):
         self.admission_updates.put_unindexed(recipe_set)
         for host in hosts:
             self.index.add(host)
+        self._note_waiting(recipe_set_id)
         self.lock_records.update(recipe_set_id)
 
     def _begin(self, recipe_set: RecipeSet) -> None:
@@ -133,6 +136,22 @@ class RecipeSets(SetStates):
                 self.admission_updates.recipe_changed(before, recipe)
             if recipe_set_id in self.classes.limited:
                 self.admission_updates.charge(recipe_set_id)
+        if before is None or (before.state in UNPLACED) != (recipe.state in UNPLACED):
+            self._note_waiting(recipe_set_id)
+
+    def _note_waiting(self, recipe_set_id: int) -> None:
+        """Tell the turns of queues whether a recipe of a set waits for a system."""
+        if self.turns.is_one_line:
+            return
+        is_waiting = any(host.state in UNPLACED for host in self.hosts(recipe_set_id))
+        update = self.turns.wait if is_waiting else self.turns.stop_waiting
+        update(self.sets[recipe_set_id])
+
+    def wait_again(self) -> None:
+        """Tell the turns of queues about all sets, after a change of the tree or a restart."""
+        self.turns.nobody_waits()
+        for recipe_set_id in self.sets:
+            self._note_waiting(recipe_set_id)
 
     def _note_placed(self, before: Recipe | None, recipe: Recipe) -> None:
         """Update the placed recipes and the lock records for a recipe with a new state or new locks."""
@@ -209,6 +228,7 @@ class RecipeSets(SetStates):
         placed = [recipe for recipe in self.recipes.values() if recipe.state in PLACED]
         for recipe in sorted(placed, key=attrgetter("awaits_locks")):
             self._note_placed(None, recipe)
+        self.wait_again()
         self.index.restore()
 
 

@@ -261,6 +261,7 @@ class Partition(PartitionQueries):
         self.sets.admission_updates.put_limits(
             self.configuration.limits, tree, is_assigned_first=is_assigned_first
         )
+        self.sets.wait_again()
         self.triggers.ranks_changed()
 
     def _put_job_filters(self) -> None:

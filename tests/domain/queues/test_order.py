@@ -17,13 +17,21 @@ def order(kind: str, *children: Queue) -> QueueOrder:
     return QueueOrder(QueueTree(Queue("root", order=kind, children=children)))
 
 
-def waiting(*leaves: str) -> WaitingQueues:
-    """Return the queues above leaves with waiting recipes."""
+def waiting(
+    tree: QueueOrder, recipes: Recipes, used: Mapping[str, int] = {}, empty: Iterable[str] = ()
+) -> WaitingQueues:
+    """Return the queues with these recipes, whose sets are as many, and those that use systems."""
+    leaves = [*recipes, *empty]
     found: dict[str, dict[str, None]] = {}
     for leaf in leaves:
         for path in paths_upward(leaf):
             found.setdefault(parent_of(path), {})[path] = None
-    return WaitingQueues(leaves, found)
+    first_sets: dict[str, tuple[int, ...]] = {}
+    for leaf, places in recipes.items():
+        for path in paths_upward(leaf):
+            first_sets[path] = min(*places, first_sets.get(path, places[0]))
+    shares = {path: tree.share(path, systems) for path, systems in used.items()}
+    return WaitingQueues(leaves, found, shares, lambda path: first_sets.get(path, ()))
 
 
 def leaves_in_order(
@@ -34,7 +42,7 @@ def leaves_in_order(
     def items_of(leaf: str) -> Iterator[tuple[tuple[int, ...], str]]:
         return ((place, leaf) for place in recipes.get(leaf, ()))
 
-    return [leaf for _, leaf in found.ordered(waiting(*recipes, *empty), used, items_of)]
+    return [leaf for _, leaf in found.ordered(waiting(found, recipes, used, empty), items_of)]
 
 
 def next_leaf(
@@ -88,7 +96,9 @@ def test_fair__least_used_child_has_a_recipe__no_other_child_is_asked() -> None:
         asked.append(leaf)
         yield (-1, 1), leaf
 
-    found = next(order(FAIR, A, B).ordered(waiting("root.a", "root.b"), {"root.b": 1}, items_of))
+    tree = order(FAIR, A, B)
+    queues = waiting(tree, {"root.a": [(-1, 1)], "root.b": [(-1, 2)]}, {"root.b": 1})
+    found = next(tree.ordered(queues, items_of))
     assert (found, asked) == (((-1, 1), "root.a"), ["root.a"])
 
 
@@ -127,9 +137,10 @@ def test_dynamic_and_vanished_queues__are_children_by_their_paths() -> None:
 def test_ordered__without_grants__all_of_a_queue_with_the_smaller_share_come_first() -> None:
     recipes = {"root.a": [(-3, 1), (-3, 4)], "root.b": [(-5, 2), (-1, 3)]}
     assert leaves_in_order(order(FAIR, A, B), recipes, {"root.a": 1}) == [*["root.b"] * 2, *["root.a"] * 2]
-    # With equal shares, and in one line, by the recipe that each would give next.
-    for kind in (FAIR, FIFO):
-        assert leaves_in_order(order(kind, A, B), recipes) == ["root.b", "root.a", "root.a", "root.b"]
+    # With equal shares the first sets decide.
+    assert leaves_in_order(order(FAIR, A, B), recipes) == [*["root.b"] * 2, *["root.a"] * 2]
+    # In one line, by the recipe that each would give next.
+    assert leaves_in_order(order(FIFO, A, B), recipes) == ["root.b", "root.a", "root.a", "root.b"]
 
 
 def test_leaf_that_became_a_parent__keeps_recipes__which_come_before_those_below() -> None:
@@ -143,7 +154,9 @@ def test_leaf_that_became_a_parent__keeps_recipes__which_come_before_those_below
     [
         (FIFO, (5, 1), (0, 9), 0),
         (FAIR, (1, 5), (1, 2), -1),
-        (FAIR, (1, 5), (2, 2), 0),
+        # Equal shares: the first set of root.a is older.
+        (FAIR, (1, 5), (2, 2), -1),
+        (PRIORITY, (3, 3), (2, 2), -1),
         (PRIORITY, (1, 5), (0, 9), 1),
         (PRIORITY, (3, 3), (3, 2), 1),
     ],
@@ -154,6 +167,7 @@ def test_compare__two_sets__by_the_queue_where_their_paths_part(
     tree = order(kind, Queue("root.a", children=(Queue("root.a.x"),)), B)
     systems = dict(zip(("root.a", "root.b"), used, strict=True))
     contenders = [Contender(*each) for each in zip(("root.a.x", "root.b"), priorities, strict=True)]
-    assert tree.compare(contenders[0], contenders[1], systems) == expected
-    assert tree.compare(contenders[1], contenders[0], systems) == -expected
-    assert tree.compare(Contender("root.a", 1), contenders[0], systems) == 0
+    queues = waiting(tree, {"root.a.x": [(-1, 1)], "root.b": [(-1, 2)]}, systems)
+    assert tree.compare(queues, contenders[0], contenders[1]) == expected
+    assert tree.compare(queues, contenders[1], contenders[0]) == -expected
+    assert tree.compare(queues, Contender("root.a", 1), contenders[0]) == 0

@@ -193,6 +193,7 @@ def _check_rooms(partition: Partition) -> None:
         assert rooms.queue_of(number) == sets.turns.queue_of(sets.sets[recipe_set_id])
     under = chain.from_iterable(by_count.values() for by_count in rooms._under.values())
     assert {*chain.from_iterable(under)} == {*rooms._classes}
+    assert rooms.has_closed == any(True for _ in rooms.closed())
     for number in rooms._classes:
         has_room = all(limit.capacity - used[limit] >= count for limit, count in rooms.needs_of(number))
         assert (number in rooms.open()) == (number in rooms.open(rooms.queue_of(number))) == has_room
@@ -265,11 +266,27 @@ def _check_turns(partition: Partition) -> None:
     above = Counter((parent_of(path), path) for queue in queues for path in paths_upward(queue))
     counted = {(parent, path): n for parent, below in turns._children.items() for path, n in below.items()}
     assert counted == above
+    if not turns.is_one_line:
+        _check_first_sets(partition)
     placed = [
         sets.sets[sets.recipes[each].recipe_set_id] for each in sets.placed if _is_host(partition, each)
     ]
     assert turns.of_job == Counter(each.job_id for each in placed)
     assert turns.used == Counter(path for each in placed for path in paths_upward(each.submitted.queue))
+
+
+def _check_first_sets(partition: Partition) -> None:
+    """Compare the first set of each queue with all sets that have a recipe without a system."""
+    sets = partition.sets
+    waiting = {host.recipe_set_id for host in _hosts(partition) if host.state in UNPLACED}
+    places: dict[str, list[tuple[int, int]]] = {}
+    for each in map(sets.sets.__getitem__, waiting):
+        for path in paths_upward(each.submitted.queue):
+            places.setdefault(path, []).append((-each.priority, each.submission))
+    queues = {path for each in sets.sets.values() for path in paths_upward(each.submitted.queue)}
+    for path in queues:
+        assert sets.turns.first_set(path) == min(places.get(path, ()), default=()), path
+    assert sum(map(len, sets.turns._waiting.values())) == len(waiting)
 
 
 def _is_host(partition: Partition, recipe_id: int) -> bool:

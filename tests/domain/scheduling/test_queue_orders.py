@@ -275,10 +275,8 @@ def test_wake_up__queue_that_is_next_depends_on_other_systems__each_system_asks_
     lab: World,
 ) -> None:
     inner = {"name": "k", "order": FAIR, "queues": [{"name": "x"}, {"name": "y"}]}
-    queues(lab, inner, {"name": "b"}, order=FAIR)
-    # k and b have a system each, that of k is with y.
+    queues(lab, inner, {"name": "b"})
     submit(lab, "root.k.y", "h")
-    submit(lab, "root.b", "g")
     close(lab, "a", "b")
     (of_y,), (of_b,), (of_x,) = (
         submit(lab, "root.k.y", "a"),
@@ -286,7 +284,7 @@ def test_wake_up__queue_that_is_next_depends_on_other_systems__each_system_asks_
         submit(lab, "root.k.x", "b"),
     )
     lab.settle()
-    # On both systems together x is the next in k, so that b comes before k. On `a` y is the next in k.
+    # On both systems together x is next in k, and b stands before x. On `a` alone y is next, before b.
     assert wake(lab, "a", "b") == [of_y, of_b]
     assert (lab.system_of(of_y), lab.system_of(of_b), lab.system_of(of_x)) == ("a", "b", None)
 
