@@ -44,6 +44,8 @@ class Answer(NamedTuple):
 class Heads:
     """The first recipes of groups that weigh the same. Mutable; `filters` is the bitmap of their filters.
 
+    `count` is the number of groups.
+
     `first_recipes` has the first recipe of each filter over all submitters, `first_by_submitter` that of each
     submitter. While all recipes have one submitter, `only`, `first_by_submitter` is empty. `answer` is the
     last answer of a search, until a recipe here changes.
@@ -51,6 +53,7 @@ class Heads:
 
     def __init__(self) -> None:
         self.filters = 0
+        self.count = 0
         # Sorted lists, because few groups of one filter weigh the same.
         self.recipes: dict[int, list[Rank]] = {}
         self.first_recipes = FirstRecipes()
@@ -62,6 +65,7 @@ class Heads:
     def replace(self, number: int, submitter: int, before: Rank | None, after: Rank | None) -> None:
         """Replace the first recipe of a group: `before` is None if it is new, `after` if it ends."""
         self.answer = None
+        self.count += (after is not None) - (before is not None)
         if not self.filters:
             self.only = submitter
         elif self.only is not None and self.only != submitter:
@@ -81,6 +85,7 @@ class Heads:
             if self.only != submitter:
                 self.replace(number, submitter, None, head)
                 continue
+            self.count += 1
             ranks = self.recipes.get(number)
             if ranks is None:
                 self.recipes[number] = [head]
@@ -99,6 +104,7 @@ class Heads:
             if self.only != submitter:
                 self.replace(number, submitter, head, None)
                 continue
+            self.count -= 1
             ranks = self.recipes[number]
             if ranks[0] != head:
                 del ranks[bisect_left(ranks, head)]

@@ -157,6 +157,10 @@ class Line:
 
     def _move(self, profile: int, before: WeightClass, after: WeightClass) -> None:
         moved = self._of_profile[profile].values()
+        if after not in self._heads and self._heads[before].count == len(moved):
+            # In a fair leaf most jobs are alone with their number of systems.
+            self._heads[after] = self._heads.pop(before)
+            return
         self._heads[before].remove_all(moved)
         self._heads_of(after).add_all(moved)
         if not self._heads[before].filters:

@@ -364,6 +364,7 @@ def _check_heads(partition: Partition, line: Line, number: int) -> None:
     for key, each in heads.items():
         expected = sorted(chain.from_iterable(firsts[key].values()))
         assert sorted(each.recipes[number]) == expected
+        assert each.count == sum(map(len, each.recipes.values()))
         assert each.first_recipes.first(number) == expected[0]
         for submitter, first_recipes in each.first_by_submitter.items():
             assert first_recipes.first(number) == min(firsts[key].get(submitter, []), default=None)
