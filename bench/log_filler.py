@@ -30,6 +30,8 @@ from store.requests import AppendRequest, new_command_id, require_committed
 ACTOR = "admin"
 SYSTEMS_PER_COMMIT = 500
 SETS_PER_JOB = 200
+# In fair leaves, where each grant moves what waits of its job.
+SETS_PER_JOB_IN_QUEUES = 20
 # A field of systems and pools in lab files that is not part of their documents.
 POLICY = "access_policy"
 _NO_LABS: Final[Mapping[str, Sequence[str]]] = {}
@@ -55,7 +57,9 @@ class LogFiller:
         self._directory = Directory()
         self._trees = DistroTrees(self._directory)
         self._position = 0
-        self._queues: Iterator[str | None] = cycle([*queues] or [None])
+        given = [*queues]
+        self._queues: Iterator[str | None] = cycle(given or [None])
+        self._sets_per_job = SETS_PER_JOB_IN_QUEUES if given else SETS_PER_JOB
         self.reader = JobReader(self._directory, ACTOR)
 
     def lab(self, document: dict[str, Any], partitions: Mapping[str, Sequence[str]] = _NO_LABS) -> None:
@@ -111,7 +115,7 @@ class LogFiller:
         """Submit at least this number of recipes, and return the position of the last event."""
         done = 0
         while done < recipes:
-            done += self.submit(list(islice(sets, min(SETS_PER_JOB, recipes - done))), partition)
+            done += self.submit(list(islice(sets, min(self._sets_per_job, recipes - done))), partition)
             self._on_progress("recipes", min(done, recipes), recipes)
         return self._cluster.log.end()
 

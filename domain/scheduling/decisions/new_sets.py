@@ -34,7 +34,8 @@ class Highest(NamedTuple):
 
 def next_new_set(partition: Partition) -> Trigger:
     """Return the new set of the batch that ranks first; the batch must have a new set."""
-    return next(partition.sets.turns.ordered(partial(_first_in, partition)))[1]
+    queues = partition.triggers.queues_of(NEW_JOB)
+    return next(partition.sets.turns.ordered_among(queues, partial(_first_in, partition)))[1]
 
 
 def _first_in(partition: Partition, queue: str) -> Iterator[Item[Trigger]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from domain.queues.order import Contender, FirstSet, Head, Item, QueueOrder, Turn, WaitingQueues
@@ -58,6 +58,8 @@ class QueueTurns:
         # The queues below each queue, with the number of queues that have sets there and below.
         self._children: dict[str, dict[str, int]] = {}
         self._queues = WaitingQueues(self._sets, self._children, self.shares, self.first_set)
+        # The queues of the last call of `ordered_among`, which mostly has the same ones again.
+        self._among = self._queues
 
     def changes_lines(self, tree: QueueTree, *, is_assigned_first: bool) -> bool:
         """Return whether `configure` would change in which lines recipes stand, or their order there."""
@@ -169,6 +171,16 @@ class QueueTurns:
             return items_of(ONE_LINE)
         return self._order.ordered(self._queues, items_of)
 
+    def ordered_among(
+        self, queues: Collection[str], items_of: Callable[[str], Iterator[Item[T]]]
+    ) -> Iterator[Item[T]]:
+        """Yield the items of a few queues, as `ordered` does."""
+        if self.is_one_line:
+            return items_of(ONE_LINE)
+        if self._among.leaves != frozenset(queues):
+            self._among = self._queues._replace(leaves=frozenset(queues), children=_children(queues))
+        return self._order.ordered(self._among, items_of)
+
     def is_before(self, one: Standing, other: Standing) -> bool:
         """Return whether a set comes before another one in the order of room.
 
@@ -194,6 +206,15 @@ class QueueTurns:
 def head_of(place: Place) -> Head:
     """Return the place of a recipe among those of other queues, where only the leaf compares jobs."""
     return place.negative_effective, place.negative_priority, place.is_queued, place.weight, *place.rank
+
+
+def _children(leaves: Iterable[str]) -> dict[str, dict[str, None]]:
+    """Return the queues below each queue that lead to a leaf."""
+    found: dict[str, dict[str, None]] = {}
+    for leaf in leaves:
+        for path in paths_upward(leaf):
+            found.setdefault(parent_of(path), {})[path] = None
+    return found
 
 
 def _place_of(recipe_set: RecipeSet) -> FirstSet:

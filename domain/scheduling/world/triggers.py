@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -215,6 +215,10 @@ class Triggers:
             return heap[0][1]
         self._batch[kind].pop(queue, None)
         return None
+
+    def queues_of(self, kind: str) -> Collection[str]:
+        """Return the queues with triggers of a kind in the batch."""
+        return self._batch[kind].keys()
 
     def first(self, kind: str) -> Trigger:
         """Return the first unanswered trigger of a kind in the batch; there must be one."""
