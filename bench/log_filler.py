@@ -29,9 +29,9 @@ from store.requests import AppendRequest, new_command_id, require_committed
 
 ACTOR = "admin"
 SYSTEMS_PER_COMMIT = 500
-SETS_PER_JOB = 200
-# In fair leaves, where each grant moves what waits of its job.
-SETS_PER_JOB_IN_QUEUES = 20
+SETS_PER_COMMIT = 200
+# Without queues, all sets of a commit are one job.
+SETS_PER_JOB_IN_QUEUES = 5
 # A field of systems and pools in lab files that is not part of their documents.
 POLICY = "access_policy"
 _NO_LABS: Final[Mapping[str, Sequence[str]]] = {}
@@ -59,7 +59,7 @@ class LogFiller:
         self._position = 0
         given = [*queues]
         self._queues: Iterator[str | None] = cycle(given or [None])
-        self._sets_per_job = SETS_PER_JOB_IN_QUEUES if given else SETS_PER_JOB
+        self._sets_per_job = SETS_PER_JOB_IN_QUEUES if given else SETS_PER_COMMIT
         self.reader = JobReader(self._directory, ACTOR)
 
     def lab(self, document: dict[str, Any], partitions: Mapping[str, Sequence[str]] = _NO_LABS) -> None:
@@ -115,19 +115,25 @@ class LogFiller:
         """Submit at least this number of recipes, and return the position of the last event."""
         done = 0
         while done < recipes:
-            done += self.submit(list(islice(sets, min(self._sets_per_job, recipes - done))), partition)
+            done += self.submit(list(islice(sets, min(SETS_PER_COMMIT, recipes - done))), partition)
             self._on_progress("recipes", min(done, recipes), recipes)
         return self._cluster.log.end()
 
     def submit(self, sets: Sequence[dict[str, Any]], partition: str = DEFAULT) -> int:
-        spec, number = self.job(sets), existing_partition(self._directory, partition).number
-        (ids,) = self._cluster.log.take_ids([counts(spec)])
-        owner = spec.owner or ACTOR
-        choose = partial(self._trees.choose, owner=owner, group=spec.group, partition=number)
-        choices = [choose(recipe_set) for recipe_set in spec.recipe_sets]
-        trees = [tree for each in choices for tree in each.tree_ids]
-        self._append(submit(spec, ids, ACTOR, trees, queue=next(self._queues)), number)
-        return len(trees)
+        """Submit sets in one commit, and return the number of their recipes."""
+        number = existing_partition(self._directory, partition).number
+        specs = [self.job(some) for some in _batches(sets, self._sets_per_job)]
+        decided: Decided = []
+        recipes = 0
+        for spec, ids in zip(specs, self._cluster.log.take_ids(list(map(counts, specs))), strict=True):
+            choose = partial(
+                self._trees.choose, owner=spec.owner or ACTOR, group=spec.group, partition=number
+            )
+            trees = [tree for each in spec.recipe_sets for tree in choose(each).tree_ids]
+            decided += submit(spec, ids, ACTOR, trees, queue=next(self._queues))
+            recipes += len(trees)
+        self._append(decided, number)
+        return recipes
 
     def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
         """Return a job of these recipe sets, for each group in turn (or none) if pools have policies."""

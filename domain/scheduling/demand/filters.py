@@ -51,6 +51,8 @@ class Filters:
         self._forcing = 0
         self._submitters = Submitters(labs.access)
         self._lines: dict[str, Line] = {}
+        # The lines in which recipes of each profile have stood, but for recipes without locks.
+        self._lines_of_profile: dict[int, dict[str, None]] = {}
         self._signatures = Signatures()
         self._changes = Changes()
         self.weighing = Weighing(self._reweigh)
@@ -84,6 +86,7 @@ class Filters:
         if profile is not WITHOUT_LOCKS:
             number = self.weighing.number(profile)
             self.weighing.use(number, len(ranks))
+            self._lines_of_profile.setdefault(number, {})[line] = None
         self._lines[line].add(self._group(demand, number), *ranks)
 
     def dequeue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
@@ -92,6 +95,8 @@ class Filters:
         there = self._lines[line]
         there.discard(self._group(demand, number), *ranks)
         self.weighing.use(number, -len(ranks))
+        if number not in self.weighing.classes:
+            del self._lines_of_profile[number]
         # Each class has lines of its own, and the number of classes is not bounded.
         if not there.filters and needs_room(line):
             del self._lines[line]
@@ -100,8 +105,10 @@ class Filters:
         return self._entry(demand.key).number, self._submitters.number(demand.submitter), profile
 
     def _reweigh(self, profile: int, before: WeightClass) -> None:
-        for line in self._lines.values():
-            line.reweigh(profile, before)
+        for name in self._lines_of_profile.get(profile, () if profile else self._lines):
+            line = self._lines.get(name)
+            if line is not None:
+                line.reweigh(profile, before)
 
     def _entry(self, key: FilterKey) -> FilterEntry:
         entry = self._entries.get(key)
