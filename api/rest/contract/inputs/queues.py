@@ -50,8 +50,13 @@ class RootQueue(Input):
 
     `submit`: the users and groups that may submit to the queue. `admin` includes `submit` and has no other
     effect yet. Both hold for all queues below. Without `submit`, everybody may submit to root. `state`:
-    draining takes no new jobs, in a stopped queue no set gets its first system either. `order`,
-    `priority_offset` and `fence` have only their defaults yet.
+    draining takes no new jobs, in a stopped queue no set gets its first system either.
+
+    `order`: which queue below is next, or which recipe of a leaf. `fifo`: all stand in one line. `fair`: the
+    queue with the fewest used systems for each guaranteed one; in a leaf, after the priorities, the job with
+    the fewest systems. `priority`, only of a parent: the queue whose next recipe has the highest effective
+    priority, from 1 (Low) to 5 (Urgent), with the `priority_offset` of the queue added; with `fence` the
+    offset alone counts.
     """
 
     guaranteed: _Systems | None = None
