@@ -13,6 +13,7 @@ from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, REJECT, stored_job_filter
 from domain.directory.partitions import DEFAULT
 from domain.priority import Priority
+from domain.queues.tree import ORDERS_OF_LEAVES, ORDERS_OF_PARENTS
 from tests.simulation.people.actor import Act, Actor
 
 NETWORKS: Final = ("n1", "n2")
@@ -92,10 +93,31 @@ class RuleMaker(Actor):
             "locks": {"most_overtaken": self.dice.choice((0, 1, 8))},
             "weights": {"enabled": self.dice.random() < 0.8},
             "order": {"assigned_first": self.dice.choice(("within_priority", "always"))},
+            **self._queues(),
         }
         for seconds, each in ((0.0, document), (self.later(), {})):
             configure = partial(configure_partition, name=DEFAULT, configuration=stored_configuration(each))
             yield seconds, (f"configures {each}", configure)
+
+    def _queues(self) -> dict[str, Any]:
+        """Return a tree of queues, and placement by the owner of a job, or nothing."""
+        if self.dice.random() < 0.4:
+            return {}
+        template = {"max": self.dice.choice((None, 1, 2)), "order": self.dice.choice(ORDERS_OF_LEAVES)}
+        people = {"name": "people", "template": template, "queues": [], **self._turn()}
+        default = {"name": "default", "max_jobs": self.dice.choice((None, 2)), **self._turn()}
+        tree = {"order": self.dice.choice(ORDERS_OF_PARENTS), "queues": [people, default]}
+        filtered = {"users": self.dice.sample([user["name"] for user in self.lab["users"]], 2)}
+        rule = {"rule": "user", "create": True, "parent": {"rule": "fixed", "value": "root.people"}}
+        return {"queues": tree, "placement": [{**rule, "filter": filtered}]}
+
+    def _turn(self) -> dict[str, Any]:
+        guaranteed = self.dice.choice((None, 1, 2))
+        return {
+            "guaranteed": guaranteed,
+            "priority_offset": self.dice.randint(-1, 1),
+            "fence": self.dice.random() < 0.2,
+        }
 
 
 ACTIONS: Final = (ACCEPT, CONTINUE, PAUSE, PAUSE, REJECT, RATE_LIMITED, RATE_LIMITED)
