@@ -3,8 +3,9 @@
 Both groups of systems are idle beside a queue: access policies exclude all recipes from the first group, and
 the second group has more memory than any filter allows. All other systems are busy. A new policy of a pool
 opens the first group; an import corrects the memory of the second. Before these, a limit of placed recipes
-that kept further systems idle is raised, and a job filter that holds many sets back is put and removed. Each
-measurement ends when all consequences are decided.
+that kept further systems idle is raised, a job filter that holds many sets back is put and removed, and so is
+a tree of fair queues, with which each waiting recipe stands in another line. Each measurement ends when all
+consequences are decided.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from bench.cases.full_lab import CONFIGURATION, Document, configuration, enable,
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL, span_of
 from bench.outcome import Figures, ProgressCallback, Sizes
+from bench.queues import queue_section
 from bench.settling import settle, take_turn
 
 MAX_CHANGED: Final = 1_000
+QUEUES: Final = 200
 # Each of the two groups has at most one in this number of systems.
 SYSTEMS_PER_CHANGED: Final = 4
 POOL, NOBODY = "bench-set-aside", "bench-nobody"
@@ -78,6 +81,8 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         **_change_figures(cluster, "limit_raised", lambda client: _put_limit(client, sizes, sizes.systems)),
         **_change_figures(cluster, "filter_put", lambda client: client.put(FILTER, LOW_PAUSED)),
         **_change_figures(cluster, "filter_removed", lambda client: client.delete(FILTER)),
+        **_change_figures(cluster, "queues_put", partial(_put_queues, sizes)),
+        **_change_figures(cluster, "queues_removed", lambda client: _put_limit(client, sizes, sizes.systems)),
         **_granting_figures(cluster, "policy", _open_pool),
         **_granting_figures(
             cluster, "inventory", lambda client: client.post("/inventory", {"systems": memory})
@@ -87,6 +92,12 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
 def _put_limit(client: Client, sizes: Sizes, placed_recipes: int) -> None:
     client.put(CONFIGURATION, {**configuration(sizes), "limits": {"placed_recipes": placed_recipes}})
+
+
+def _put_queues(sizes: Sizes, client: Client) -> None:
+    limits = {"placed_recipes": sizes.systems}
+    tree = queue_section(QUEUES, sizes.systems)
+    client.put(CONFIGURATION, {**configuration(sizes), "limits": limits, "queues": tree})
 
 
 def _open_pool(client: Client) -> None:

@@ -59,7 +59,7 @@ class Contender(NamedTuple):
     priority: int
 
 
-class Turn(NamedTuple):
+class QueueTurn(NamedTuple):
     """The turn of a queue among its siblings, least first: the priority with its offset, share, first set.
 
     `negative_priority` is 0 below a parent with the order `fair`.
@@ -102,17 +102,19 @@ class QueueOrder:
 
         `items_of` returns the recipes of a leaf in the order of the leaf. A change invalidates the iterator.
         """
-        return _Search(self, waiting, items_of).items(ROOT)
+        return _QueueSearch(self, waiting, items_of).items(ROOT)
 
-    def turn(self, waiting: WaitingQueues, order: str, path: str, priority: int) -> Turn:
+    def turn(self, waiting: WaitingQueues, order: str, path: str, priority: int) -> QueueTurn:
         """Return the turn of a queue whose first recipe has an effective priority, below a parent's order."""
         negative = 0
         if order == PRIORITY:
             queue = self._queue(path)
             negative = -(queue.priority_offset + (0 if queue.fence else priority))
-        return Turn(negative, waiting.shares.get(path, 0), waiting.first_set(path), path)
+        return QueueTurn(negative, waiting.shares.get(path, 0), waiting.first_set(path), path)
 
-    def turns(self, waiting: WaitingQueues, one: Contender, other: Contender) -> tuple[Turn, Turn] | None:
+    def turns(
+        self, waiting: WaitingQueues, one: Contender, other: Contender
+    ) -> tuple[QueueTurn, QueueTurn] | None:
         """Return the turns of two sets where their paths part, None if they stand in one line there."""
         parent, mine, theirs = _parting(one.queue, other.queue)
         order = self._queue(parent).order
@@ -139,7 +141,7 @@ class QueueOrder:
         return self._queue(path).order
 
     def guaranteed(self, path: str) -> int:
-        """Return the number of systems by which the use of a queue is divided."""
+        """Return the divisor of the used systems of a queue."""
         return self._queue(path).guaranteed or 1
 
     def share(self, path: str, used: int) -> int:
@@ -158,7 +160,7 @@ def _parting(one: str, other: str) -> tuple[str, str, str]:
     return ".".join(mine[:same]), following(mine), following(theirs)
 
 
-class _Search(Generic[T]):
+class _QueueSearch(Generic[T]):
     """One search for the next recipes of a system."""
 
     def __init__(
@@ -198,6 +200,6 @@ class _Search(Generic[T]):
                 together.sort(key=self._waiting.first_set)
             yield from together
 
-    def _with_turns(self, child: str) -> Iterator[tuple[Turn, Item[T]]]:
+    def _with_turns(self, child: str) -> Iterator[tuple[QueueTurn, Item[T]]]:
         for item in self.items(child):
             yield self._order.turn(self._waiting, PRIORITY, child, -item[0][0]), item

@@ -17,7 +17,7 @@ def comes_before(view: SchedulerView, one: int, other: int) -> bool | None:
 
 
 def queue_is_before(view: SchedulerView, one: int, other: int, mine: int, theirs: int) -> bool | None:
-    """As `comes_before`, with these priorities of the sets (5 is Urgent)."""
+    """Return what `comes_before` returns, with these priorities of the sets (5 is Urgent)."""
     parts = parting(view.queue_of(one), view.queue_of(other))
     if parts is None:
         return None

@@ -17,7 +17,7 @@ class Head(NamedTuple):
     recipe_id: int
 
 
-class Turn(NamedTuple):
+class ChildTurn(NamedTuple):
     """The turn of a child of a queue, least first: the priority with its offset, the share, the first set."""
 
     negative_priority: int
@@ -53,17 +53,17 @@ def first_of(tree: QueueTree, heads: Mapping[str, Head], use: Use, path: str = R
     return firsts[min(keys, key=keys.__getitem__)]
 
 
-def turn(tree: QueueTree, parent: str, child: str, priority: int, use: Use) -> Turn:
+def turn(tree: QueueTree, parent: str, child: str, priority: int, use: Use) -> ChildTurn:
     """Return the turn of a child whose first recipe has a priority; the same for all below `fifo`."""
     order, properties = order_of(tree, parent), tree.properties(child)
     if order == FIFO:
-        return Turn(0, Fraction(0), ())
+        return ChildTurn(0, Fraction(0), ())
     share = Fraction(use.systems.get(child, 0), properties.get("guaranteed") or 1)
     first_set = use.first_sets.get(child, ())
     if order == FAIR:
-        return Turn(0, share, first_set)
+        return ChildTurn(0, share, first_set)
     own = 0 if properties.get("fence") else priority
-    return Turn(-(properties.get("priority_offset", 0) + own), share, first_set)
+    return ChildTurn(-(properties.get("priority_offset", 0) + own), share, first_set)
 
 
 def parting(one: str, other: str) -> tuple[str, str, str] | None:

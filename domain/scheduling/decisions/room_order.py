@@ -42,16 +42,18 @@ class RoomRival(NamedTuple):
     number: int
 
 
-Known = Callable[[int, Tier, str], Iterator[Item[Recipe]] | None]
-"""Returns the first recipe of a tier and queue for a system, None if that is not known without a search."""
+CachedTakers = Callable[[int, Tier, str], Iterator[Item[Recipe]] | None]
+"""Returns the first recipe of a tier and queue for a system from a cache, None if only a search finds it."""
 
 
-def first_for_system(partition: Partition, number: int, known: Known = lambda *_: None) -> Recipe | None:
+def first_for_system(
+    partition: Partition, number: int, cached: CachedTakers = lambda *_: None
+) -> Recipe | None:
     """Return the first recipe in the order of a system whose grant is safe and whose set has room."""
     system = partition.system(number)
 
     def takers(tier: Tier, queue: str) -> Iterator[Item[Recipe]]:
-        found = known(number, tier, queue)
+        found = cached(number, tier, queue)
         return _takers(partition, system, tier, queue) if found is None else found
 
     for tier in tiers_of(partition):

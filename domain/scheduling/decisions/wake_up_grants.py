@@ -130,7 +130,9 @@ class WakeUpGrants:
         if self._partition.sets.turns.is_one_line:
             return found
         group = next(group for group in self._groups if group.systems >> found.number & 1)
-        first = first_for_system(self._partition, found.number, partial(_known, self._partition, group))
+        first = first_for_system(
+            self._partition, found.number, partial(_cached_takers, self._partition, group)
+        )
         assert first is not None, f"{found.host.subject} may have the system"
         return found._replace(host=first)
 
@@ -160,10 +162,11 @@ class WakeUpGrants:
     def _after(self, granted: NextGrant, overtook: int | None) -> None:
         """Remove the system from its group, and forget the heads that the grant may have changed.
 
-        A single-recipe set starts at once and is never a holder, so its grant affects only its own queue. The
-        grant to a larger set may change which other grants are safe. A set that was overtaken may be owed
-        now. What a grant changes in weights and rooms has versions. The other sets of a job that is charged
-        from now on may be in a new class, whose lines no group has.
+        A single-recipe set starts at once and is never a holder, so its grant affects only queues that have
+        it as their head, and a fair leaf, which compares the systems of jobs. The grant to a larger set may
+        change which other grants are safe. A set that was overtaken may be owed now. What a grant changes in
+        weights and rooms has versions. The other sets of a job that is charged from now on may be in a new
+        class, whose lines no group has.
         """
         if self._last_class != self._partition.sets.rooms.last_number:
             self._form_groups()
@@ -171,6 +174,8 @@ class WakeUpGrants:
         sets = self._partition.sets
         is_alone = sets.is_single(granted.host.recipe_set_id) and overtook is None
         queue = sets.turns.queue_of(sets.sets[granted.host.recipe_set_id])
+        is_fair = sets.turns.is_fair(queue)
+        keys = [(tier, each) for tier in tiers_of(self._partition) for each in (queue, ONE_LINE)]
         others = ~(1 << granted.number)
         for group in self._groups:
             group.systems &= others
@@ -178,8 +183,10 @@ class WakeUpGrants:
                 # The set has recipes in lines that may have been empty.
                 group.heads.clear()
                 group.searches.clear()
-            for key in ((tier, each) for tier in tiers_of(self._partition) for each in (queue, ONE_LINE)):
-                group.heads.pop(key, None)
+            for key in keys:
+                head = group.heads.get(key)
+                if is_fair or (head is not None and head.place.rank.recipe_id == granted.host.recipe_id):
+                    group.heads.pop(key, None)
         self._groups = [group for group in self._groups if group.systems]
 
 
@@ -275,17 +282,19 @@ def _head(partition: Partition, group: WakeGroup, tier: Tier, queue: str) -> Hea
     """Return the first recipe of a queue that may have a system of the group.
 
     Grants only take systems and recipes away. So a recipe stays the first one as long as it waits and some
-    candidate is left, and a queue without one has none for good. For whom room is kept depends on the turns
-    of queues, which each grant changes.
+    candidate is left, and a queue without one has none for good. While queues have turns, which each grant
+    changes, these decide for whom room is kept.
     """
-    key = tier, queue
+    key, is_one_line = (tier, queue), partition.sets.turns.is_one_line
     if key in group.heads:
-        known = group.heads[key]
-        if known is None or (known.systems & group.systems and not _is_room_kept(partition, known)):
-            return known
+        cached = group.heads[key]
+        if cached is None:
+            return None
+        if cached.systems & group.systems and (is_one_line or not _is_room_kept(partition, cached)):
+            return cached
     searches = _searches(partition, group, tier, queue)
     head = _first_of_lines(partition, group, searches)
-    if any(search.until for search in searches):
+    if not is_one_line and any(search.until for search in searches):
         group.heads.pop(key, None)
     else:
         group.heads[key] = head
@@ -296,10 +305,10 @@ def _is_room_kept(partition: Partition, head: Head) -> bool:
     return room_kept_for(partition, partition.sets.recipes[head.place.rank.recipe_id]) is not None
 
 
-def _known(
+def _cached_takers(
     partition: Partition, group: WakeGroup, number: int, tier: Tier, queue: str
 ) -> Iterator[Item[Recipe]] | None:
-    """Return the first recipe of a queue for a system of the group, as far as it is known without a search.
+    """Return the first recipe of a queue for a system of the group from the cached heads.
 
     Return None if only a search finds it.
     """

@@ -1,4 +1,4 @@
-"""Why the queue of one recipe has its turn before the queue of another one (design 6.2)."""
+"""The reasons why the queue of one recipe has its turn before that of another one (design 6.2)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from domain.queues.order import Contender, FirstSet, Head, Item, QueueOrder, Turn, WaitingQueues
+from domain.queues.order import Contender, FirstSet, Head, Item, QueueOrder, QueueTurn, WaitingQueues
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree, parent_of, paths_upward
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.order import Place
@@ -135,9 +135,12 @@ class QueueTurns:
         for path in paths_upward(queue):
             self._first_sets.pop(path, None)
 
-    def nobody_waits(self) -> None:
-        """Stop counting all sets, before all that wait are counted again."""
-        self._waiting.clear()
+    def only_wait(self, recipe_sets: Iterable[RecipeSet]) -> None:
+        """Count these sets, and no others."""
+        places: dict[str, list[FirstSet]] = {}
+        for each in recipe_sets:
+            places.setdefault(each.submitted.queue, []).append(_place_of(each))
+        self._waiting = {queue: Ranked(of_queue) for queue, of_queue in places.items()}
         self._first_sets.clear()
 
     # Questions
@@ -191,7 +194,7 @@ class QueueTurns:
             return turn < 0 or (turn == 0 and one.place < other.place)
         return one.place._replace(systems=0) < other.place._replace(systems=0)
 
-    def turns(self, one: Contender, other: Contender) -> tuple[Turn, Turn] | None:
+    def turns(self, one: Contender, other: Contender) -> tuple[QueueTurn, QueueTurn] | None:
         """Return the turns of two sets where their paths part, None if they stand in one line there."""
         return None if one.queue == other.queue else self._order.turns(self._queues, one, other)
 

@@ -141,17 +141,17 @@ class RecipeSets(SetStates):
 
     def _note_waiting(self, recipe_set_id: int) -> None:
         """Tell the turns of queues whether a recipe of a set waits for a system."""
-        if self.turns.is_one_line:
-            return
-        is_waiting = any(host.state in UNPLACED for host in self.hosts(recipe_set_id))
-        update = self.turns.wait if is_waiting else self.turns.stop_waiting
-        update(self.sets[recipe_set_id])
+        if not self.turns.is_one_line:
+            update = self.turns.wait if self._is_waiting(recipe_set_id) else self.turns.stop_waiting
+            update(self.sets[recipe_set_id])
+
+    def _is_waiting(self, recipe_set_id: int) -> bool:
+        return any(host.state in UNPLACED for host in self.hosts(recipe_set_id))
 
     def wait_again(self) -> None:
         """Tell the turns of queues about all sets, after a change of the tree or a restart."""
-        self.turns.nobody_waits()
-        for recipe_set_id in self.sets:
-            self._note_waiting(recipe_set_id)
+        sets = () if self.turns.is_one_line else self.sets.values()
+        self.turns.only_wait(each for each in sets if self._is_waiting(each.recipe_set_id))
 
     def _note_placed(self, before: Recipe | None, recipe: Recipe) -> None:
         """Update the placed recipes and the lock records for a recipe with a new state or new locks."""

@@ -127,7 +127,7 @@ def test_parents__of_different_orders__each_says_which_child_is_next() -> None:
     assert next_leaf(order(FIFO, fair, B), heads, {"root.k.y": 1}) == "root.k.x"
 
 
-def test_dynamic_and_vanished_queues__are_children_by_their_paths() -> None:
+def test_ordered__dynamic_and_vanished_queues__are_children_by_their_paths() -> None:
     tree = QueueTree(Queue("root", order=FAIR, children=(A,)), (Queue("root.old", guaranteed=4),))
     heads = {"root.a": (-3, 1), "root.old": (-3, 2), "root.new": (-3, 3)}
     used = {"root.a": 1, "root.old": 3, "root.new": 2}

@@ -107,9 +107,9 @@ class RuleMaker(Actor):
         people = {"name": "people", "template": template, "queues": [], **self._turn()}
         default = {"name": "default", "max_jobs": self.dice.choice((None, 2)), **self._turn()}
         tree = {"order": self.dice.choice(ORDERS_OF_PARENTS), "queues": [people, default]}
-        filtered = {"users": self.dice.sample([user["name"] for user in self.lab["users"]], 2)}
+        some = {"users": self.dice.sample([user["name"] for user in self.lab["users"]], 2), "allow": False}
         rule = {"rule": "user", "create": True, "parent": {"rule": "fixed", "value": "root.people"}}
-        return {"queues": tree, "placement": [{**rule, "filter": filtered}]}
+        return {"queues": tree, "placement": [{**rule, "filter": some}]}
 
     def _turn(self) -> dict[str, Any]:
         guaranteed = self.dice.choice((None, 1, 2))
