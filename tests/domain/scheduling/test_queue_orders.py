@@ -14,7 +14,8 @@ import pytest
 from domain.admission.configuration import ALWAYS
 from domain.events import data_of
 from domain.queues.tree import FAIR, FIFO, PRIORITY
-from domain.scheduling.explaining.places import places_on
+from domain.scheduling.decisions.system_order import ranks_for_system
+from domain.scheduling.explaining.places import Places, places_on
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from replay.audit import from_recorded
 from tests.domain.scheduling import history
@@ -313,6 +314,19 @@ def test_wake_up__share_rises_with_a_grant__queue_comes_later_on_systems_of_othe
     assert lab.states(second) == ["queued"]
 
 
+def test_wake_up__job_of_a_fair_leaf_gets_a_system__comes_later_on_systems_of_other_classes(
+    lab: World,
+) -> None:
+    lab.open_system("b", everybody("High"))
+    queues(lab, {"name": "a", "order": FAIR})
+    close(lab, "a", "b")
+    (first,), (second,) = (submit(lab, "root.a", fqdn, job_id=1_001) for fqdn in "ab")
+    (other,) = submit(lab, "root.a", "b", job_id=1_002)
+    lab.settle()
+    assert wake(lab, "a", "b") == [first, other]
+    assert lab.states(second) == ["queued"]
+
+
 def test_orders__changed_while_sets_wait__decide_from_then_on(lab: World) -> None:
     queues(lab, {"name": "a"}, {"name": "b"})
     blockers = submit(lab, "root.default", count=8)
@@ -389,6 +403,54 @@ def test_fair__effective_priorities__decide_within_a_leaf_only(lab: World) -> No
     lab.settle()
     # On this system the recipe of ada is Low, and queue b has a system already.
     assert lab.states(*urgent, *capped) == ["waiting", "queued"]
+
+
+def test_orders__changed_in_the_middle_of_a_batch__decide_about_the_new_sets_that_are_left(
+    lab: World,
+) -> None:
+    queues(lab, {"name": "a"}, {"name": "b"})
+    close(lab, *NAMES[2:])
+    submit(lab, "root.a", count=3)
+    submit(lab, "root.b", count=3)
+    lab.commit_decisions(lab.decide(limit=1), lab.position)
+    lab.configure(queues={"order": FAIR, "queues": [{"name": "a"}, {"name": "b"}]})
+    lab.settle()
+    assert used(lab) == {"root.a": 1, "root.b": 1}
+
+
+ONE_LEVEL = [
+    {"order": FAIR, "queues": [{"name": "a", "guaranteed": 2}, {"name": "b"}]},
+    {"order": PRIORITY, "queues": [{"name": "a", "priority_offset": 1}, {"name": "b", "fence": True}]},
+    {"queues": [{"name": "default", "order": FAIR}]},
+]
+
+
+@pytest.mark.parametrize("first", ["within_priority", ALWAYS])
+@pytest.mark.parametrize("tree", ONE_LEVEL)
+@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+def test_ahead__orders_on_one_level__counts_the_recipes_that_are_asked_before(
+    seed: int, tree: dict[str, Any], first: str
+) -> None:
+    chance, world = Random(seed), history.begin(seed)
+    world.configure(queues=tree, order={"assigned_first": first})
+    leaves = [f"root.{each['name']}" for each in tree["queues"]]
+    for _ in range(12):
+        history.burst(chance, world, history.ACTS)
+        for _ in range(3):
+            fields = {"priority": chance.choice(("Low", "High")), "job_id": chance.randrange(900, 904)}
+            world.submit(named(*world.systems), submitted={"queue": chance.choice(leaves)}, **fields)
+        world.settle()
+    partition, compared = world.partition, 0
+    for host in [host for host in partition.sets.recipes.values() if host.state in ("queued", "assigned")]:
+        if host.is_guest:
+            continue
+        ahead = Places(partition, host).before(partition.usable(host))
+        for number, count in ahead.items():
+            order = [rank.recipe_id for rank in ranks_for_system(partition, partition.system(number))]
+            if host.recipe_id in order:
+                assert order.index(host.recipe_id) == count
+                compared += 1
+    assert compared > 20
 
 
 def _plain_tree(seed: int) -> dict[str, Any]:

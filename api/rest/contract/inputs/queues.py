@@ -8,9 +8,8 @@ from pydantic import Field
 
 from api.rest.contract.values import REFUSE_TEXT_AND_BOOLEANS, Flag, Input, OneOf
 from domain.intake_states import ACTIVE, STATES
-from domain.queues.document import MAX_NUMBER
 from domain.queues.placement import RULES, TAGS
-from domain.queues.tree import FIFO, ORDERS_OF_LEAVES, ORDERS_OF_PARENTS
+from domain.queues.tree import FIFO, MAX_NUMBER, ORDERS_OF_LEAVES, ORDERS_OF_PARENTS
 
 _Systems = Annotated[int, Field(ge=0, le=MAX_NUMBER), REFUSE_TEXT_AND_BOOLEANS]
 _Jobs = Annotated[int, Field(ge=1, le=MAX_NUMBER), REFUSE_TEXT_AND_BOOLEANS]
