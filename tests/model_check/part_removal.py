@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from heapq import heappush
 from unittest.mock import patch
 
 from domain.access.submit_rights import SubmitRights
@@ -24,14 +25,14 @@ from domain.scheduling.decisions import (
     wake_up_grants,
 )
 from domain.scheduling.demand import filters
-from domain.scheduling.demand.lines import lines_of, ranks_as_queued
+from domain.scheduling.demand.lines import ranks_as_queued
 from domain.scheduling.demand.overtakings import Overtakings
 from domain.scheduling.demand.weighing import Weighing
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.sets import host_places
 from domain.scheduling.world import triggers
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
+from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 
 
 @contextmanager
@@ -53,8 +54,8 @@ def without_assigned_first() -> AbstractContextManager[object]:
     return patch.object(filters, "ranks_as_queued", lambda line: not ranks_as_queued(line))
 
 
-def _assigned_always_first(_: Partition, lab_controller: str) -> tuple[tuple[str, ...], ...]:
-    return lines_of(lab_controller)
+def _assigned_always_first(_: Partition) -> tuple[system_order.Tier, ...]:
+    return system_order.ASSIGNED_FIRST
 
 
 @contextmanager
@@ -62,6 +63,7 @@ def without_priorities_first() -> Iterator[None]:
     """Rank assigned recipes before all queued ones, whatever their priorities."""
     with (
         patch.object(system_order, "tiers_of", _assigned_always_first),
+        patch.object(room_order, "tiers_of", _assigned_always_first),
         patch.object(wake_up_grants, "tiers_of", _assigned_always_first),
     ):
         yield
@@ -107,15 +109,18 @@ def _of_the_first_by_name(
 
 
 def _of_one(group: wake_up_grants.WakeGroup, number: int) -> wake_up_grants.WakeGroup:
-    tiers = [[replace(search) for search in tier] for tier in group.tiers]
-    return replace(group, systems=1 << number, tiers=tiers, has_best=False)
+    return replace(group, systems=1 << number, searches={}, heads={})
 
 
 _best_recipes = wake_up_grants._best_recipes
 
 
 def without_rank_of_new_sets() -> AbstractContextManager[object]:
-    return patch.object(Triggers, "_placed", lambda _, trigger: ((trigger.position,), trigger))
+    return patch.object(Triggers, "_push_into_batch", _push_by_position)
+
+
+def _push_by_position(self: Triggers, trigger: Trigger) -> None:
+    heappush(self._batch[trigger.kind].setdefault("", []), ((trigger.position,), trigger))
 
 
 def without_looking_first() -> AbstractContextManager[object]:

@@ -27,8 +27,8 @@ class Tier(NamedTuple):
     has_queued: bool
 
 
-_ONE_TIER: Final = (Tier(has_assigned=True, has_queued=True),)
-_ASSIGNED_FIRST: Final = (
+ONE_TIER: Final = (Tier(has_assigned=True, has_queued=True),)
+ASSIGNED_FIRST: Final = (
     Tier(has_assigned=True, has_queued=False),
     Tier(has_assigned=False, has_queued=True),
 )
@@ -36,7 +36,7 @@ _ASSIGNED_FIRST: Final = (
 
 def tiers_of(partition: Partition) -> tuple[Tier, ...]:
     """Return the tiers of recipes, by the configured `order.assigned_first`."""
-    return _ASSIGNED_FIRST if partition.sets.turns.is_assigned_first else _ONE_TIER
+    return ASSIGNED_FIRST if partition.sets.turns.is_assigned_first else ONE_TIER
 
 
 def lines_of(partition: Partition, tier: Tier, lab_controller: str, queue: str) -> tuple[str, ...]:
