@@ -248,7 +248,7 @@ def no_rival(*_: object) -> None:
     ("where", "name", "planted", "invariant"),
     [
         (pending_system, "first_rival", no_rival, "no_room_jumped"),
-        (room_order, "_kept_for", lambda *_: None, "admitted"),
+        (room_order, "_kept_under", lambda *_: None, "admitted"),
         (Rooms, "has_room", lambda *_: True, "admitted"),
     ],
 )
