@@ -79,7 +79,8 @@ class LabCase:
     `max_overtaken` None, the default bound on overtakings holds, which small labs do not reach. The same is
     the bound for sets that wait for locks. A set that has waited `coefficient` ticks weighs 0; with None, no
     time passes, and locks have no weight. `max_placed` is the first maximum of placed recipes. `queues` are
-    the maxima of queues: the path below root, the unit and the capacity.
+    the maxima of queues: the path below root, the unit and the capacity. With `shares`, all parents are fair,
+    with what is guaranteed to each queue.
     """
 
     systems: tuple[tuple[str, str, str], ...]
@@ -89,6 +90,7 @@ class LabCase:
     coefficient: int | None = None
     max_placed: int | None = None
     queues: tuple[tuple[str, str, int], ...] = ()
+    shares: tuple[tuple[str, int], ...] | None = None
 
     @property
     def has_locks(self) -> bool:
@@ -110,6 +112,8 @@ class LabCase:
         bound += "".join(
             f"; at most {capacity} {unit} in queue {path}" for path, unit, capacity in self.queues
         )
+        if self.shares is not None:
+            bound += "; fair" + "".join(f", {count} guaranteed to {path}" for path, count in self.shares)
         return f"{systems}; {jobs}{bound}"
 
 
@@ -131,14 +135,18 @@ def case(
     ! forces, ~ is a needed property, ^ the maximum effective priority, + a job for the group, which has none.
     "a%Xy" has an exclusive lock on x and a shared one on y, "a%*" the lock on the whole lab. "<0" is a
     dependency on job 0, "#2" a place in a bucket of 2, "@k.x" the queue root.k.x. In `queues`, "k=2 k.x=1j"
-    are a maximum of two systems in root.k, and one of one job in root.k.x.
+    are a maximum of two systems in root.k, and one of one job in root.k.x. With "fair", queues are served by
+    fair shares, and "k=2g" guarantees two systems to root.k.
     """
     texts = [text.partition("^") for text in systems.split()]
     maxima = tuple((_system(text)[0], maximum) for text, _, maximum in texts if maximum)
     placed = tuple(_system(text) for text, _, _ in texts)
     wanted = tuple(_job(text) for text in jobs)
-    limits = tuple(_maximum(*text.split("=")) for text in queues.split())
-    return LabCase(placed, wanted, maxima, max_overtaken, coefficient, max_placed, limits)
+    words = queues.split()
+    limits = tuple(_maximum(*text.split("=")) for text in words if text[-1].isdigit() or text[-1] == "j")
+    guaranteed = (text.removesuffix("g").split("=") for text in words if text.endswith("g"))
+    shares = tuple((path, int(count)) for path, count in guaranteed) if "fair" in words else None
+    return LabCase(placed, wanted, maxima, max_overtaken, coefficient, max_placed, limits, shares)
 
 
 def _maximum(path: str, number: str) -> tuple[str, str, int]:

@@ -65,10 +65,11 @@ def _new_before(view: View, number: int, event: Event, upto: int) -> Iterator[st
     name: str = event.system  # type: ignore[attr-defined]
     effective, nominal, _, *rest, _ = _place(view, number, name, [number])
     is_alone = len(view.sets[view.set_of[number]]) == 1
-    its = (effective if is_alone else nominal, nominal, *rest)
+    its = (view.queue_turn(view.set_of[number]), effective if is_alone else nominal, nominal, *rest)
     for other, state in view.state.items():
         theirs_effective, theirs_nominal, _, *theirs_rest, _ = _place(view, other, name, [other])
-        theirs = theirs_effective, theirs_nominal, *theirs_rest
+        turn = view.queue_turn(view.set_of[other])
+        theirs = turn, theirs_effective, theirs_nominal, *theirs_rest
         stands_before = theirs < its and view.rank[other][1] <= upto
         if state == "new" and stands_before and could_take(view, other, name):
             yield f"queue jump: recipe {number} got {name}, and new recipe {other} ranks before it"
@@ -87,9 +88,10 @@ def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Ite
     named: int | None = event.overtook  # type: ignore[attr-defined]
     if named is not None and view.overtaken.get(view.set_of[named], 0) >= view.max_overtaken:
         yield f"overtaken too often: recipe {number} was preferred to recipe {named}"
-    place = _place(view, number, name, newly)
+    place = view.queue_turn(view.set_of[number]), _place(view, number, name, newly)
     for other, state in view.state.items():
-        stands_before = state in ("queued", "assigned") and _place(view, other, name, newly) < place
+        theirs = view.queue_turn(view.set_of[other]), _place(view, other, name, newly)
+        stands_before = state in ("queued", "assigned") and theirs < place
         if stands_before and view.set_of[other] != view.set_of[number] and could_take(view, other, name):
             yield f"queue jump: recipe {number} got {name}, and recipe {other} ranks before it"
     expected = _overtaken(view, number, event, newly)
@@ -145,7 +147,9 @@ def _overtaken(view: View, number: int, event: Event, newly: Collection[int]) ->
     if is_queued:
         return None
     queued = (other for other, state in view.state.items() if state == "queued" and not view.is_owed(other))
-    places = sorted(_place(view, other, name, newly) for other in queued)
+    queue = view.queue_of[view.set_of[number]]
+    in_line = (other for other in queued if view.shares is None or view.queue_of[view.set_of[other]] == queue)
+    places = sorted(_place(view, other, name, newly) for other in in_line)
     return next(
         (
             other

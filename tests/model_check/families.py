@@ -150,6 +150,10 @@ ROOM: tuple[tuple[str, LabCase], ...] = (
     ("complete, break", case("a b c", "a @k.x", "b @k.y", "High:c @k.y", "c", queues="k=1")),
     ("complete", case("a b", "a @x", "b @x", "ab @x", queues="x=1j")),
     ("limit, unlimit, complete", case("a b c", "a b @k.x", "c @k.y", "b @k.x", queues="k=2 k.x=2")),
+    # Fair shares: of leaves, of parents with a guarantee and a maximum, and with a set of two.
+    ("complete, raise", case("a b", "a @x", "b @x", "ab @x", "High:ab @y", queues="fair")),
+    ("complete, break", case("a b c", "a @k.x", "bc @k.x", "bc @k.y", "c @y", queues="fair k=2 k=2g")),
+    ("complete", case("a b", "a b @x", "a @y", "b @y", queues="fair y=2g")),
 )
 # Weights, which age by ticks, and room that is kept for sets that have waited long.
 TICKS: tuple[tuple[str, LabCase], ...] = (

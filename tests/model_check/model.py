@@ -119,7 +119,7 @@ class ModelWorld(World):
             sections["weights"] = {"enabled": False}
         if self.max_placed is not None:
             sections["limits"] = {"placed_recipes": self.max_placed}
-        if self.case.queues:
+        if self.case.queues or self.case.shares is not None:
             sections["queues"] = _queue_section(self.case)
         return sections
 
@@ -193,7 +193,12 @@ def _queue_section(case: LabCase) -> dict[str, Any]:
         if leaf:
             (found,) = (each for each in found["queues"] if each["name"] == leaf)
         found["max" if unit == "systems" else "max_jobs"] = capacity
-    return {"queues": list(children.values())}
+    if case.shares is None:
+        return {"queues": list(children.values())}
+    for path, count in case.shares:
+        children[path]["guaranteed"] = count
+    queues = [{**each, "order": "fair"} if "queues" in each else each for each in children.values()]
+    return {"order": "fair", "queues": queues}
 
 
 class Unread:

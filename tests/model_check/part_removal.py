@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 from domain.access.submit_rights import SubmitRights
 from domain.priority import Priority
+from domain.queues.order import QueueOrder
 from domain.recipe_set import members
 from domain.scheduling.admitting import admission
 from domain.scheduling.admitting.rooms import Rooms
@@ -172,6 +173,11 @@ def without_kept_room() -> AbstractContextManager[object]:
 def without_weighing_again() -> AbstractContextManager[object]:
     """Keep the weights of waiting sets when others get systems or end."""
     return patch.object(Weighing, "_weigh_again", lambda *_: None)
+
+
+def without_shares() -> AbstractContextManager[object]:
+    """Ask queues as if none of them used a system."""
+    return patch.object(QueueOrder, "share", lambda *_: 0)
 
 
 def without_ageing() -> AbstractContextManager[object]:

@@ -217,6 +217,14 @@ PARTS: tuple[RemovedPart, ...] = (
         "queue jump",
         parts.without_ageing,
     ),
+    # Queue x has a when b comes free, and y has nothing.
+    RemovedPart(
+        "fair shares",
+        case("a b", "a @x", "b @x", "b @x", "b @y", queues="fair"),
+        Options(BASIC),
+        "queue jump",
+        parts.without_shares,
+    ),
     # Room comes free, and an idle system is taken.
     _row("configuration changed", case("a b", "a", "b"), "limit, unlimit"),
     # The first set in a full queue ends or lets go; the other one waits for room, beside an idle system.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -53,7 +54,8 @@ class View:
     `locks_wanted` and `locks_held` are the declared locks of each recipe, and those that it holds, None
     before it has them. `overtaken_for_locks` is how often each set that waits for locks was overtaken.
     `buckets` are the limits of the bucket of each set, `max_placed` the maximum of placed recipes. `queue_of`
-    is the queue of each set, `maxima` are those of the queues. `ages` are the ticks since the submission of
+    is the queue of each set, `maxima` are those of the queues, `shares` is what is guaranteed to them, None
+    without fair shares. `ages` are the ticks since the submission of
     each set, `sizes` the numbers of recipes, also of those that have ended.
     """
 
@@ -80,6 +82,7 @@ class View:
     max_placed: int | None
     queue_of: Mapping[int, str]
     maxima: tuple[tuple[str, str, int], ...]
+    shares: Mapping[str, int] | None
     ages: Mapping[int, int]
     weights: WeightSettings
 
@@ -169,10 +172,27 @@ class View:
         before = (each for each in waiting if self.turn(each) < self.turn(set_id))
         return [each for each in before if self.conflict(set_id, each)]
 
-    def room_turn(self, set_id: int) -> tuple[int, int, int]:
-        """Return the place of a set in the order of room: by nominal priority, weight, submission."""
+    def room_turn(self, set_id: int) -> tuple[object, int, int, int]:
+        """Return the place of a set in the order of room: by turns, nominal priority, weight, submission."""
         nominal, submission = self.turn(set_id)
-        return nominal, self.weight(set_id), submission
+        return self.queue_turn(set_id), nominal, self.weight(set_id), submission
+
+    def queue_turn(self, set_id: int) -> tuple[tuple[Fraction, tuple[int, ...]], ...]:
+        """Return the share and the first waiting set of each queue on the way down to that of a set.
+
+        Above the queue where their paths part, two sets have equal turns.
+        """
+        if self.shares is None:
+            return ()
+        names = self.queue_of[set_id].split(".")
+        return tuple(self._turn_of(".".join(names[:depth])) for depth in range(1, len(names) + 1))
+
+    def _turn_of(self, path: str) -> tuple[Fraction, tuple[int, ...]]:
+        assert self.shares is not None, "queues have shares"
+        inside = [number for number in self.state if self._is_in(path, self.set_of[number])]
+        used = sum(self.state[number] in PLACED for number in inside)
+        waiting = (self.rank[number][:2] for number in inside if self.state[number] in UNPLACED)
+        return Fraction(used, self.shares.get(path, 1)), min(waiting, default=())
 
     def is_charged(self, set_id: int) -> bool:
         uncharged = ("new", "queued", *FINISHED)
@@ -283,6 +303,7 @@ def view_of(world: ModelWorld) -> View:
         max_placed=world.max_placed,
         queue_of=world.queue_of,
         maxima=world.case.queues,
+        shares=None if world.case.shares is None else dict(world.case.shares),
         ages={set_id: world.age(set_id) for set_id in sets},
         weights=WeightSettings(is_enabled=world.has_weights, coefficient=world.coefficient),
         max_overtaken=MAX_OVERTAKEN if world.case.max_overtaken is None else world.case.max_overtaken,

@@ -57,9 +57,9 @@ class QueueTurns:
         self._first_sets: dict[str, FirstSet] = {}
         # The queues below each queue, with the number of queues that have sets there and below.
         self._children: dict[str, dict[str, int]] = {}
-        self._queues = WaitingQueues(self._sets, self._children, self.shares, self.first_set)
         # The queues of the last call of `ordered_among`, which mostly has the same ones again.
-        self._among = self._queues
+        self._among = frozenset[str]()
+        self._children_among: dict[str, dict[str, None]] = {}
 
     def changes_lines(self, tree: QueueTree, *, is_assigned_first: bool) -> bool:
         """Return whether `configure` would change in which lines recipes stand, or their order there."""
@@ -168,6 +168,10 @@ class QueueTurns:
         """Return whether the recipes in the line of a queue rank by the number of systems of their jobs."""
         return queue != ONE_LINE and self._order.is_fair(queue)
 
+    @property
+    def _queues(self) -> WaitingQueues:
+        return WaitingQueues(self._sets, self._children, self.shares, self.first_set)
+
     def ordered(self, items_of: Callable[[str], Iterator[Item[T]]]) -> Iterator[Item[T]]:
         """Yield the items of all queues in the order of a system, from those of each queue in order."""
         if self.is_one_line:
@@ -180,9 +184,10 @@ class QueueTurns:
         """Yield the items of a few queues, as `ordered` does."""
         if self.is_one_line:
             return items_of(ONE_LINE)
-        if self._among.leaves != frozenset(queues):
-            self._among = self._queues._replace(leaves=frozenset(queues), children=_children(queues))
-        return self._order.ordered(self._among, items_of)
+        if self._among != frozenset(queues):
+            self._among, self._children_among = frozenset(queues), _children(queues)
+        waiting = self._queues._replace(leaves=self._among, children=self._children_among)
+        return self._order.ordered(waiting, items_of)
 
     def is_before(self, one: Standing, other: Standing) -> bool:
         """Return whether a set comes before another one in the order of room.
