@@ -184,7 +184,7 @@ class NobodyJumped(DecisionInvariant):
         batch, and only where no order of queues below decides.
         """
         first = first_in_turn(view, self._matcher, system, [recipe] if is_new else [])
-        if first is not None and first is not recipe:
+        if first is not None and first is not recipe and not (is_new and first.set_id == recipe.set_id):
             yield first
         if not is_new or not holds_nothing(view, recipe.set_id):
             return
