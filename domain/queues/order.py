@@ -81,7 +81,7 @@ class QueueOrder:
     @cached_property
     def by_queue(self) -> Mapping[str, str]:
         """Return the orders other than `fifo` by the path of the queue; that of a template below `*`."""
-        queues = (*self._tree.by_path.values(), *self._tree.vanished)
+        queues = self._tree.by_path.values()
         orders = {queue.path: queue.order for queue in queues}
         orders |= {f"{queue.path}.{EACH}": queue.template.order for queue in queues if queue.template}
         return {path: order for path, order in orders.items() if order != FIFO}
@@ -115,7 +115,10 @@ class QueueOrder:
     def turns(
         self, waiting: WaitingQueues, one: Contender, other: Contender
     ) -> tuple[QueueTurn, QueueTurn] | None:
-        """Return the turns of two sets where their paths part, None if they stand in one line there."""
+        """Return the turns of two sets where their paths part, None if no turn decides there.
+
+        No turn decides if they stand in one line, or if one of the paths ends there.
+        """
         parent, mine, theirs = _parting(one.queue, other.queue)
         order = self._queue(parent).order
         if order == FIFO or not mine or not theirs:
@@ -126,7 +129,13 @@ class QueueOrder:
         )
 
     def compare(self, waiting: WaitingQueues, one: Contender, other: Contender) -> int:
-        """Return whose turn is earlier: below 0 for `one`, above 0 for `other`, 0 if their places decide."""
+        """Return whose turn is earlier: below 0 for `one`, above 0 for `other`, 0 if their places decide.
+
+        A leaf that has become a parent keeps its sets until they end; they come before those below it.
+        """
+        _, mine, theirs = _parting(one.queue, other.queue)
+        if not mine or not theirs:
+            return bool(mine) - bool(theirs)
         turns = self.turns(waiting, one, other)
         return 0 if turns is None else (turns[0] > turns[1]) - (turns[0] < turns[1])
 
@@ -176,7 +185,7 @@ class _QueueSearch(Generic[T]):
         if not children:
             return self._items_of(path) if path in self._waiting.leaves else iter(())
         below = self._below(path, list(children))
-        # A leaf that has become a parent keeps its sets until they end; they come before those below.
+        # The sets of a leaf that has become a parent come before those below, as in `compare`.
         return chain(self._items_of(path), below) if path in self._waiting.leaves else below
 
     def _below(self, path: str, children: list[str]) -> Iterator[Item[T]]:

@@ -98,7 +98,7 @@ class Queue(NamedTuple):
 class QueueTree:
     """The queues of a partition. `vanished` are queues of earlier configurations, each without children.
 
-    Jobs may still be in a vanished queue. It keeps its maxima and limits, and takes no new jobs.
+    Jobs may still be in a vanished queue. It keeps its maxima and limits, is `fifo`, and takes no new jobs.
     """
 
     root: Queue

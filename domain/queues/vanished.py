@@ -35,8 +35,8 @@ def _queues(document: Document, path: str) -> Iterator[tuple[str, Document]]:
 
 
 def vanished_queue(document: Document) -> Queue:
-    """Return a queue of the list."""
+    """Return a queue of the list, which is `fifo`: else a tree would not return to one line (decision 34)."""
     properties = {field: value for field, value in document.items() if field not in ("path", "order")}
-    # The list has no queues below a queue, so that a parent would be read as a leaf, without its order.
-    order = document.get("order", FIFO)
-    return queue_from_json(document["path"], properties)._replace(state=DRAINING, order=order)
+    queue = queue_from_json(document["path"], properties)
+    template = queue.template and queue.template._replace(order=FIFO)
+    return queue._replace(state=DRAINING, template=template)

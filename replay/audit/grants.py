@@ -7,9 +7,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
+from replay.audit.competing_sets import Contender, queue_is_before, share_one_line
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.matching import unplaced_hosts
-from replay.audit.parted_queues import are_plain, queue_is_before
 from replay.audit.queue_turns import first_in_turn
 from replay.audit.ranking import SystemRank, eligible_before, eligible_recipes, rank_on
 from replay.audit.record import EventRecord, RecordedDecision
@@ -192,10 +192,13 @@ class NobodyJumped(DecisionInvariant):
         for number in view.new_sets.up_to_priority(len(PRIORITIES), view.batch):
             for other in () if number == recipe.set_id else view.hosts(number):
                 theirs = self._rank_on(view, other, system)
-                mine, their_priority = (len(PRIORITIES) - each.effective for each in (rank, theirs))
-                before = queue_is_before(view, number, recipe.set_id, their_priority, mine)
+                before = queue_is_before(
+                    view,
+                    Contender(number, len(PRIORITIES) - theirs.effective),
+                    Contender(recipe.set_id, len(PRIORITIES) - rank.effective),
+                )
                 if before is None:
-                    before = are_plain(view, number, recipe.set_id) and theirs < rank
+                    before = share_one_line(view, number, recipe.set_id) and theirs < rank
                 if before and could_take_safely(view, self._matcher, other, system):
                     yield other
 

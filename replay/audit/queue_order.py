@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import zip_longest
 from typing import NamedTuple
 
 from replay.audit.queue_tree import FAIR, FIFO, ROOT, QueueTree, paths_upward
@@ -66,15 +67,15 @@ def turn(tree: QueueTree, parent: str, child: str, priority: int, use: Use) -> C
     return ChildTurn(-(properties.get("priority_offset", 0) + own), share, first_set)
 
 
-def parting(one: str, other: str) -> tuple[str, str, str] | None:
-    """Return the queue where two paths part, and the next queue on each; None if one ends there."""
-    pairs = zip(_downward(one), _downward(other), strict=False)
+def parting(one: str, other: str) -> tuple[str, str, str]:
+    """Return the queue where two paths part, and the next queue on each; empty if the path ends there."""
+    pairs = zip_longest(_downward(one), _downward(other), fillvalue="")
     parent = ""
     for mine, theirs in pairs:
         if mine != theirs:
             return parent, mine, theirs
         parent = mine
-    return None
+    return parent, "", ""
 
 
 def _downward(path: str) -> Iterator[str]:

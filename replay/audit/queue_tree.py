@@ -29,10 +29,8 @@ class QueueTree(NamedTuple):
         """Return the tree after a configuration with this section `queues`."""
         named = dict(_flat(section, ROOT))
         before = {**self.vanished, **self.named}
-        vanished = [(path, each) for path, each in before.items() if path not in named]
-        everything = {**named, **dict(vanished[-MAX_VANISHED:])}
-        has_turns = any(_has_order(each) for each in everything.values())
-        return QueueTree(named, dict(vanished[-MAX_VANISHED:]), has_turns)
+        vanished = [(path, _in_line(each)) for path, each in before.items() if path not in named]
+        return QueueTree(named, dict(vanished[-MAX_VANISHED:]), any(map(_has_order, named.values())))
 
     def properties(self, path: str) -> Properties:
         """Return the properties of a queue; a dynamic one has those of the template of its parent."""
@@ -45,6 +43,12 @@ class QueueTree(NamedTuple):
             self.vanished.get(parent, {}).get("template"),
         )
         return next((each for each in candidates if each is not None), {})
+
+
+def _in_line(properties: Properties) -> Properties:
+    """Return the properties of a vanished queue, which is `fifo`."""
+    template = properties.get("template")
+    return {**properties, "order": FIFO, "template": template and {**template, "order": FIFO}}
 
 
 def _has_order(properties: Properties) -> bool:

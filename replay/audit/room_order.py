@@ -9,8 +9,8 @@ from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
+from replay.audit.competing_sets import comes_before
 from replay.audit.matching import can_match, unplaced_hosts
-from replay.audit.parted_queues import comes_before
 from replay.audit.rooms import COUNTING_HOSTS, QUEUE_JOBS, Limit, Needs
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher

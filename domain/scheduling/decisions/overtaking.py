@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from domain.admission.configuration import ALWAYS
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.draft import Draft
@@ -52,7 +51,7 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
 
     forced_only = partition.is_for_forced_only(system)
     lines = tuple(_lines_of_queued(partition, recipe_set))
-    is_always = order.assigned_first == ALWAYS
+    is_always = partition.sets.turns.is_assigned_first
 
     def search(until: Mapping[str, Rank]) -> Iterator[Place]:
         last = {} if is_always else until

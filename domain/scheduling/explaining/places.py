@@ -19,7 +19,6 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from domain.access.submit_rights import SubmitRights
-from domain.admission.configuration import ALWAYS
 from domain.contention.weights import shown_weight
 from domain.queues.order import Contender
 from domain.recipe.state import Recipe
@@ -28,7 +27,7 @@ from domain.scheduling.bitsets.bitmaps import lowest
 from domain.scheduling.decisions.system_order import lines_of, places_for_system, queues_of, tiers_of
 from domain.scheduling.demand.lines import OWED, QUEUED, RecipeCounts, queue_line, ranks_as_queued
 from domain.scheduling.demand.order import Place
-from domain.scheduling.explaining.queue_turns import queue_of, turn_of_queue
+from domain.scheduling.explaining.queue_turns import queue_of, why_queue_is_first
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.ranked import Rank
 from domain.scheduling.sets.queue_turns import ONE_LINE
@@ -172,10 +171,11 @@ def _behind(ranked: Iterator[RankedRecipe], number: int, recipe_id: int) -> Iter
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:
     """Return why another recipe ranks ahead of this one on a system that both could have."""
     why_first = _why_first(partition, recipe, other)
-    if why_first is not None and partition.configuration.order.assigned_first == ALWAYS:
+    if why_first is not None and partition.sets.turns.is_assigned_first:
         return why_first
     theirs, mine = (partition.effective_priority(each, system) for each in (other, recipe))
-    if why_turn := turn_of_queue(partition, recipe, other, theirs, mine):
+    contenders = Contender(queue_of(partition, other), theirs), Contender(queue_of(partition, recipe), mine)
+    if why_turn := why_queue_is_first(partition, *contenders):
         return why_turn
     if theirs != mine:
         return f"effective priority {theirs.name} before {mine.name}"

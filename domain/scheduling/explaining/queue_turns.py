@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from domain.priority import Priority
 from domain.queues.order import Contender
 from domain.recipe.state import Recipe
 from domain.scheduling.world.partition import Partition
@@ -13,18 +12,14 @@ def queue_of(partition: Partition, recipe: Recipe) -> str:
     return partition.sets.turns.queue_of(partition.sets.sets[recipe.recipe_set_id])
 
 
-def turn_of_queue(
-    partition: Partition, recipe: Recipe, other: Recipe, theirs: Priority, mine: Priority
-) -> str | None:
-    """Return why the queue of another recipe has its turn before that of a recipe, None if it has not.
-
-    `theirs` and `mine` are the effective priorities on the system.
-    """
+def why_queue_is_first(partition: Partition, one: Contender, other: Contender) -> str | None:
+    """Return why the queue of one recipe has its turn before that of another one, None if it has not."""
     queue_turns = partition.sets.turns
-    contenders = Contender(queue_of(partition, other), theirs), Contender(queue_of(partition, recipe), mine)
-    turns = queue_turns.turns(*contenders)
-    if turns is None or turns[0] >= turns[1]:
+    if queue_turns.compare(one, other) >= 0:
         return None
+    turns = queue_turns.turns(one, other)
+    if turns is None:
+        return f"queue {one.queue} before the queues below it"
     before, behind = turns
     if before.negative_priority != behind.negative_priority:
         numbers = f"{-before.negative_priority} before {-behind.negative_priority}"

@@ -128,6 +128,7 @@ def test_parents__of_different_orders__each_says_which_child_is_next() -> None:
 
 
 def test_ordered__dynamic_and_vanished_queues__are_children_by_their_paths() -> None:
+    # Siblings compare what is guaranteed to a vanished queue; its own order ended with it.
     tree = QueueTree(Queue("root", order=FAIR, children=(A,)), (Queue("root.old", guaranteed=4),))
     heads = {"root.a": (-3, 1), "root.old": (-3, 2), "root.new": (-3, 3)}
     used = {"root.a": 1, "root.old": 3, "root.new": 2}
@@ -146,7 +147,13 @@ def test_ordered__without_grants__all_of_a_queue_with_the_smaller_share_come_fir
 def test_leaf_that_became_a_parent__keeps_recipes__which_come_before_those_below() -> None:
     parent = Queue("root.a", order=FAIR, children=(Queue("root.a.x"),))
     recipes = {"root.a": [(-3, 9)], "root.a.x": [(-3, 1)], "root.b": [(-3, 5)]}
-    assert leaves_in_order(order(FIFO, parent, B), recipes) == ["root.b", "root.a", "root.a.x"]
+    tree = order(FIFO, parent, B)
+    assert leaves_in_order(tree, recipes) == ["root.b", "root.a", "root.a.x"]
+    queues = waiting(tree, recipes)
+    above, below = Contender("root.a", 1), Contender("root.a.x", 5)
+    assert (tree.compare(queues, above, below), tree.compare(queues, below, above)) == (-1, 1)
+    assert tree.compare(queues, above, above) == 0
+    assert tree.turns(queues, above, below) is None
 
 
 @pytest.mark.parametrize(
@@ -170,4 +177,3 @@ def test_compare__two_sets__by_the_queue_where_their_paths_part(
     queues = waiting(tree, {"root.a.x": [(-1, 1)], "root.b": [(-1, 2)]}, systems)
     assert tree.compare(queues, contenders[0], contenders[1]) == expected
     assert tree.compare(queues, contenders[1], contenders[0]) == -expected
-    assert tree.compare(queues, Contender("root.a", 1), contenders[0]) == 0

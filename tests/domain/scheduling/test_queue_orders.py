@@ -196,6 +196,19 @@ def test_fair__maximum_of_a_parent__room_follows_the_turns(lab: World) -> None:
         assert shares.total() == 4 and abs(shares["root.k.x"] - shares["root.k.y"]) <= 1
 
 
+def test_room__of_a_former_leaf__before_the_queues_below_it(lab: World) -> None:
+    queues(lab, {"name": "k", "max": 1}, order=FAIR)
+    holder = submit(lab, "root.k", "a")
+    lab.settle()
+    early = submit(lab, "root.k", "b", priority="Low")
+    queues(lab, {"name": "k", "max": 1, "queues": [{"name": "x"}]}, order=FAIR)
+    late = submit(lab, "root.k.x", "c", priority="Urgent")
+    lab.settle()
+    lab.complete(holder[0])
+    lab.settle()
+    assert lab.states(*early, *late) == ["waiting", "queued"]
+
+
 def test_wake_up__many_idle_systems__are_shared_fairly(lab: World) -> None:
     queues(lab, {"name": "a"}, {"name": "b"}, order=FAIR)
     close(lab, *NAMES)
@@ -377,6 +390,20 @@ def test_recipe__behind_a_queue_with_an_offset__says_so(lab: World) -> None:
     assert found.ahead[0].by == "priority of queue root.b before root.a: 5 before 4"
 
 
+def test_recipe__behind_the_sets_of_a_former_leaf__says_so(lab: World) -> None:
+    queues(lab, {"name": "a"}, {"name": "b"}, order=FAIR)
+    submit(lab, "root.a", "ab", count=2)
+    lab.settle()
+    early = submit(lab, "root.a", "a", priority="Low")
+    queues(lab, {"name": "a", "queues": [{"name": "x"}]}, order=FAIR)
+    late = submit(lab, "root.a.x", "a", priority="Urgent")
+    lab.settle()
+    host = lab.partition.sets.recipes[late[0]]
+    found = why_it_waits(lab.partition, host, WaitingOptions(9)).systems[0]
+    assert (found.before, [each.recipe_id for each in found.ahead]) == (1, early)
+    assert found.ahead[0].by == "queue root.a before the queues below it"
+
+
 def test_recipe__behind_a_job_with_fewer_systems__says_so(lab: World) -> None:
     queues(lab, {"name": "a", "order": FAIR})
     submit(lab, "root.a", "a", job_id=1_001)
@@ -416,6 +443,20 @@ def test_orders__changed_in_the_middle_of_a_batch__decide_about_the_new_sets_tha
     lab.configure(queues={"order": FAIR, "queues": [{"name": "a"}, {"name": "b"}]})
     lab.settle()
     assert used(lab) == {"root.a": 1, "root.b": 1}
+
+
+def test_orders__of_queues_that_vanish__end_with_them(lab: World) -> None:
+    queues(lab, {"name": "a", "order": FAIR}, {"name": "b", "template": {"order": FAIR}, "queues": []})
+    submit(lab, "root.a", job_id=1_001, count=8)
+    lab.settle()
+    late = submit(lab, "root.b.new", count=1)
+    early = submit(lab, "root.a", job_id=1_001, priority="High")
+    assert not lab.partition.sets.turns.is_one_line
+    queues(lab)
+    assert lab.partition.sets.turns.is_one_line
+    lab.complete(lab.placed()[0].recipe_id)
+    lab.settle()
+    assert lab.states(*early, *late) == ["waiting", "queued"]
 
 
 ONE_LEVEL = [

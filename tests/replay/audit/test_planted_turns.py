@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 import pytest
 
-from tests.replay.audit.moves import configured, only, place, queued
+from tests.replay.audit.moves import assigned, configured, grant, only, place, queued, start
 from tests.replay.audit.planted import assert_caught
 from tests.replay.audit.story import Story
 
@@ -105,6 +106,58 @@ def test_nobody_jumped__new_sets_of_one_batch__the_queue_with_the_smaller_share_
 
     assert list(map(str, story(first, 23 - first).violations())) == []
     assert_caught(story(23 - first, first), "nobody_jumped", "recipe/11", "recipe/12", "system/b")
+
+
+@pytest.mark.parametrize("first", [11, 12])
+def test_nobody_jumped__recipes_of_one_new_set__have_no_order(first: int) -> None:
+    story = Story()
+    story.labs("lab-1")
+    story.tree(1, "lab-1")
+    story.commit(configured(queues=tree("fair")))
+    story.idle("a", "b", "c")
+    story.job(11, {11: only("a", "b"), 12: only("a", "b"), 13: only("c")}, submitted={"queue": X})
+    placed = {13: "c", first: "a", 23 - first: "b"}
+    grants = [grant(number, fqdn) for number, fqdn in placed.items()]
+    starts = [start(number, fqdn) for number, fqdn in placed.items()]
+    story.batch([*grants[0], assigned(11), assigned(12), *chain(*grants[1:]), *chain(*starts)])
+    assert list(map(str, story.violations())) == []
+
+
+def recipe_of_a_former_leaf_waits() -> Story:
+    """Return a story: 11 of the queue k and 12 of the queue x below it wait for b, which is free."""
+    story = Story()
+    story.labs("lab-1")
+    story.tree(1, "lab-1")
+    story.commit(configured(queues={"order": "fair", "queues": [{"name": "k"}]}))
+    story.idle("b")
+    story.job(1, {1: only("b")}, submitted={"queue": OTHER})
+    story.decide(place(1, "b"))
+    story.queue(11, {11: only("b")}, "Low", submitted={"queue": "root.k"})
+    story.commit(configured(queues=tree(kernel={"guaranteed": 1}) | {"order": "fair"}))
+    story.queue(12, {12: only("b")}, "Urgent", submitted={"queue": X})
+    story.complete(1, "b")
+    return story
+
+
+def test_nobody_jumped__recipe_of_a_former_leaf__is_before_those_below() -> None:
+    sound = recipe_of_a_former_leaf_waits()
+    sound.batch(place(11, "b"))
+    assert list(map(str, sound.violations())) == []
+    jump = recipe_of_a_former_leaf_waits()
+    jump.batch(place(12, "b"))
+    assert_caught(jump, "nobody_jumped", "recipe/11", "recipe/12", "system/b")
+
+
+@pytest.mark.parametrize(("last", "winner"), [(tree("fair"), 12), ({}, 11)])
+def test_nobody_jumped__order_of_a_vanished_queue__has_ended(last: dict[str, Any], winner: int) -> None:
+    def story(number: int) -> Story:
+        begun = two_wait(tree("fair"), (X, "Normal"), (Y, "Normal"))
+        begun.commit(configured(queues=last))
+        begun.batch(place(number, "b"))
+        return begun
+
+    assert list(map(str, story(winner).violations())) == []
+    assert_caught(story(23 - winner), "nobody_jumped", "recipe/11", "recipe/12", "system/b")
 
 
 @pytest.mark.parametrize(("order", "winner"), [("fifo", 11), ("fair", 12)])
