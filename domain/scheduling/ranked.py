@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Generic, NamedTuple, TypeVar
 
 
@@ -72,10 +74,9 @@ class RankedByPriority(Ranked[Rank]):
     """Ranks of recipes, from which those of each nominal priority can be read apart. Mutable."""
 
     def __init__(self, ranks: Iterable[Rank] = ()) -> None:
-        super().__init__()
-        self._by_priority: dict[int, Ranked[Rank]] = {}
-        for rank in ranks:
-            self.add(rank)
+        super().__init__(ranks)
+        by_priority = groupby(self._heap, key=itemgetter(0))
+        self._by_priority = {priority: Ranked(of_priority) for priority, of_priority in by_priority}
 
     def add(self, key: Rank) -> None:
         super().add(key)

@@ -53,6 +53,9 @@ class _Class:
 MaximaKey = tuple[str, str, str | None]
 """The queue, the owner and the group of a job, which determine its maxima in queues."""
 
+_NeedsKey = tuple[MaximaKey, int, RoomLimit | None]
+"""What determines the needs of a set without reasons: also its number of hosts, and its rate limit."""
+
 
 class Rooms:
     """The limits of one partition, and the sets that are charged under them. Mutable.
@@ -69,6 +72,8 @@ class Rooms:
         self.version = 0
         self._max_placed: int | None = None
         self._tree: QueueTree = WITHOUT_CONFIGURATION
+        # Results for sets without reasons, and for queues, until the limits change.
+        self._needs: dict[_NeedsKey, SetNeeds] = {}
         self._maxima: dict[MaximaKey, tuple[tuple[RoomLimit, ...], Needs]] = {}
         self.used: dict[RoomLimit, int] = {}
         self._numbers: dict[tuple[Needs, str], int] = {}
@@ -87,6 +92,7 @@ class Rooms:
         before, after = self._max_placed, limits.placed_recipes
         had_maxima, is_same_tree = self._tree.has_maxima, tree == self._tree
         self._max_placed, self._tree = after, tree
+        self._needs.clear()
         self._maxima.clear()
         if before is not None and after is not None and before != after:
             self._replace(of_placed(before), of_placed(after))
@@ -125,10 +131,25 @@ class Rooms:
 
     def needs(self, recipe_set: RecipeSet, host_count: int, applying: JobFilter | None) -> SetNeeds:
         """Return the needs of a set under its limits; `applying` is the job filter that applies to it."""
-        found: list[tuple[RoomLimit, int]] = []
+        rate_limit = None
         if applying is not None and applying.action == RATE_LIMITED:
             assert applying.limit is not None, "a rate limit has a limit"
-            found.append((RoomLimit(JOB_FILTER, applying.name, applying.limit), 1))
+            rate_limit = RoomLimit(JOB_FILTER, applying.name, applying.limit)
+        facts = recipe_set.submitted
+        if facts.reasons:
+            return self._computed_needs(recipe_set, host_count, rate_limit)
+        key = (facts.queue, facts.owner, facts.group), host_count, rate_limit
+        found = self._needs.get(key)
+        if found is None:
+            found = self._needs[key] = self._computed_needs(recipe_set, host_count, rate_limit)
+        return found
+
+    def _computed_needs(
+        self, recipe_set: RecipeSet, host_count: int, rate_limit: RoomLimit | None
+    ) -> SetNeeds:
+        found: list[tuple[RoomLimit, int]] = []
+        if rate_limit is not None:
+            found.append((rate_limit, 1))
         if recipe_set.submitted.reasons:
             for limit, label in buckets(recipe_set.submitted.reasons):
                 found += [(RoomLimit(BUCKET, label, limit), 1)]
@@ -214,23 +235,28 @@ class Rooms:
         self._charge(self.charged_jobs, job_id, needs)
 
     def _charge(self, charged: dict[int, Needs], number: int, needs: Needs) -> None:
-        if charged.get(number) != needs:
-            self._use(charged.pop(number, ()), -1)
+        before = charged.get(number)
+        if before != needs:
             charged[number] = needs
-            self._use(needs, 1)
+            self._use(before or (), needs)
 
     def release(self, recipe_set_id: int) -> None:
         """End the charge of a set, if it is charged."""
-        self._use(self.charged.pop(recipe_set_id, ()), -1)
+        self._use(self.charged.pop(recipe_set_id, ()), ())
 
     def release_job(self, job_id: int) -> None:
         """End the charge of a job, if it is charged."""
-        self._use(self.charged_jobs.pop(job_id, ()), -1)
+        self._use(self.charged_jobs.pop(job_id, ()), ())
 
-    def _use(self, needs: Needs, step: int) -> None:
-        for limit, count in needs:
+    def _use(self, released: Needs, charged: Needs) -> None:
+        steps = dict(charged)
+        for limit, count in released:
+            steps[limit] = steps.get(limit, 0) - count
+        for limit, step in steps.items():
+            if not step:
+                continue
             before = self.used.get(limit, 0)
-            used = before + step * count
+            used = before + step
             if used:
                 self.used[limit] = used
             else:

@@ -9,8 +9,9 @@ lab. `Effort` counts the visited entries and recipes; a test checks that they do
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import NamedTuple
 
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
@@ -30,6 +31,19 @@ from domain.scheduling.supply.rules import fitting
 
 EVERY = -1
 EMPTY_LINE = Line(is_queued=True)
+
+
+Stand = tuple[str, Profile]
+"""The line in which a recipe stands, and its profile there."""
+
+
+class Move(NamedTuple):
+    """Recipes of one group of a line that are about to stand elsewhere."""
+
+    line: str
+    group: Group
+    to: Stand
+    ranks: list[Rank]
 
 
 class Filters:
@@ -80,29 +94,62 @@ class Filters:
 
     def enqueue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
         """Add the ranks of recipes with this demand and profile to a line."""
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
+        self._enter(line, entry.number, submitter, profile, ranks)
+
+    def _enter(
+        self, line: str, number: int, submitter: int, profile: Profile, ranks: Collection[Rank]
+    ) -> None:
         if line not in self._lines:
             self._lines[line] = Line(ranks_as_queued(line), self.weighing, has_priorities=needs_room(line))
-        number = NO_PROFILE
+        profile_number = NO_PROFILE
         if profile is not WITHOUT_LOCKS:
-            number = self.weighing.number(profile)
-            self.weighing.use(number, len(ranks))
-            self._lines_of_profile.setdefault(number, {})[line] = None
-        self._lines[line].add(self._group(demand, number), *ranks)
+            profile_number = self.weighing.number(profile)
+            self.weighing.use(profile_number, len(ranks))
+            self._lines_of_profile.setdefault(profile_number, {})[line] = None
+        self._lines[line].add((number, submitter, profile_number), *ranks)
 
     def dequeue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
         """Remove the ranks of recipes with this demand and profile from a line."""
-        number = self.weighing.number(profile)
-        there = self._lines[line]
-        there.discard(self._group(demand, number), *ranks)
-        self.weighing.use(number, -len(ranks))
-        if number not in self.weighing.classes:
-            del self._lines_of_profile[number]
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
+        self._leave(line, (entry.number, submitter, self.weighing.number(profile)), ranks)
+
+    def _leave(self, line: str, group: Group, ranks: Collection[Rank]) -> None:
+        there, profile = self._lines[line], group[2]
+        there.discard(group, *ranks)
+        self.weighing.use(profile, -len(ranks))
+        if profile not in self.weighing.classes:
+            del self._lines_of_profile[profile]
         # Each class has lines of its own, and the number of classes is not bounded.
         if not there.filters and needs_room(line):
             del self._lines[line]
 
-    def _group(self, demand: Demand, profile: int) -> Group:
-        return self._entry(demand.key).number, self._submitters.number(demand.submitter), profile
+    def line_up(self, stand_of: Callable[[Rank], Stand]) -> None:
+        """Move the recipes of all lines to where they stand after a change that concerns many.
+
+        `stand_of` returns the line and the profile of a recipe in a line. A line whose recipes all stay keeps
+        what its searches have found.
+        """
+        moves = [move for name in self._lines for move in self._moves_from(name, stand_of)]
+        for name in dict.fromkeys(chain.from_iterable((move.line, move.to[0]) for move in moves)):
+            if name in self._lines:
+                self._lines[name].forget_heads()
+        for line, group, _, ranks in moves:
+            self._leave(line, group, ranks)
+        for _, (number, submitter, _), (line, profile), ranks in moves:
+            self._enter(line, number, submitter, profile, ranks)
+
+    def _moves_from(self, name: str, stand_of: Callable[[Rank], Stand]) -> Iterator[Move]:
+        for number, groups in self._lines[name].groups().items():
+            for (submitter, profile_number), ranked in groups.items():
+                profile = self.weighing.profile(profile_number)
+                parts: dict[Stand, list[Rank]] = {}
+                for rank in ranked.unordered():
+                    stand = stand_of(rank)
+                    if stand[0] != name or (stand[1] is not profile and stand[1] != profile):
+                        parts.setdefault(stand, []).append(rank)
+                for stand, ranks in parts.items():
+                    yield Move(name, (number, submitter, profile_number), stand, ranks)
 
     def _reweigh(self, profile: int, before: WeightClass) -> None:
         for name in self._lines_of_profile.get(profile, () if profile else self._lines):

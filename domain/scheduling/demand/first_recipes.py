@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from domain.priority import Priority
@@ -24,11 +25,13 @@ class FirstRecipes:
     submissions find that recipe without visiting the recipes of other filters.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: Mapping[int, Rank] = MappingProxyType({})) -> None:
         # Bitmaps of filters by the nominal priority of their first recipe.
         self.nominal = [0] * (HIGHEST + 1)
-        self._first: dict[int, Rank] = {}
-        self._submission = BitSlicedNumbers()
+        self._first = dict(first)
+        for number, rank in first.items():
+            self.nominal[-rank.negative_priority] |= 1 << number
+        self._submission = BitSlicedNumbers({number: rank.submission for number, rank in first.items()})
         # The submissions that remain in `_submission` for filters that have lost their last recipe.
         self._left: dict[int, int] = {}
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
+from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.demand.first_recipes import FirstRecipes
 from domain.scheduling.demand.submitters import Order
 from domain.scheduling.ranked import Rank
@@ -51,16 +53,31 @@ class Heads:
     last answer of a search, until a recipe here changes.
     """
 
-    def __init__(self) -> None:
-        self.filters = 0
-        self.count = 0
+    def __init__(self, heads: Iterable[First] = ()) -> None:
         # Sorted lists, because few groups of one filter weigh the same.
         self.recipes: dict[int, list[Rank]] = {}
-        self.first_recipes = FirstRecipes()
-        self.only: int | None = None
-        self.answer: Answer | None = None
-        self.first_by_submitter: dict[int, FirstRecipes] = {}
         self._by_submitter: dict[int, dict[int, list[Rank]]] = {}
+        self.count = 0
+        for rank, number, submitter in sorted(heads):
+            self.count += 1
+            self.recipes.setdefault(number, []).append(rank)
+            self._by_submitter.setdefault(number, {}).setdefault(submitter, []).append(rank)
+        self.filters = union(1 << number for number in self.recipes)
+        self.first_recipes = FirstRecipes({number: ranks[0] for number, ranks in self.recipes.items()})
+        self.answer: Answer | None = None
+        self.only: int | None = None
+        self.first_by_submitter: dict[int, FirstRecipes] = {}
+        submitters = dict.fromkeys(chain.from_iterable(self._by_submitter.values()))
+        if len(submitters) == 1:
+            self.only = next(iter(submitters))
+            self._by_submitter.clear()
+        for submitter in submitters if self.only is None else ():
+            firsts = (
+                (number, ranks[submitter][0])
+                for number, ranks in self._by_submitter.items()
+                if submitter in ranks
+            )
+            self.first_by_submitter[submitter] = FirstRecipes(dict(firsts))
 
     def replace(self, number: int, submitter: int, before: Rank | None, after: Rank | None) -> None:
         """Replace the first recipe of a group: `before` is None if it is new, `after` if it ends."""

@@ -90,6 +90,8 @@ class Line:
     `filters` is the bitmap of the filters with recipes. `is_queued` is False for assigned and owed recipes,
     which rank before queued ones of equal priorities. With `has_priorities`, the recipes of each
     nominal priority can be read apart.
+
+    The heads are formed at the first search, so that many recipes can be added or moved at once before.
     """
 
     def __init__(
@@ -97,7 +99,7 @@ class Line:
     ) -> None:
         self.is_queued = is_queued
         self.filters = 0
-        self._heads: dict[WeightClass, Heads] = {}
+        self._heads: dict[WeightClass, Heads] | None = None
         # The former weight class of each profile whose class has changed since the last search.
         self._moving: dict[int, WeightClass] = {}
         self._weighing = weighing
@@ -148,27 +150,50 @@ class Line:
     @property
     def heads(self) -> Mapping[WeightClass, Heads]:
         """The first recipes of groups by weight class."""
+        if self._heads is None:
+            self._heads = self._formed_heads()
         for profile, before in self._moving.items():
             after = self._weighing.classes[profile]
             if after != before:
-                self._move(profile, before, after)
+                self._move(self._heads, profile, before, after)
         self._moving.clear()
         return self._heads
 
-    def _move(self, profile: int, before: WeightClass, after: WeightClass) -> None:
+    def _formed_heads(self) -> dict[WeightClass, Heads]:
+        of_class: dict[WeightClass, list[First]] = {}
+        for number, groups in self._groups.items():
+            for (submitter, profile), ranked in groups.items():
+                head = ranked.first()
+                assert head is not None, "a group has recipes"
+                self._group_of_head[head] = ranked
+                first = First(head, number, submitter)
+                self._of_profile.setdefault(profile, {})[number, submitter, profile] = first
+                of_class.setdefault(self._weighing.classes[profile], []).append(first)
+        return {weight_class: Heads(firsts) for weight_class, firsts in of_class.items()}
+
+    def forget_heads(self) -> None:
+        """Form the heads again at the next search, before many recipes are moved."""
+        self._heads = None
+        self._moving.clear()
+        self._of_profile.clear()
+        self._group_of_head.clear()
+
+    def _move(
+        self, heads: dict[WeightClass, Heads], profile: int, before: WeightClass, after: WeightClass
+    ) -> None:
         moved = self._of_profile[profile].values()
-        if after not in self._heads and self._heads[before].count == len(moved):
+        if after not in heads and heads[before].count == len(moved):
             # In a fair leaf most jobs are alone with their number of systems.
-            self._heads[after] = self._heads.pop(before)
+            heads[after] = heads.pop(before)
             return
-        self._heads[before].remove_all(moved)
-        self._heads_of(after).add_all(moved)
-        if not self._heads[before].filters:
-            del self._heads[before]
+        heads[before].remove_all(moved)
+        heads.setdefault(after, Heads()).add_all(moved)
+        if not heads[before].filters:
+            del heads[before]
 
     def _change_head(self, group: Group, ranked: Ranked[Rank], before: Rank | None) -> None:
         after = ranked.first()
-        if after == before:
+        if self._heads is None or after == before:
             return
         number, submitter, profile = group
         weight_class = self._moving[profile] if profile in self._moving else self._weighing.classes[profile]
@@ -179,7 +204,9 @@ class Line:
             self._forget_head(group)
         if before is not None:
             del self._group_of_head[before]
-        heads = self._heads_of(weight_class)
+        heads = self._heads.get(weight_class)
+        if heads is None:
+            heads = self._heads[weight_class] = Heads()
         heads.replace(number, submitter, before, after)
         if not heads.filters:
             del self._heads[weight_class]
@@ -190,12 +217,6 @@ class Line:
         if not self._of_profile[profile]:
             del self._of_profile[profile]
             self._moving.pop(profile, None)
-
-    def _heads_of(self, weight_class: WeightClass) -> Heads:
-        heads = self._heads.get(weight_class)
-        if heads is None:
-            heads = self._heads[weight_class] = Heads()
-        return heads
 
     def group_of(self, head: Rank) -> Iterator[Rank]:
         """Yield the recipes of the group whose first recipe is `head`, in rank order."""

@@ -124,6 +124,8 @@ class Weighing:
 
     def configure(self, settings: WeightSettings) -> None:
         """Weigh everything by new settings."""
+        if settings == self.settings:
+            return
         self.settings = settings
         self.version += 1
         self._weigh_again(number for number, profile in self._profiles.items() if profile.holder is None)
@@ -136,6 +138,9 @@ class Weighing:
             return NO_PROFILE
         number = self._numbers.get(profile)
         return self._begin(profile) if number is None else number
+
+    def profile(self, number: int) -> Profile:
+        return self._profiles[number]
 
     def _begin(self, profile: Profile) -> int:
         number = self._free.pop() if self._free else len(self._profiles)

@@ -10,7 +10,6 @@ from domain.queues.tree import QueueTree
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.admitting.admission import Admission, HeldBack
-from domain.scheduling.admitting.room_limits import SetNeeds
 from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.sets.host_index import HostIndex
 from domain.scheduling.sets.set_classes import SetClasses
@@ -38,24 +37,31 @@ class AdmissionUpdates:
         """Put new limits and queues; ask and charge as `put_job_filters` does, unless no set is concerned."""
         turns = self._states.turns
         is_moved = turns.changes_lines(tree, is_assigned_first=is_assigned_first)
-        with self._index.reindexed(list(self._states.sets) if is_moved else ()):
-            turns.configure(tree, is_assigned_first=is_assigned_first)
-            if is_moved:
-                self._classes.requeue()
+        turns.configure(tree, is_assigned_first=is_assigned_first)
         is_changed = self._rooms.configure(limits, tree)
         if self._admission.put_queues(tree) or is_changed:
-            self._ask_all()
+            self._ask_all(is_moved=is_moved)
+        elif is_moved:
+            for recipe_set_id in self._states.sets:
+                self._classes.requeue(recipe_set_id)
+            self._index.line_up()
 
-    def _ask_all(self) -> None:
+    def _ask_all(self, *, is_moved: bool = False) -> None:
+        """Ask admission for all sets, and put their needs; with `is_moved`, their lines have changed, too."""
         answers: dict[int, HeldBack | None] = {}
-        changed: dict[int, SetNeeds] = {}
+        has_other_needs = False
         for recipe_set_id, recipe_set in self._states.sets.items():
             applying = self._admission.applying(recipe_set)
             needs = self._classes.present_needs(recipe_set, applying)
             if needs != self._classes.needs_of(recipe_set_id):
-                changed[recipe_set_id] = needs
+                self._classes.put(recipe_set_id, needs)
+                has_other_needs = True
+            elif is_moved:
+                self._classes.requeue(recipe_set_id)
             answers[recipe_set_id] = self._answer(recipe_set, applying)
-        self._put(answers, changed)
+        if is_moved or has_other_needs:
+            self._index.line_up()
+        self._put(answers)
 
     def put_unindexed(self, recipe_set: RecipeSet) -> None:
         """Ask admission for a set whose hosts are in no index: a new set, or one whose priority changes."""
@@ -79,12 +85,12 @@ class AdmissionUpdates:
 
     def admit(self, recipe_set_id: int) -> None:
         """Put the recipes of a set that was held back into the lines again."""
-        self._put({recipe_set_id: None}, {})
+        self._put({recipe_set_id: None})
 
     def _ask(self, recipe_set_ids: Iterable[int]) -> None:
         sets = map(self._states.sets.__getitem__, recipe_set_ids)
         applying = self._admission.applying
-        self._put({each.recipe_set_id: self._answer(each, applying(each)) for each in sets}, {})
+        self._put({each.recipe_set_id: self._answer(each, applying(each)) for each in sets})
 
     def _answer(self, recipe_set: RecipeSet, applying: JobFilter | None) -> HeldBack | None:
         """Return why a set is held back now; no row is asked for a set that holds systems or has started."""
@@ -94,13 +100,11 @@ class AdmissionUpdates:
             return self._admission.why_held_back(recipe_set, applying)
         return before
 
-    def _put(self, answers: Mapping[int, HeldBack | None], needs: Mapping[int, SetNeeds]) -> None:
-        """Record why sets are held back and their new needs, and move their recipes to other lines."""
+    def _put(self, answers: Mapping[int, HeldBack | None]) -> None:
+        """Record why sets are held back, and take their recipes out of the lines or put them in again."""
         before = self._admission.held_back.get
         changed = {each: answer for each, answer in answers.items() if answer != before(each)}
         moved = [each for each, answer in changed.items() if (answer is None) != (before(each) is None)]
-        with self._index.reindexed(dict.fromkeys((*needs, *moved))):
-            for recipe_set_id, each in needs.items():
-                self._classes.put(recipe_set_id, each)
+        with self._index.reindexed(moved):
             for recipe_set_id, answer in changed.items():
                 self._admission.hold_back(recipe_set_id, answer)

@@ -10,7 +10,7 @@ from itertools import chain
 from domain.access.submit_rights import Submitter
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
-from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.filters import Filters, Stand
 from domain.scheduling.demand.weighing import Profile
 from domain.scheduling.ranked import Rank
 from domain.scheduling.safety.holders import Holders
@@ -172,6 +172,21 @@ class HostIndex:
         yield
         for shared in self._share(hosts):
             shared.add_to(self._filters)
+
+    def line_up(self) -> None:
+        """Index all hosts in lines by their present lines and profiles.
+
+        The change before made no host wait or stop waiting.
+        """
+        recipes, line_of, profile_of = self._states.recipes, self._places.line_of, self._places.profile
+
+        def stand_of(rank: Rank) -> Stand:
+            host = recipes[rank.recipe_id]
+            line = line_of(host)
+            assert line is not None, f"{host.subject} waits"
+            return line, profile_of(host, line)
+
+        self._filters.line_up(stand_of)
 
     def _share(self, hosts: Iterable[Recipe]) -> Iterable[SharedDemand]:
         """Return the demands of hosts, each with all of its hosts that could take a system."""

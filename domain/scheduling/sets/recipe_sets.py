@@ -102,6 +102,8 @@ class RecipeSets(SetStates):
 
     def set_max_overtaken(self, maximum: int | None) -> None:
         """Set the bound of all counts; the recipes of sets that become owed get another place."""
+        if maximum == self.overtakings.maximum:
+            return
         count, is_owed = self.overtakings.count, self.overtakings.is_owed
         changed = [each for each in self.sets if is_owed(each) != is_owed_at(count(each), maximum)]
         with self.index.reindexed(changed):

@@ -84,9 +84,9 @@ class SetClasses:
         of_job = () if is_job_charged else self.limited[recipe_set_id]
         self._join(recipe_set_id, (*of_set, *of_job))
 
-    def requeue(self) -> None:
-        """Put all sets into classes again, after a change of the order among queues."""
-        for recipe_set_id in list(self.numbers):
+    def requeue(self, recipe_set_id: int) -> None:
+        """Put a set into its class again, after a change of the order among queues."""
+        if recipe_set_id in self.numbers:
             self._join(recipe_set_id, self.needs(recipe_set_id))
 
     def _join(self, recipe_set_id: int, needs: Needs) -> None:

@@ -256,12 +256,13 @@ class Partition(PartitionQueries):
         self.filters.weighing.configure(self.configuration.weights)
         self.locks.configure(self.configuration.locks.max_overtaken)
         self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
-        tree = queue_tree_of(self.configuration, self.document)
+        tree, was_one_line = queue_tree_of(self.configuration, self.document), self.sets.turns.is_one_line
         is_assigned_first = self.configuration.order.assigned_first == ALWAYS
         self.sets.admission_updates.put_limits(
             self.configuration.limits, tree, is_assigned_first=is_assigned_first
         )
-        self.sets.wait_again()
+        if self.sets.turns.is_one_line != was_one_line:
+            self.sets.wait_again()
         self.triggers.ranks_changed()
 
     def _put_job_filters(self) -> None:
