@@ -18,7 +18,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from functools import cached_property
-from itertools import chain, groupby, takewhile
+from itertools import takewhile
 from operator import itemgetter
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -26,11 +26,11 @@ from domain.queues.tree import EACH, FAIR, FIFO, MAX_NUMBER, PRIORITY, ROOT, Que
 
 T = TypeVar("T")
 
-Head = tuple[int, ...]
-"""The place of a recipe: the negative effective priority on the system, then the other parts of the order."""
+QueueKey = tuple[int, ...]
+"""The sort key of a recipe in the line of several queues; it begins with the negative effective priority."""
 
-Item = tuple[Head, T]
-"""The place of a recipe, and what the caller wants to know about the recipe."""
+Keyed = tuple[QueueKey, T]
+"""The sort key of a recipe, and what the caller wants to know about the recipe."""
 
 FirstSet = tuple[int, ...]
 """The place of the first set of a queue: the negative nominal priority, and the submission."""
@@ -91,13 +91,22 @@ class QueueOrder:
         """Return whether the recipes of all queues stand in one line, because every queue is `fifo`."""
         return not self.by_queue
 
+    @cached_property
+    def is_alike_everywhere(self) -> bool:
+        """Return whether queues have the same turns on all systems, whichever recipes fit there.
+
+        Only below parents with another order than `fair` the recipes count; vanished parents are `fifo`.
+        """
+        parents = (queue for queue in self._tree.by_path.values() if not queue.is_leaf)
+        return not self._tree.vanished and all(parent.order == FAIR for parent in parents)
+
     def is_fair(self, path: str) -> bool:
         """Return whether a queue has the order `fair`."""
         return self._queue(path).order == FAIR
 
     def ordered(
-        self, waiting: WaitingQueues, items_of: Callable[[str], Iterator[Item[T]]]
-    ) -> Iterator[Item[T]]:
+        self, waiting: WaitingQueues, items_of: Callable[[str], Iterator[Keyed[T]]]
+    ) -> Iterator[Keyed[T]]:
         """Yield the recipes below root in the order of a system, as it is while nothing is granted.
 
         `items_of` returns the recipes of a leaf in the order of the leaf. A change invalidates the iterator.
@@ -173,42 +182,34 @@ class _QueueSearch(Generic[T]):
     """One search for the next recipes of a system."""
 
     def __init__(
-        self, order: QueueOrder, waiting: WaitingQueues, items_of: Callable[[str], Iterator[Item[T]]]
+        self, order: QueueOrder, waiting: WaitingQueues, items_of: Callable[[str], Iterator[Keyed[T]]]
     ) -> None:
         self._order = order
         self._waiting = waiting
+        self._leaves, self._children, self._shares, self._first_set = waiting
         self._items_of = items_of
 
-    def items(self, path: str) -> Iterator[Item[T]]:
-        """Return the recipes at or below a queue, in order."""
-        children = self._waiting.children.get(path)
-        if not children:
-            return self._items_of(path) if path in self._waiting.leaves else iter(())
-        below = self._below(path, list(children))
-        # The sets of a leaf that has become a parent come before those below, as in `compare`.
-        return chain(self._items_of(path), below) if path in self._waiting.leaves else below
+    def items(self, path: str) -> Iterator[Keyed[T]]:
+        """Yield the recipes at or below a queue, in order."""
+        # One loop goes through all queues whose children are asked one by one.
+        paths = [path]
+        while paths:
+            path = paths.pop()
+            if path in self._leaves:
+                # The sets of a leaf that has become a parent come before those below, as in `compare`.
+                yield from self._items_of(path)
+            children = self._children.get(path, ())
+            if len(children) < 2 or self._order.is_fair(path):
+                paths += sorted(children, key=self._share_and_first_set, reverse=True)
+            elif self._order.order_of(path) == PRIORITY:
+                merged = heapq.merge(*map(self._with_turns, children), key=itemgetter(0))
+                yield from (item for _, item in merged)
+            else:
+                yield from heapq.merge(*map(self.items, children), key=itemgetter(0))
 
-    def _below(self, path: str, children: list[str]) -> Iterator[Item[T]]:
-        if len(children) == 1:
-            return self.items(children[0])
-        order = self._order.order_of(path)
-        if order == FAIR:
-            return chain.from_iterable(map(self.items, self._by_share(children)))
-        if order == PRIORITY:
-            merged = heapq.merge(*map(self._with_turns, children), key=itemgetter(0))
-            return (item for _, item in merged)
-        return heapq.merge(*map(self.items, children), key=itemgetter(0))
+    def _share_and_first_set(self, child: str) -> tuple[int, FirstSet]:
+        return self._shares.get(child, 0), self._first_set(child)
 
-    def _by_share(self, children: list[str]) -> Iterator[str]:
-        """Yield the children by share, and those with equal shares by their first sets."""
-        share_of = self._waiting.shares.get
-        in_order = sorted((share_of(child, 0), child) for child in children)
-        for _, equal in groupby(in_order, key=itemgetter(0)):
-            together = [child for _, child in equal]
-            if len(together) > 1:
-                together.sort(key=self._waiting.first_set)
-            yield from together
-
-    def _with_turns(self, child: str) -> Iterator[tuple[QueueTurn, Item[T]]]:
+    def _with_turns(self, child: str) -> Iterator[tuple[QueueTurn, Keyed[T]]]:
         for item in self.items(child):
             yield self._order.turn(self._waiting, PRIORITY, child, -item[0][0]), item

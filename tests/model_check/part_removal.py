@@ -23,6 +23,7 @@ from domain.scheduling.decisions import (
     pending_system,
     room_order,
     system_order,
+    wake_groups,
     wake_up_grants,
 )
 from domain.scheduling.demand import filters
@@ -40,7 +41,7 @@ from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WA
 def without_safety() -> Iterator[None]:
     """Treat every grant as safe."""
     with ExitStack() as stack:
-        for module in (granting, new_job, overtaking, room_order, wake_up_grants):
+        for module in (granting, new_job, overtaking, room_order, wake_groups, wake_up_grants):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
         yield
 
@@ -64,7 +65,7 @@ def without_priorities_first() -> Iterator[None]:
     """Rank assigned recipes before all queued ones, whatever their priorities."""
     with (
         patch.object(system_order, "tiers_of", _assigned_always_first),
-        patch.object(room_order, "tiers_of", _assigned_always_first),
+        patch.object(wake_groups, "tiers_of", _assigned_always_first),
         patch.object(wake_up_grants, "tiers_of", _assigned_always_first),
     ):
         yield
@@ -93,13 +94,13 @@ def without_basis() -> AbstractContextManager[object]:
 @contextmanager
 def without_ranks_over_all() -> Iterator[None]:
     """Answer a wake-up system by system, in the order of names."""
-    with without_basis(), patch.object(wake_up_grants, "_best_recipes", _of_the_first_by_name):
+    with without_basis(), patch.object(wake_up_grants, "best_recipes", _of_the_first_by_name):
         yield
 
 
 def _of_the_first_by_name(
-    partition: Partition, groups: list[wake_up_grants.WakeGroup]
-) -> list[wake_up_grants.BestRecipe]:
+    partition: Partition, groups: list[wake_groups.WakeGroup]
+) -> list[wake_groups.BestRecipe]:
     for number in sorted(
         numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
     ):
@@ -109,11 +110,11 @@ def _of_the_first_by_name(
     return []
 
 
-def _of_one(group: wake_up_grants.WakeGroup, number: int) -> wake_up_grants.WakeGroup:
-    return replace(group, systems=1 << number, searches={}, heads={})
+def _of_one(group: wake_groups.WakeGroup, number: int) -> wake_groups.WakeGroup:
+    return replace(group, systems=1 << number, searches={}, first_takers={})
 
 
-_best_recipes = wake_up_grants._best_recipes
+_best_recipes = wake_groups.best_recipes
 
 
 def without_rank_of_new_sets() -> AbstractContextManager[object]:

@@ -9,7 +9,7 @@ import pytest
 
 from domain.partition_numbers import DEFAULT_PARTITION
 from domain.priority import Priority
-from domain.scheduling.decisions import new_job, overtaking, room_order, wake_up_grants
+from domain.scheduling.decisions import new_job, overtaking, room_order, wake_groups, wake_up_grants
 from domain.scheduling.ranked import Rank
 from domain.scheduling.sets.set_states import SetStates
 from domain.scheduling.world import partition
@@ -25,7 +25,7 @@ LONG = 1 << 20
 
 
 def everything_is_safe(patch: pytest.MonkeyPatch) -> None:
-    for module in (new_job, overtaking, room_order, wake_up_grants):
+    for module in (new_job, overtaking, room_order, wake_groups, wake_up_grants):
         patch.setattr(module, "is_safe", lambda *_: True)
 
 

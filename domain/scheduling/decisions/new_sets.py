@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
-from domain.queues.order import Head, Item
+from domain.queues.order import Keyed, QueueKey
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.bitsets.bitmaps import union
@@ -38,13 +38,13 @@ def next_new_set(partition: Partition) -> Trigger:
     return next(partition.sets.turns.ordered_among(queues, partial(_first_in, partition)))[1]
 
 
-def _first_in(partition: Partition, queue: str) -> Iterator[Item[Trigger]]:
+def _first_in(partition: Partition, queue: str) -> Iterator[Keyed[Trigger]]:
     """Yield the new set of the batch that ranks first in a queue, if there is one."""
     triggers = partition.triggers
     while (trigger := triggers.first_in(NEW_JOB, queue)) is not None:
         rank = _rank(partition, partition.sets.sets[int(trigger.name)])
         if not triggers.rank_first(queue, rank):
-            yield rank.head(), trigger
+            yield rank.key_among_queues(), trigger
             return
 
 
@@ -57,8 +57,8 @@ class _Rank(NamedTuple):
     weight: int
     submission: int
 
-    def head(self) -> Head:
-        """Return the rank among sets of other queues, where only the leaf compares jobs."""
+    def key_among_queues(self) -> QueueKey:
+        """Return the sort key among sets of other queues; only a leaf compares jobs."""
         return *self[:2], *self[3:]
 
 

@@ -17,19 +17,19 @@ from typing import NamedTuple
 
 from domain.contention.weights import ticks
 from domain.priority import Priority
-from domain.queues.order import Contender, Item
+from domain.queues.order import Contender, Keyed
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import COUNTING_HOSTS, ROWS_BY_KIND, Needs, RoomLimit
 from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
-from domain.scheduling.decisions.system_order import Tier, in_turn, lines_of, tiers_of
+from domain.scheduling.decisions.system_order import Tier, first_in_turn, lines_of
 from domain.scheduling.demand.lines import OWED, QUEUED, room_line
 from domain.scheduling.demand.order import Place
 from domain.scheduling.demand.room_places import RoomGroup, RoomPlace
 from domain.scheduling.ranked import Rank
-from domain.scheduling.sets.queue_turns import QueueTurns, Standing, head_of
+from domain.scheduling.sets.queue_turns import QueueTurns, Standing, key_among_queues
 from domain.scheduling.supply.reasons import NO_ROOM, ROOM_KEPT
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
@@ -42,28 +42,12 @@ class RoomRival(NamedTuple):
     number: int
 
 
-CachedTakers = Callable[[int, Tier, str], Iterator[Item[Recipe]] | None]
-"""Returns the first recipe of a tier and queue for a system from a cache, None if only a search finds it."""
-
-
-def first_for_system(
-    partition: Partition, number: int, cached: CachedTakers = lambda *_: None
-) -> Recipe | None:
+def first_for_system(partition: Partition, number: int) -> Recipe | None:
     """Return the first recipe in the order of a system whose grant is safe and whose set has room."""
-    system = partition.system(number)
-
-    def takers(tier: Tier, queue: str) -> Iterator[Item[Recipe]]:
-        found = cached(number, tier, queue)
-        return _takers(partition, system, tier, queue) if found is None else found
-
-    for tier in tiers_of(partition):
-        first = next(in_turn(partition, tier, partial(takers, tier)), None)
-        if first is not None:
-            return first[1]
-    return None
+    return first_in_turn(partition, partial(takers_of, partition, partition.system(number)))
 
 
-def _takers(partition: Partition, system: System, tier: Tier, queue: str) -> Iterator[Item[Recipe]]:
+def takers_of(partition: Partition, system: System, tier: Tier, queue: str) -> Iterator[Keyed[Recipe]]:
     """Yield the recipes of a queue whose grant of a system is safe and whose sets have room, in order."""
     number, forced_only = partition.labs.number(system.fqdn), partition.is_for_forced_only(system)
     lines = lines_of(partition, tier, system.lab_controller, queue)
@@ -73,7 +57,7 @@ def _takers(partition: Partition, system: System, tier: Tier, queue: str) -> Ite
 
     for place, host in places_with_room(partition, search):
         if is_safe(partition, host, number):
-            yield head_of(place), host
+            yield key_among_queues(place), host
 
 
 def places_with_room(

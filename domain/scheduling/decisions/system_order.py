@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final, NamedTuple, TypeVar
 
-from domain.queues.order import Item
+from domain.queues.order import Keyed
+from domain.recipe.state import Recipe
 from domain.scheduling.demand.lines import OWED, QUEUED, assigned_lines, queued_lines, room_line
 from domain.scheduling.demand.order import Place
 from domain.scheduling.ranked import Rank
-from domain.scheduling.sets.queue_turns import ONE_LINE, head_of
+from domain.scheduling.sets.queue_turns import ONE_LINE, key_among_queues
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
 
@@ -67,10 +68,21 @@ def lines_of_lab(partition: Partition, lab_controller: str) -> Iterator[str]:
 
 
 def in_turn(
-    partition: Partition, tier: Tier, items_of: Callable[[str], Iterator[Item[T]]]
-) -> Iterator[Item[T]]:
+    partition: Partition, tier: Tier, items_of: Callable[[str], Iterator[Keyed[T]]]
+) -> Iterator[Keyed[T]]:
     """Yield the items of all queues in a tier in order, from those of each queue."""
     return partition.sets.turns.ordered(items_of) if tier.has_queued else items_of(ONE_LINE)
+
+
+def first_in_turn(
+    partition: Partition, takers: Callable[[Tier, str], Iterator[Keyed[Recipe]]]
+) -> Recipe | None:
+    """Return the first recipe of all; `takers` returns those of a tier and queue in order."""
+    for tier in tiers_of(partition):
+        first = next(in_turn(partition, tier, partial(takers, tier)), None)
+        if first is not None:
+            return first[1]
+    return None
 
 
 def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
@@ -82,10 +94,10 @@ def places_for_system(partition: Partition, system: System) -> Iterator[tuple[in
     """Yield tier and place of eligible recipes in the order of the system. A change ends the validity."""
     forced_only = partition.is_for_forced_only(system)
 
-    def items_of(tier: Tier, queue: str) -> Iterator[Item[Place]]:
+    def items_of(tier: Tier, queue: str) -> Iterator[Keyed[Place]]:
         lines = lines_of(partition, tier, system.lab_controller, queue)
         places = partition.filters.ranked_recipes(system.fqdn, lines, forced_only=forced_only)
-        return ((head_of(place), place) for place in places)
+        return ((key_among_queues(place), place) for place in places)
 
     for number, tier in enumerate(tiers_of(partition)):
         for _, place in in_turn(partition, tier, partial(items_of, tier)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
-from domain.queues.order import Contender, FirstSet, Head, Item, QueueOrder, QueueTurn, WaitingQueues
+from domain.queues.order import Contender, FirstSet, Keyed, QueueKey, QueueOrder, QueueTurn, WaitingQueues
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree, parent_of, paths_upward
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.order import Place
@@ -38,14 +38,12 @@ class QueueTurns:
     With `is_one_line` the queues have no turns. With `is_assigned_first`, assigned and owed recipes of all
     queues come before, in one line (`order.assigned_first`). `used` has the number of systems that recipes
     hold in each queue and the queues below it, `shares` the same by what is guaranteed, `of_job` that of each
-    job. `version` rises when an order
-    changes.
+    job.
     """
 
     def __init__(self) -> None:
         self.is_one_line = True
         self.is_assigned_first = False
-        self.version = 0
         self.used: dict[str, int] = {}
         self.shares: dict[str, int] = {}
         self.of_job: dict[int, int] = {}
@@ -71,7 +69,6 @@ class QueueTurns:
         self.is_one_line = self._order.is_one_line
         self.is_assigned_first = is_assigned_first
         self.shares.update((path, self._order.share(path, used)) for path, used in self.used.items())
-        self.version += 1
 
     # Sets and systems
 
@@ -108,7 +105,6 @@ class QueueTurns:
             else:
                 del self.shares[path]
         _add(self.of_job, recipe_set.job_id, step)
-        self.version += not self.is_one_line
 
     def systems_of_job(self, job_id: int) -> int:
         return self.of_job.get(job_id, 0)
@@ -164,6 +160,11 @@ class QueueTurns:
         """Return the queues with unfinished sets, whose recipes stand in lines of their own."""
         return (ONE_LINE,) if self.is_one_line else self._sets
 
+    @property
+    def is_alike_everywhere(self) -> bool:
+        """Return whether queues have the same turns on all systems, or none."""
+        return self.is_one_line or self._order.is_alike_everywhere
+
     def is_fair(self, queue: str) -> bool:
         """Return whether the recipes in the line of a queue rank by the number of systems of their jobs."""
         return queue != ONE_LINE and self._order.is_fair(queue)
@@ -172,15 +173,15 @@ class QueueTurns:
     def _queues(self) -> WaitingQueues:
         return WaitingQueues(self._sets, self._children, self.shares, self.first_set)
 
-    def ordered(self, items_of: Callable[[str], Iterator[Item[T]]]) -> Iterator[Item[T]]:
+    def ordered(self, items_of: Callable[[str], Iterator[Keyed[T]]]) -> Iterator[Keyed[T]]:
         """Yield the items of all queues in the order of a system, from those of each queue in order."""
         if self.is_one_line:
             return items_of(ONE_LINE)
         return self._order.ordered(self._queues, items_of)
 
     def ordered_among(
-        self, queues: Collection[str], items_of: Callable[[str], Iterator[Item[T]]]
-    ) -> Iterator[Item[T]]:
+        self, queues: Collection[str], items_of: Callable[[str], Iterator[Keyed[T]]]
+    ) -> Iterator[Keyed[T]]:
         """Yield the items of a few queues, as `ordered` does."""
         if self.is_one_line:
             return items_of(ONE_LINE)
@@ -211,8 +212,8 @@ class QueueTurns:
         return 0 if one.queue == other.queue else self._order.compare(self._queues, one, other)
 
 
-def head_of(place: Place) -> Head:
-    """Return the place of a recipe among those of other queues, where only the leaf compares jobs."""
+def key_among_queues(place: Place) -> QueueKey:
+    """Return the sort key of a recipe among those of other queues; only a leaf compares jobs."""
     return place.negative_effective, place.negative_priority, place.is_queued, place.weight, *place.rank
 
 

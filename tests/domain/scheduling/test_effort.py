@@ -13,7 +13,14 @@ from domain.admission.configuration import ALWAYS, WITHIN_PRIORITY
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions import demanded_systems, granting, let_go, timers, wake_up_grants
+from domain.scheduling.decisions import (
+    demanded_systems,
+    granting,
+    let_go,
+    timers,
+    wake_groups,
+    wake_up_grants,
+)
 from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.lines import ranks_as_queued
 from domain.scheduling.demand.order import Place
@@ -230,12 +237,12 @@ def _ranked_by_scan(
     return iter(sorted(found))
 
 
-def _groups_by_scan(partition: Partition, asked: int) -> Iterator[wake_up_grants.WakeGroup]:
+def _groups_by_scan(partition: Partition, asked: int) -> Iterator[wake_groups.WakeGroup]:
     waiting = [recipe for recipe in partition.sets.recipes.values() if recipe.state in ("queued", "assigned")]
     return _groups(partition, asked & union(partition.idle(host) for host in waiting if not host.is_guest))
 
 
-_groups = wake_up_grants._groups
+_groups = wake_groups.groups_of
 
 
 def _plans_by_scan(partition: Partition, lab_controller: str) -> Plans | None:
@@ -274,10 +281,10 @@ SCANNING: list[Any] = [
     (Filters, "ranked_recipes", _ranked_by_scan, "pending-system-deep-queue"),
     (Filters, "ranked_recipes", _ranked_by_scan, "grant-that-overtakes"),
     pytest.param(
-        wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody", marks=pytest.mark.soak
+        wake_up_grants, "groups_of", _groups_by_scan, "wake-up-of-lab-for-nobody", marks=pytest.mark.soak
     ),
     pytest.param(
-        wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak
+        wake_up_grants, "groups_of", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak
     ),
     # Checks hopeless sets for every idle system.
     pytest.param(
