@@ -109,8 +109,8 @@ class WakeUpGrants:
         A single-recipe set starts at once and is never a holder, so its grant affects only queues that have
         it as their first taker, and a fair leaf, which compares the systems of jobs. The grant to a larger
         set may change which other grants are safe. A set that was overtaken may be owed now. What a grant
-        changes in weights and rooms has versions. The other sets of a job that is charged from now on may be in
-        a new class, whose lines no group has.
+        changes in weights and rooms has versions. The other sets of a job that is charged from now on may be
+        in a new class, whose lines no group has.
         """
         if self._last_class != self._partition.sets.rooms.last_number:
             self._form_groups()
