@@ -1,4 +1,4 @@
-"""The options --lock, --depends-on and --reason."""
+"""The options --lock, --depends-on, --reason, --queue and --partition."""
 
 from __future__ import annotations
 
