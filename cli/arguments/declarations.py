@@ -1,4 +1,4 @@
-"""`--lock`, `--depends-on`, `--reason`, `--queue` and `--partition`: what admission and placement read."""
+"""`--lock`, `--depends-on` and `--reason`: the parts of a job that admission reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import click
 
 from cli.arguments.locks import lock_option, locks_document
 from cli.arguments.params import MAX_ID, Command, ParsedText, Words
-from cli.lists import completing
 from domain.admission.dependencies import DEFAULT_STATES, FINAL_STATES
 from domain.contention.locks import Locks
 
@@ -59,29 +58,18 @@ reason_option = click.option(
     multiple=True,
     help="Note, or rate-limit:N:LABEL: at most N recipe sets with it are placed at once. Repeatable.",
 )
-queue_option = click.option(
-    "--queue",
-    type=Words(),
-    metavar="PATH",
-    shell_complete=completing.leaf_queues,
-    help="Queue of the job, such as root.kernel [default: by the placement rules].",
-)
-partition_option = click.option(
-    "--partition",
-    type=Words(),
-    metavar="NAME",
-    shell_complete=completing.partitions,
-    help="Partition of the job [default: the first active one that could run it].",
-)
 
 
 def declaration_options(command: Command) -> Command:
-    """Add the options to a command, by the names of the fields of DeclarationOptions."""
-    return lock_option(depends_on_option(reason_option(queue_option(partition_option(command)))))
+    """Add the options to a command, as `locks`, `depends_on` and `reasons`."""
+    return lock_option(depends_on_option(reason_option(command)))
 
 
 class DeclarationOptions(NamedTuple):
-    """The declarations of the options: locks of every recipe, all others of the job."""
+    """The declarations of the options: locks of every recipe, all others of the job.
+
+    `cli.lists.placement` has the options of queue and partition.
+    """
 
     locks: Sequence[Locks] = ()
     depends_on: Sequence[Document] = ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.declarations import DeclarationOptions, declaration_options
+from cli.lists.placement import placement_options
 from cli.remote import remote
 from cli.terminal.output import Output
 
@@ -34,6 +35,7 @@ REPLACING = {"queue": "--queue", "partition": "--partition"}
 @click.option("--wait", is_flag=True, help="Follow every submitted job until it is finished.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @declaration_options
+@placement_options
 @remote
 def submit(
     client: Client,

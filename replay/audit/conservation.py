@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from replay.audit.affected import Affected
 from replay.audit.invariant import Invariant, Violations
+from replay.audit.queue_sums import QueueInPartition, QueueSums
 from replay.audit.queue_tree import DEFAULT_QUEUE
-from replay.audit.queue_usage import PartitionQueue, QueueUsage
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED, FREE, WITHOUT_LAB
 from replay.audit.values import Recipe, System
@@ -25,7 +25,7 @@ class Usage(Invariant):
     name = "usage"
 
     def __init__(self) -> None:
-        self.queues = QueueUsage()
+        self.queues = QueueSums()
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for system in affected.systems:
@@ -40,11 +40,11 @@ class Usage(Invariant):
                 concerned = [f"queue/{queue.path}", *users]
                 yield self.violation(commit.about(*users), concerned, self.queues.described(queue))
 
-    def _touched(self, world: FoldedWorld, affected: Affected) -> dict[PartitionQueue, dict[str, None]]:
+    def _touched(self, world: FoldedWorld, affected: Affected) -> dict[QueueInPartition, dict[str, None]]:
         """Note the present usage, and return the concerned queues, each with its recipes and systems."""
-        touched: dict[PartitionQueue, dict[str, None]] = {}
+        touched: dict[QueueInPartition, dict[str, None]] = {}
 
-        def touch(queue: PartitionQueue | None, subject: str) -> None:
+        def touch(queue: QueueInPartition | None, subject: str) -> None:
             for each in () if queue is None else queue.upward():
                 touched.setdefault(each, {})[subject] = None
 
@@ -156,13 +156,13 @@ def _hosts_on(world: FoldedWorld, system: System) -> list[int]:
     return [recipe.recipe_id for recipe in on if not recipe.is_guest]
 
 
-def _queue_of(world: FoldedWorld, recipe: Recipe) -> PartitionQueue | None:
+def _queue_of(world: FoldedWorld, recipe: Recipe) -> QueueInPartition | None:
     """Return the queue of a recipe, None for a recipe of an unknown set."""
     recipe_set = world.sets.get(recipe.set_id)
     if recipe_set is None:
         return None
     facts = recipe_set.submitted
-    return PartitionQueue(recipe_set.partition, DEFAULT_QUEUE if facts is None else facts.queue)
+    return QueueInPartition(recipe_set.partition, DEFAULT_QUEUE if facts is None else facts.queue)
 
 
 def _named(recipe_ids: list[int]) -> str:

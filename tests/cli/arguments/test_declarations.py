@@ -1,4 +1,4 @@
-"""The options --lock, --depends-on, --reason, --queue and --partition."""
+"""The options --lock, --depends-on and --reason."""
 
 from __future__ import annotations
 

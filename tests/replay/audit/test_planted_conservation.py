@@ -12,7 +12,7 @@ from replay.audit.audit import Audit
 from replay.audit.conservation import Usage, laws
 from replay.audit.invariant import Violation
 from replay.audit.log_check import LogCheck
-from replay.audit.queue_usage import PartitionQueue
+from replay.audit.queue_sums import QueueInPartition
 from replay.audit.record import Commit, commits, from_recorded
 from replay.audit.rooms import PLACED, Limit
 from replay.audit.state import State
@@ -113,7 +113,7 @@ def test_usage__one_system_too_many_in_a_queue__is_found(path: str) -> None:
     usage = Usage()
     check = LogCheck((usage,))
     assert [found for commit in before for found in check.check_commit(commit)] == []
-    usage.queues.used[PartitionQueue(1, path)] += 1
+    usage.queues.used[QueueInPartition(1, path)] += 1
     assert list(queues_in(list(check.check_commit(last)))) == [path]
 
 

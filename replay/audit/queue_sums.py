@@ -11,18 +11,18 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class PartitionQueue(NamedTuple):
+class QueueInPartition(NamedTuple):
     """The number of a partition and the path of one of its queues."""
 
     partition: int
     path: str
 
-    def upward(self) -> list[PartitionQueue]:
+    def upward(self) -> list[QueueInPartition]:
         """Return the queue and the queues above it."""
-        return [PartitionQueue(self.partition, path) for path in paths_upward(self.path)]
+        return [QueueInPartition(self.partition, path) for path in paths_upward(self.path)]
 
 
-class QueueUsage:
+class QueueSums:
     """The used systems of each queue. Mutable: `hold` and `use` note each change of a recipe or system.
 
     `used` counts the systems in use by recipes of a queue and of the queues below it, `below` those of the
@@ -30,14 +30,14 @@ class QueueUsage:
     """
 
     def __init__(self) -> None:
-        self.used = Counter[PartitionQueue]()
-        self.below = Counter[PartitionQueue]()
-        self.held = Counter[PartitionQueue]()
-        self._of_recipes: dict[int, PartitionQueue] = {}
-        self._of_systems: dict[str, PartitionQueue] = {}
-        self._reported: dict[PartitionQueue, int] = {}
+        self.used = Counter[QueueInPartition]()
+        self.below = Counter[QueueInPartition]()
+        self.held = Counter[QueueInPartition]()
+        self._of_recipes: dict[int, QueueInPartition] = {}
+        self._of_systems: dict[str, QueueInPartition] = {}
+        self._reported: dict[QueueInPartition, int] = {}
 
-    def hold(self, recipe_id: int, queue: PartitionQueue | None) -> None:
+    def hold(self, recipe_id: int, queue: QueueInPartition | None) -> None:
         """Note the queue for which a recipe holds a system, None if it holds none."""
         before = _replace(self._of_recipes, recipe_id, queue)
         if before != queue:
@@ -45,7 +45,7 @@ class QueueUsage:
                 if each is not None:
                     self.held[each] += step
 
-    def use(self, fqdn: str, queue: PartitionQueue | None) -> PartitionQueue | None:
+    def use(self, fqdn: str, queue: QueueInPartition | None) -> QueueInPartition | None:
         """Note the queue whose recipe uses a system, None if none does; return the queue before."""
         before = _replace(self._of_systems, fqdn, queue)
         if before != queue:
@@ -54,13 +54,13 @@ class QueueUsage:
                     self._count(each, step)
         return before
 
-    def _count(self, queue: PartitionQueue, step: int) -> None:
+    def _count(self, queue: QueueInPartition, step: int) -> None:
         for each in queue.upward():
             self.used[each] += step
             if each.path != ROOT:
                 self.below[each._replace(path=each.path.rpartition(".")[0])] += step
 
-    def report(self, queue: PartitionQueue) -> bool:
+    def report(self, queue: QueueInPartition) -> bool:
         """Return whether the used systems of a queue are not the sum of its own and those below.
 
         A difference is reported once, not after each commit that has the same.
@@ -69,7 +69,7 @@ class QueueUsage:
         before = _replace(self._reported, queue, difference or None) or 0
         return difference not in (0, before)
 
-    def described(self, queue: PartitionQueue) -> str:
+    def described(self, queue: QueueInPartition) -> str:
         used, held, below = self.used[queue], self.held[queue], self.below[queue]
         what = f"{used} systems are used, but its recipes hold {held}, and the queues below use {below}"
         return f"in partition {queue.partition}, {what}"
