@@ -15,6 +15,7 @@ from domain.recipe.lifecycle import PLACED
 from domain.scheduling.world.conservation import ORPHANS, SYSTEMS, USAGE
 from domain.system.lifecycle import MIRRORED
 from postgres.errors import DATABASE_ERRORS, DatabaseAway
+from projections.queue_conservation import Session, misused_queues
 from projections.sql import QUERIES
 
 # What the limits are charged with is in no read model.
@@ -22,7 +23,6 @@ LAWS_OF_READ_MODELS: Final = (USAGE, SYSTEMS, ORPHANS)
 
 MAX_POSITION: Final = 2**63 - 1
 
-Session = psycopg.Connection[dict[str, Any]]
 Moment = int | datetime | None
 """A position, a time, or the present."""
 
@@ -38,6 +38,7 @@ def check_read_models(url: str, role: str, as_of: Moment, max_shown: int) -> dic
         params = {"at": position, "placed": list(PLACED), "mirrored": [MIRRORED[state] for state in PLACED]}
         (systems,) = session.execute(QUERIES["systems_by_use"], params).fetchall()
         violations = session.execute(QUERIES["broken_laws"], params).fetchall()
+        violations += misused_queues(session, params)
     counts = Counter(row["law"] for row in violations)
     return {
         "position": position,

@@ -15,6 +15,17 @@ FROM read.systems s LEFT JOIN read.system_usage u
   ON u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.until_position > %(at)s
 WHERE s.since_position <= %(at)s AND s.until_position > %(at)s
 
+-- name: held_by_queues
+-- The systems that the recipes of each queue hold, by partition; `placed` are the states of recipes with a system. Unlike
+-- `usage_of_queues`, the query begins with the recipes.
+SELECT d.partition, j.queue, count(*)::integer AS held
+FROM read.recipes r
+JOIN read.recipe_details d USING (recipe_id)
+JOIN read.job_documents j USING (job_id)
+WHERE r.since_position <= %(at)s AND r.until_position > %(at)s AND r.state = ANY (%(placed)s)
+  AND d.host_recipe_id IS NULL
+GROUP BY d.partition, j.queue ORDER BY d.partition, j.queue
+
 -- name: broken_laws
 -- Each violation with its law and its subject. `placed` are the states of recipes with a system, `mirrored` the usages of
 -- their systems, in the same order.

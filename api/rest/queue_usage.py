@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 from api.rest.partitions import lab_partitions
@@ -13,26 +11,9 @@ from domain.directory.partition_queues import queue_tree_of
 from domain.directory.partitions import Document, configuration_of
 from domain.intake_states import DRAINING
 from domain.partition_numbers import DEFAULT_NUMBER
-from domain.queues.tree import ROOT, Queue, QueueTree, parent_of, paths_upward
+from domain.queues.tree import ROOT, Queue, QueueTree, parent_of
+from projections.queue_usage import QueueUsage
 from projections.reader import At
-
-COUNTS = ("used", "jobs", "waiting")
-"""The systems that recipes of a queue hold, its jobs with systems, and its waiting hosts."""
-
-
-@dataclass
-class QueueUsage:
-    """The counts of all queues, each with those below it. Mutable: `add` the counts of a leaf."""
-
-    by_path: dict[str, Counter[str]] = field(default_factory=dict)
-
-    def add(self, leaf: str, counts: Mapping[str, int]) -> None:
-        for path in paths_upward(leaf):
-            self.by_path.setdefault(path, Counter()).update({name: counts[name] for name in COUNTS})
-
-    def of(self, path: str) -> dict[str, int]:
-        counts = self.by_path.get(path, Counter())
-        return {name: counts[name] for name in COUNTS}
 
 
 async def queues_at(parts: ReadParts, at: At, document: Document) -> list[dict[str, Any]]:

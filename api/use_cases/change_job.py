@@ -8,7 +8,13 @@ from dataclasses import replace
 
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import JobParts, RequestContext, WriteParts
-from api.use_cases.rights import own_job, own_recipe, own_recipe_set, require_own_lab
+from api.use_cases.rights import (
+    own_job,
+    own_or_administered_job,
+    own_or_administered_set,
+    own_recipe,
+    require_own_lab,
+)
 from domain.errors import Refused, Unknown, display_name
 from domain.events import Decided
 from domain.job.state import change_job as decide_change
@@ -41,8 +47,11 @@ async def change_job(
 async def change_priority(
     parts: WriteParts, request: RequestContext, recipe_set_id: int, priority: Priority
 ) -> Committed | None:
-    """Change the priority; None if it is the same. Raises Unknown, NotPermitted, Refused after the start."""
-    recipe_set = await asyncio.to_thread(own_recipe_set, parts, request, recipe_set_id)
+    """Change the priority; None if it is the same.
+
+    Raises the errors of `own_or_administered_job`, and Refused after the start.
+    """
+    recipe_set = await asyncio.to_thread(own_or_administered_set, parts, request, recipe_set_id)
 
     def decide(gathered: ReadSet) -> Decided:
         present = gathered.recipe_set(recipe_set_id)
@@ -55,8 +64,11 @@ async def change_priority(
 async def cancel_job(
     parts: WriteParts, request: RequestContext, job_id: int, reason: str
 ) -> Committed | None:
-    """Cancel a job in one commit; return None if it has finished. Raises Unknown or NotPermitted."""
-    job = await asyncio.to_thread(own_job, parts, request, job_id)
+    """Cancel a job in one commit; return None if it has finished.
+
+    Raises the errors of `own_or_administered_job`.
+    """
+    job = await asyncio.to_thread(own_or_administered_job, parts, request, job_id)
     require_expected(request, job.subject, job.version)
     return await _cancel(parts, replace(request, expected=None), job.recipe_set_ids, reason)
 
@@ -64,8 +76,8 @@ async def cancel_job(
 async def cancel_recipe_set(
     parts: WriteParts, request: RequestContext, recipe_set_id: int, reason: str
 ) -> Committed | None:
-    """Cancel a recipe set; return None if it has finished. Raises Unknown, or NotPermitted as `own_job`."""
-    await asyncio.to_thread(own_recipe_set, parts, request, recipe_set_id)
+    """Cancel a recipe set; return None if it has finished. Raises the errors of `own_or_administered_job`."""
+    await asyncio.to_thread(own_or_administered_set, parts, request, recipe_set_id)
     return await _cancel(parts, request, (recipe_set_id,), reason)
 
 

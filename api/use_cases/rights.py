@@ -1,11 +1,17 @@
-"""Rights of owners on jobs, groups and pools. Others: `rest.routes` (roles), `system_rights` (systems)."""
+"""Rights of owners on jobs, groups and pools, and of admins of queues on jobs.
+
+Others: `rest.routes` (roles), `system_rights` (systems).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from api.use_cases.ports import RequestContext, WriteParts
+from domain.directory.partition_queues import is_in_group, partition_queues
+from domain.directory.partitions import identities
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import WORDS, NotPermitted, Unknown, display_name, display_subject
 from domain.job.state import Job, folded
@@ -20,13 +26,45 @@ PEOPLE = ("members", "owners")
 
 def own_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
     """Return the present job. Blocking. Raises Unknown, NotPermitted for a caller who may not change it."""
+    job = _job(parts, job_id)
+    if not request.is_admin and not _owns(parts.feed.directory, request.actor, job):
+        raise NotPermitted(f"job {job_id} belongs to {job.owner}")
+    return job
+
+
+def own_or_administered_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
+    """Return the present job. Blocking.
+
+    Raises Unknown, and NotPermitted for a caller who may neither change the job nor administers its queue.
+    """
+    job = _job(parts, job_id)
+    is_own = request.is_admin or _owns(parts.feed.directory, request.actor, job)
+    if not is_own and not _administers(parts, request.actor, job):
+        raise NotPermitted(
+            f"job {job_id} belongs to {job.owner}; only its owner, submitter and group, and the admins of"
+            f" queue {job.queue} or of a queue above, may cancel it or change its priority"
+        )
+    return job
+
+
+def _job(parts: WriteParts, job_id: int) -> Job:
     subject = f"job/{job_id}"
     job = folded(job_id, parts.log.load({subject: 0})[subject])
     if job is None:
         raise Unknown(display_name("job", job_id))
-    if not request.is_admin and not _owns(parts.feed.directory, request.actor, job):
-        raise NotPermitted(f"job {job_id} belongs to {job.owner}")
     return job
+
+
+def _administers(parts: WriteParts, user: str, job: Job) -> bool:
+    """Return whether the user is an admin of the job's queue, by the present queues of its partition."""
+    directory = parts.feed.directory
+    number = parts.aggregates.partitions([job.subject])[job.subject]
+    # A removed partition has no queues, and another one may have its name.
+    name = next((each.name for each in identities(directory) if each.number == number), None)
+    if name is None:
+        return False
+    tree = partition_queues(directory, name).tree
+    return tree.may_administer(job.queue, user, partial(is_in_group, directory, user))
 
 
 def _owns(directory: Directory, user: str, job: Job) -> bool:
@@ -37,24 +75,25 @@ def _owns(directory: Directory, user: str, job: Job) -> bool:
     return is_same_group and user in _people(directory, job.group, "members")
 
 
-def own_recipe_set(parts: WriteParts, request: RequestContext, recipe_set_id: int) -> RecipeSet:
-    """Return the present recipe set. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
-    return _of_own_job(parts, request, "recipe-set", recipe_set_id, RecipeSet)
+def own_or_administered_set(parts: WriteParts, request: RequestContext, recipe_set_id: int) -> RecipeSet:
+    """Return the present recipe set. Blocking. Raises the errors of `own_or_administered_job`."""
+    found = _part(parts, "recipe-set", recipe_set_id, RecipeSet)
+    own_or_administered_job(parts, request, found.job_id)
+    return found
 
 
 def own_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Recipe:
     """Return the present recipe. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
-    return _of_own_job(parts, request, "recipe", recipe_id, Recipe)
+    found = _part(parts, "recipe", recipe_id, Recipe)
+    own_job(parts, request, found.job_id)
+    return found
 
 
-def _of_own_job(
-    parts: WriteParts, request: RequestContext, kind: str, number: int, state: type[Part]
-) -> Part:
+def _part(parts: WriteParts, kind: str, number: int, state: type[Part]) -> Part:
     subject = f"{kind}/{number}"
     found = parts.aggregates.load([subject]).get(subject)
     if not isinstance(found, state):
         raise Unknown(display_name(kind, number))
-    own_job(parts, request, found.job_id)
     return found
 
 

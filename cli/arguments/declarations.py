@@ -66,16 +66,26 @@ def declaration_options(command: Command) -> Command:
 
 
 class DeclarationOptions(NamedTuple):
-    """The declarations of the options: locks of every recipe, dependencies and reasons of the job."""
+    """The declarations of the options: locks of every recipe, all others of the job.
+
+    `cli.lists.placement` has the options of queue and partition.
+    """
 
     locks: Sequence[Locks] = ()
     depends_on: Sequence[Document] = ()
     reasons: Sequence[str] = ()
+    queue: str | None = None
+    partition: str | None = None
 
     def of_job(self) -> Document:
         """Return the fields that a job gets, without empty ones."""
-        fields = {"depends_on": [*self.depends_on], "reasons": [*self.reasons]}
-        return {name: value for name, value in fields.items() if value}
+        lists = {"depends_on": [*self.depends_on], "reasons": [*self.reasons]}
+        return {name: value for name, value in {**lists, **self.single()}.items() if value}
+
+    def single(self) -> dict[str, str]:
+        """Return the given fields of a job that have one value each."""
+        fields = {"queue": self.queue, "partition": self.partition}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def of_recipe(self) -> Document:
         return {"locks": locks_document(self.locks)} if self.locks else {}

@@ -1,7 +1,7 @@
-"""Addition of locks, dependencies and reasons to a job in a file.
+"""Addition of locks, dependencies and reasons to a job in a file, and replacement of its queue or partition.
 
-XML is changed only where something is added, and the lines stay, so that messages of the server name the
-lines of the file. A file that is no valid XML or JSON stays unchanged: the server reports its faults.
+XML is changed only at these places, and the lines stay, so that messages of the server name the lines of the
+file. A file that is no valid XML or JSON stays unchanged: the server reports its faults.
 """
 
 from __future__ import annotations
@@ -25,13 +25,19 @@ from domain.errors import FaultyInput
 Document = dict[str, Any]
 
 # The name of an element as expat reports it: namespace and local name, separated by a blank.
-_LOCKS = own("locks").removeprefix("{").replace("}", " ")
+_LOCKS, _QUEUE, _PARTITION = (
+    own(name).removeprefix("{").replace("}", " ") for name in ("locks", "queue", "partition")
+)
 _JOB = ["job"]
+_SINGLE = {_QUEUE: "queue", _PARTITION: "partition"}
 _RECIPE = ["job", "recipeSet", "recipe"]
 
 
 def with_declarations(content: bytes, is_json: bool, added: DeclarationOptions) -> bytes:
-    """Return a job, or in JSON several jobs, with declarations beside those that it has."""
+    """Return a job, or in JSON several jobs, with declarations beside those that it has.
+
+    A given queue or partition replaces that of the job.
+    """
     try:
         return _in_json(content, added) if is_json else _in_xml(content, added)
     except FaultyInput:
@@ -48,7 +54,9 @@ def _in_json(content: bytes, added: DeclarationOptions) -> bytes:
 def _add_to_job(job: Document, added: DeclarationOptions) -> None:
     for name, values in added.of_job().items():
         present = job.get(name)
-        if present is None or isinstance(present, list):
+        if name in added.single():
+            job[name] = values
+        elif present is None or isinstance(present, list):
             job[name] = [*(present or ()), *values]
     for recipe in _recipes(job):
         if added.locks:
@@ -76,10 +84,12 @@ class _Places(NamedTuple):
     """Byte positions in the XML of a job.
 
     `recipes` has for each recipe the begin and end of its own `<locks>`; if it has none, both are the place
-    for one. `job_end` is the place for further elements of the job.
+    for one. `single` has those of the job's own queue and partition by field. `job_end` is the place for
+    further elements of the job.
     """
 
     recipes: list[tuple[int, int]]
+    single: dict[str, tuple[int, int]]
     job_end: int
 
 
@@ -88,7 +98,10 @@ def _in_xml(content: bytes, added: DeclarationOptions) -> bytes:
     if walk.faults:
         return content
     places = _places(content)
-    changes = [(places.job_end, places.job_end, _elements(added.of_job()))]
+    at_end = (places.job_end, places.job_end)
+    changes = [
+        (*places.single.get(name, at_end), _elements({name: value})) for name, value in added.of_job().items()
+    ]
     if added.locks:
         locks = ({"locks": _merged(recipe.get("locks"), added)} for recipe in _recipes(document))
         in_recipes = ({"recipe_sets": [{"recipes": [each]}]} for each in locks)
@@ -114,6 +127,7 @@ def _places(content: bytes) -> _Places:
     begins: list[int] = []
     recipes: list[tuple[int, int]] = []
     own_locks: list[tuple[int, int]] = []
+    single: dict[str, tuple[int, int]] = {}
     job_end = last_begin = 0
 
     def start(name: str, _: Any) -> None:
@@ -127,8 +141,11 @@ def _places(content: bytes) -> _Places:
         begin, close = begins.pop(), parser.CurrentByteIndex
         # For an empty element, expat reports the position after it.
         is_empty = begin == last_begin and content.startswith(b"/>", close - 2)
+        after = close if is_empty else content.index(b">", close) + 1
         if path == [*_RECIPE, _LOCKS]:
-            own_locks.append((begin, close if is_empty else content.index(b">", close) + 1))
+            own_locks.append((begin, after))
+        elif path[:-1] == _JOB and path[-1] in _SINGLE:
+            single[_SINGLE[path[-1]]] = begin, after
         elif path in (_RECIPE, _JOB) and is_empty:
             raise FaultyInput(())
         elif path == _RECIPE:
@@ -139,4 +156,4 @@ def _places(content: bytes) -> _Places:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.Parse(content, True)
-    return _Places(recipes, job_end)
+    return _Places(recipes, single, job_end)

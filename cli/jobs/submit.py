@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.arguments.declarations import DeclarationOptions, declaration_options
+from cli.lists.placement import placement_options
 from cli.remote import remote
 from cli.terminal.output import Output
 
@@ -24,7 +26,8 @@ STDIN = "<stdin>"
 # File suffix -> media type. Without such a suffix, as for standard input, the first character decides.
 BY_SUFFIX = {".xml": XML, ".json": JSON}
 # Word in the location of a declaration, in XML and JSON -> its option, in the order of DeclarationOptions.
-OPTIONS = {"locks": "--lock", "depends": "--depends-on", "reason": "--reason"}
+ADDING = {"locks": "--lock", "depends": "--depends-on", "reason": "--reason"}
+REPLACING = {"queue": "--queue", "partition": "--partition"}
 
 
 @click.command
@@ -32,6 +35,7 @@ OPTIONS = {"locks": "--lock", "depends": "--depends-on", "reason": "--reason"}
 @click.option("--wait", is_flag=True, help="Follow every submitted job until it is finished.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @declaration_options
+@placement_options
 @remote
 def submit(
     client: Client,
@@ -47,7 +51,7 @@ def submit(
     A refused file does not stop the submission of the others.
 
     --lock, --depends-on and --reason add to what the files say: locks to every recipe, dependencies and
-    reasons to every job.
+    reasons to every job. --queue and --partition replace what the files say.
 
     Exit status 0 if all files are accepted and, with --wait, every recipe completed with a result other than
     Warn, Fail and Panic; 1 otherwise. Ctrl-C ends --wait with status 130; the jobs continue.
@@ -88,12 +92,23 @@ def _submit(
 
 
 def _options_alone(content: bytes, added: DeclarationOptions) -> dict[str, str]:
-    """Return the options of given declarations by their words in locations, if the file has no such word."""
+    """Return the options of given declarations by their words in locations.
+
+    An option that adds to what the file says is left out if the file has its word.
+    """
+    words = (*ADDING.items(), *REPLACING.items())
     return {
         word: option
-        for values, (word, option) in zip(added, OPTIONS.items(), strict=True)
-        if values and word.encode() not in content
+        for values, (word, option) in zip(added, words, strict=True)
+        if values and (word in REPLACING or word.encode() not in content)
     }
+
+
+def _is_about(word: str, where: str) -> bool:
+    """Return whether a location is that of a declaration. A recipe has other partitions, of its disk."""
+    if word in REPLACING:
+        return re.search(rf"(^|: )(jobs\[\d+\]\.)?{word}$", where) is not None
+    return word in where
 
 
 def post(
@@ -116,7 +131,7 @@ def post(
     from domain.errors import Fault
 
     def located(where: str) -> str:
-        return next((option for word, option in options.items() if word in where), where)
+        return next((option for word, option in options.items() if _is_about(word, where)), where)
 
     try:
         answer: dict[str, Any] = client.post_text(path, content, kind, strict=strict or None)

@@ -12,6 +12,7 @@ from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import Listing
 from cli.lists.systems import LAB_CONTROLLERS, SYSTEMS
 from cli.terminal.wording import plain
+from domain.directory.partitions import DEFAULT
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -46,6 +47,17 @@ def partitions(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     rows = _rows(ctx, lambda client: client.get("/partitions")["partitions"])
     found = ((row["name"], plain(row.get("state")) or None) for row in rows)
     return [CompletionItem(name, help=state) for name, state in found if name.startswith(incomplete)]
+
+
+def leaf_queues(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the path of a queue without queues below it, in the partition of the option `--partition`."""
+    from click.shell_completion import CompletionItem
+
+    partition = ctx.params.get("partition") or DEFAULT
+    rows = _rows(ctx, lambda client: client.get(client.path("partitions", partition, "queues"))["queues"])
+    parents = {row["path"].rpartition(".")[0] for row in rows}
+    found = ((row["path"], row["state"]) for row in rows if row["path"] not in parents)
+    return [CompletionItem(path, help=state) for path, state in found if path.startswith(incomplete)]
 
 
 def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

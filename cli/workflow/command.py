@@ -10,6 +10,7 @@ import click
 
 from cli.arguments.declarations import declaration_options
 from cli.arguments.params import WholeNumber, WordChoice
+from cli.lists.placement import placement_options
 from cli.remote import OPTIONS as REMOTE_OPTIONS
 from cli.remote import connect
 from cli.terminal.output import Output, xml
@@ -117,7 +118,7 @@ OPTIONS = (
 def with_options(command: Any) -> Any:
     for option in reversed((*OPTIONS, *REMOTE_OPTIONS)):
         command = option(command)
-    return declaration_options(command)
+    return declaration_options(placement_options(command))
 
 
 @click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})

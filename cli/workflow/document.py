@@ -74,7 +74,7 @@ def _read(options: Options) -> _Parts:
 
 
 def _declarations(options: Options) -> DeclarationOptions:
-    return DeclarationOptions(options["locks"], options["depends_on"], options["reasons"])
+    return DeclarationOptions(**{name: options[name] for name in DeclarationOptions._fields})
 
 
 def _roles(options: Options) -> list[str]:

@@ -10,6 +10,7 @@ from domain.events import Decided, Event, Moment, Recorded
 from domain.job.events import JobChanged, JobSubmitted
 from domain.job.retention import RetentionTags
 from domain.job.spec import DEFAULT_RETENTION_TAG
+from domain.queues.tree import DEFAULT_QUEUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Job:
     whiteboard: str
     retention_tag: str
     product: str | None
+    queue: str
 
     @property
     def subject(self) -> str:
@@ -53,6 +55,7 @@ def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
             whiteboard=event.whiteboard,
             retention_tag=event.document.get("retention_tag", DEFAULT_RETENTION_TAG),
             product=event.document.get("product"),
+            queue=event.queue or DEFAULT_QUEUE,
         )
     assert job is not None, f"job {job_id} has events before it was submitted"
     job = replace(job, version=moment.version)

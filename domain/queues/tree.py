@@ -163,6 +163,10 @@ class QueueTree:
             for right in (queue.submit, queue.admin)
         )
 
+    def may_administer(self, path: str, user: str, is_member: Callable[[str], bool]) -> bool:
+        """Return whether a user is an admin of a queue: by a right of it, or of a queue above it."""
+        return any(queue.admin.include(user, is_member) for queue in self.upward(path))
+
 
 def parent_of(path: str) -> str:
     """Return the path of the queue above a queue, an empty text for root."""

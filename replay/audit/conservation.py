@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from replay.audit.affected import Affected
 from replay.audit.invariant import Invariant, Violations
+from replay.audit.queue_sums import QueueInPartition, QueueSums
+from replay.audit.queue_tree import DEFAULT_QUEUE
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED, FREE, WITHOUT_LAB
-from replay.audit.values import System
+from replay.audit.values import Recipe, System
 from replay.audit.world import FoldedWorld
 
 
 class Usage(Invariant):
-    """The systems that recipes hold are the systems in use. Guests use the system of their host."""
+    """The systems that recipes hold are the systems in use. Guests use the system of their host.
+
+    So the used systems of a queue are those that its recipes hold, and those of the queues below it.
+    """
 
     name = "usage"
+
+    def __init__(self) -> None:
+        self.queues = QueueSums()
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for system in affected.systems:
@@ -27,6 +35,31 @@ class Usage(Invariant):
                 subjects = [system.subject, *(f"recipe/{number}" for number in {*held_by, *used_by})]
                 what = f"held by {_named(held_by)}, in use by {_named(used_by)}"
                 yield self.violation(commit.about(*subjects), subjects, what)
+        for queue, users in self._touched(world, affected).items():
+            if self.queues.report(queue):
+                concerned = [f"queue/{queue.path}", *users]
+                yield self.violation(commit.about(*users), concerned, self.queues.described(queue))
+
+    def _touched(self, world: FoldedWorld, affected: Affected) -> dict[QueueInPartition, dict[str, None]]:
+        """Note the present usage, and return the concerned queues, each with its recipes and systems."""
+        touched: dict[QueueInPartition, dict[str, None]] = {}
+
+        def touch(queue: QueueInPartition | None, subject: str) -> None:
+            for each in () if queue is None else queue.upward():
+                touched.setdefault(each, {})[subject] = None
+
+        for recipe in affected.recipes:
+            if not recipe.is_guest:
+                queue = _queue_of(world, recipe)
+                is_holding = recipe.system is not None and recipe.state not in FINISHED
+                self.queues.hold(recipe.recipe_id, queue if is_holding else None)
+                touch(queue, recipe.subject)
+        for system in affected.systems:
+            user = world.recipes.get(system.recipe_id or 0) or world.finished.get(system.recipe_id or 0)
+            queue = None if user is None else _queue_of(world, user)
+            touch(self.queues.use(system.fqdn, queue), system.subject)
+            touch(queue, system.subject)
+        return touched
 
 
 class Systems(Invariant):
@@ -121,6 +154,15 @@ def laws() -> tuple[Invariant, ...]:
 def _hosts_on(world: FoldedWorld, system: System) -> list[int]:
     on = (world.recipes[number] for number in world.recipes_on.get(system.fqdn, ()))
     return [recipe.recipe_id for recipe in on if not recipe.is_guest]
+
+
+def _queue_of(world: FoldedWorld, recipe: Recipe) -> QueueInPartition | None:
+    """Return the queue of a recipe, None for a recipe of an unknown set."""
+    recipe_set = world.sets.get(recipe.set_id)
+    if recipe_set is None:
+        return None
+    facts = recipe_set.submitted
+    return QueueInPartition(recipe_set.partition, DEFAULT_QUEUE if facts is None else facts.queue)
 
 
 def _named(recipe_ids: list[int]) -> str:

@@ -21,6 +21,7 @@ MARK = "✓"
 OPEN = "*open*"
 OWN_LAB = "lab controllers: their own lab"
 OWN_JOB = "submitters: jobs of their own or of their groups"
+OWN_OR_ADMINISTERED_JOB = f"{OWN_JOB}, or in queues that they administer"
 OWN_POOL = "submitters: pools of a group that they are in or own"
 ONESELF = "submitters: themselves"
 
@@ -29,9 +30,9 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("POST", "/jobs"): "submitters: for themselves, on behalf of groups that they are in",
     ("POST", "/matches"): "submitters: as for a job; without hidden systems",
     ("PATCH", "/jobs/{job_id}"): OWN_JOB,
-    ("POST", "/jobs/{job_id}/cancel"): OWN_JOB,
-    ("PATCH", "/recipe-sets/{recipe_set_id}"): OWN_JOB,
-    ("POST", "/recipe-sets/{recipe_set_id}/cancel"): OWN_JOB,
+    ("POST", "/jobs/{job_id}/cancel"): OWN_OR_ADMINISTERED_JOB,
+    ("PATCH", "/recipe-sets/{recipe_set_id}"): OWN_OR_ADMINISTERED_JOB,
+    ("POST", "/recipe-sets/{recipe_set_id}/cancel"): OWN_OR_ADMINISTERED_JOB,
     ("POST", "/recipes/{recipe_id}/return"): OWN_JOB,
     ("POST", "/recipes/{recipe_id}/progress"): OWN_LAB,
     ("GET", "/recipes/{recipe_id}/explanation"): "without hidden systems",

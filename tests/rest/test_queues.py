@@ -144,3 +144,37 @@ def test_job__of_a_user_who_may_not_submit__is_403(client: httpx.Client, service
     answer = client.post("/jobs", json=document(fqdn, queue="kernel"))
     assert answer.status_code == 403
     assert "may not submit to root.kernel" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("who", ["bob", "alice"])
+def test_admin_of_a_queue__jobs_of_others_below_it__are_cancelled_and_hurried(
+    client: httpx.Client, people: dict[str, httpx.Client], service: Running, who: str
+) -> None:
+    """Bob is named, and alice is in the group."""
+    admin = {"users": ["bob"], "groups": ["kernel-qe"]}
+    queues = {"queues": [{"name": "kernel", "admin": admin, "queues": [{"name": "net"}]}, {"name": "other"}]}
+    configured(client, queues).raise_for_status()
+    (fqdn,) = idle_systems(client, 1)
+    # The first one keeps the system busy, so that the second one has not started.
+    jobs = [submitted(people["carol"], fqdn, queue="root.kernel.net") for _ in range(2)]
+    other = submitted(people["carol"], fqdn, queue="root.other")
+    path = f"/recipe-sets/{jobs[1]['recipe_set_ids'][0]}"
+    wait_until(lambda: state_of(client, jobs[1]) == "queued", "the second job")
+    answer = people[who].patch(path, json={"priority": "High"})
+    assert (answer.status_code, answer.json()["changed"]) == (200, True)
+    answer = people[who].post(f"{path}/cancel", json={"reason": "enough"})
+    assert (answer.status_code, answer.json()["cancelled"]) == (200, True)
+    answer = people[who].post(f"/jobs/{jobs[0]['job_id']}/cancel", json={"reason": "enough"})
+    assert (answer.status_code, answer.json()["cancelled"]) == (200, True)
+    event = service.events(after=answer.json()["position"] - 2)[0]
+    assert (event["topic"], event["actor"]) == ("recipe.cancelled", who)
+    for change in (
+        people[who].post(f"/jobs/{other['job_id']}/cancel", json={"reason": "enough"}),
+        people[who].patch(f"/recipe-sets/{other['recipe_set_ids'][0]}", json={"priority": "High"}),
+    ):
+        assert change.status_code == 403
+        assert change.json()["detail"] == (
+            f"job {other['job_id']} belongs to carol; only its owner, submitter and group, and the admins of"
+            " queue root.other or of a queue above, may cancel it or change its priority"
+        )
+    cancel(client, other)

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from cli import main
 from domain.system.events import SystemIdle
+from projections.queue_usage import QueueUsage
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
@@ -21,12 +22,28 @@ from tests.workers.run_once import run_once
 NOW = "until_position = 9223372036854775807"
 PLACED = f"recipe_id IS NOT NULL AND {NOW}"
 
+
+def said(used: int, held: int, below: int) -> str:
+    systems = f"{used} systems are used, but its recipes hold {held}, and the queues below use {below}"
+    return f"in partition 1, {systems}"
+
+
 # A statement that breaks the read models, the law that it breaks, and what is said of it.
 PLANTED = {
     "system in use by another recipe": (
         f"UPDATE read.system_usage SET recipe_id = 999 WHERE {PLACED}",
         "usage",
         "with recipe/999, which does not hold it",
+    ),
+    "queue with a system that its recipes do not hold": (
+        f"UPDATE read.recipes SET state = 'queued', system = NULL WHERE system = 'host-00.lab' AND {NOW}",
+        "usage",
+        said(3, 2, 0),
+    ),
+    "jobs in another partition than their recipes": (
+        "UPDATE read.job_documents SET partition = 2",
+        "usage",
+        said(0, 3, 0),
     ),
     "other usage than its recipe": (
         f"UPDATE read.system_usage SET usage = 'running' WHERE {PLACED}",
@@ -123,12 +140,67 @@ def test_doctor__planted_in_the_read_models__is_found(
         assert report(database)[0] == 0, name
 
 
+def in_queues(owner: Owner) -> None:
+    """Put the recipe on host-00 into root.k, and that on host-01 into root.k.net, with one that waits."""
+    job_of = "SELECT d.job_id FROM read.recipe_details d JOIN read.{} u USING (recipe_id)"
+    used, waiting = job_of.format("system_usage"), job_of.format("queue") + f" WHERE u.{NOW}"
+    for queue, jobs in {
+        "root.k": f"{used} WHERE u.fqdn = 'host-00.lab'",
+        "root.k.net": f"{used} WHERE u.fqdn = 'host-01.lab' UNION SELECT min(j) FROM ({waiting}) w (j)",
+    }.items():
+        owner.execute(f"UPDATE read.job_documents SET queue = '{queue}' WHERE job_id IN ({jobs})".encode())
+
+
+def queues_in(found: dict[str, Any]) -> dict[str, str]:
+    return {each["subject"]: each["what"] for each in found["violations"] if "queue/" in each["subject"]}
+
+
+def test_doctor__recipes_in_several_queues__each_queue_is_the_sum_of_its_own_and_those_below(
+    filled: EventLog, database: TestDatabase, owner: Owner
+) -> None:
+    in_queues(owner)
+    assert report(database)[0] == 0
+    # The system of root.k is used by the recipe of root.k.net that waits.
+    (waiting,) = owner.execute(
+        "SELECT d.recipe_id FROM read.recipe_details d JOIN read.job_documents j USING (job_id)"
+        " JOIN read.queue q USING (recipe_id)"
+        " WHERE j.queue = 'root.k.net' AND q.until_position = 9223372036854775807"
+    ).fetchone() or (0,)
+    owner.execute(
+        f"UPDATE read.system_usage SET recipe_id = {waiting} WHERE fqdn = 'host-00.lab' AND {PLACED}".encode()
+    )
+    assert queues_in(report(database)[1]) == {
+        "queue/root.k": said(2, 1, 2),
+        "queue/root.k.net": said(2, 1, 0),
+    }
+
+
+@pytest.mark.parametrize("queue", ["root", "root.k", "root.k.net"])
+def test_doctor__one_system_too_many_in_the_sum_of_a_queue__is_found(
+    filled: EventLog,
+    database: TestDatabase,
+    owner: Owner,
+    monkeypatch: pytest.MonkeyPatch,
+    queue: str,
+) -> None:
+    in_queues(owner)
+    shown = QueueUsage.of
+
+    def of(usage: QueueUsage, path: str) -> dict[str, int]:
+        counts = shown(usage, path)
+        return {**counts, "used": counts["used"] + (path == queue)}
+
+    monkeypatch.setattr(QueueUsage, "of", of)
+    status, found = report(database)
+    assert (status, f"queue/{queue}" in queues_in(found)) == (1, True)
+
+
 def test_doctor__planted_in_the_log__is_found_after_its_commit(
     filled: EventLog, database: TestDatabase
 ) -> None:
     sound, subject = filled.end(), "system/host-00.lab"
     put(filled, [(subject, SystemIdle())], after=len(filled.load({subject: 0})[subject]))
     status, found = report(database, "--log")
-    assert (status, found["laws"]["usage"]) == (1, 1)
-    assert found["violations"][0]["subject"] == subject
+    assert (status, found["laws"]["usage"]) == (1, 2)
+    assert [each["subject"] for each in found["violations"]] == [subject, "queue/root.default"]
     assert report(database, "--log", "--as-of", str(sound))[0] == 0

@@ -236,7 +236,7 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
 
 def _conservation(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Count violations of the conservation laws; a person must decide which side is right."""
-    findings.violations.update(partition.conservation.broken_laws(partition.systems, partition.sets))
+    findings.violations.update(partition.conservation.broken_laws(partition.systems))
     return iter(())
 
 

@@ -7,10 +7,11 @@ only if Labledger has a bug, and a person must decide which side is right.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final
 
+from domain.queues.tree import paths_upward
 from domain.recipe.lifecycle import PLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import Needs, RoomLimit
@@ -25,7 +26,8 @@ ORPHANS: Final = "orphans"
 SIGNS: Final = "signs"
 
 LAWS: Final = {
-    USAGE: "the systems that recipes hold are the systems in use, and are used as the recipes are",
+    USAGE: "recipes hold the systems in use, which are used as the recipes are; used of a queue = sum of the"
+    " queues below it + systems that its own recipes hold",
     SYSTEMS: "all systems are used, free, reserved or away, and each is only one of these",
     CHARGES: "what the limits are charged with is what is placed",
     ORPHANS: "no recipe is unknown to its system, its set or its job",
@@ -39,19 +41,21 @@ UNUSED: Final = ("idle", "pending")
 class Conservation:
     """The check of the laws over the systems and placed recipes that changed since the last check. Mutable.
 
-    Every change is noted by `put_system` or `put_recipe`, and what breaks a law is checked again. `placed`
-    has the placed recipes. Charges are summed anew, because only sets with limits have any.
+    Every change is noted by `put_system` or `put_recipe`, and what breaks a law is checked again. Charges are
+    summed anew, because only sets with limits have any. The systems that queues use are counted a second
+    time here, without those of the queues below, and all sums are compared.
     """
 
-    def __init__(self, placed: Container[int]) -> None:
-        self._placed = placed
+    def __init__(self, sets: RecipeSets) -> None:
+        self._sets = sets
+        self._held = Counter[str]()
         self._systems: dict[str, None] = {}
         self._recipes: dict[int, None] = {}
 
     def put_system(self, before: System | None, system: System) -> None:
         self._systems[system.fqdn] = None
         recipe_id = None if before is None else before.recipe_id
-        if recipe_id is not None and recipe_id in self._placed:
+        if recipe_id is not None and recipe_id in self._sets.placed:
             self._recipes[recipe_id] = None
 
     def put_recipe(self, before: Recipe | None, recipe: Recipe) -> None:
@@ -62,9 +66,16 @@ class Conservation:
             self._recipes[recipe.recipe_id] = None
         else:
             self._recipes.pop(recipe.recipe_id, None)
+        change = _holds_system(recipe) - (before is not None and _holds_system(before))
+        if change:
+            queue = self._sets.sets[recipe.recipe_set_id].submitted.queue
+            self._held[queue] += change
+            if not self._held[queue]:
+                del self._held[queue]
 
-    def broken_laws(self, systems: Mapping[str, System], sets: RecipeSets) -> dict[str, int]:
+    def broken_laws(self, systems: Mapping[str, System]) -> dict[str, int]:
         """Return the number of violations of each broken law; a pair of recipe and system may count twice."""
+        sets = self._sets
         changed = [systems[fqdn] for fqdn in self._systems]
         misused = [system.fqdn for system in changed if not _is_used_as_its_recipe(system, sets)]
         miscounted = [system.fqdn for system in changed if not _is_counted_once(system)]
@@ -72,13 +83,26 @@ class Conservation:
         orphans = [recipe.recipe_id for recipe in placed if not _is_named(recipe, systems, sets)]
         self._systems, self._recipes = dict.fromkeys(misused + miscounted), dict.fromkeys(orphans)
         found = {
-            USAGE: len(misused),
+            USAGE: len(misused) + sum(1 for _ in self._misused_queues()),
             SYSTEMS: len(miscounted),
             ORPHANS: len(orphans),
             CHARGES: sum(1 for _ in _wrong_charges(sets)),
-            SIGNS: sum(used < 0 for used in sets.rooms.used.values()),
+            SIGNS: sum(used < 0 for used in chain(sets.rooms.used.values(), sets.turns.used.values())),
         }
         return {law: count for law, count in found.items() if count}
+
+    def _misused_queues(self) -> Iterator[str]:
+        """Yield the queues whose used systems are not the sum of their own and of those below."""
+        used, expected = self._sets.turns.used, Counter[str]()
+        for queue, held in self._held.items():
+            for path in paths_upward(queue):
+                expected[path] += held
+        yield from (path for path in {**expected, **used} if expected[path] != used.get(path, 0))
+
+
+def _holds_system(recipe: Recipe) -> bool:
+    """Return whether a recipe has a system of its own; a guest has that of its host."""
+    return recipe.state in PLACED and not recipe.is_guest
 
 
 def _is_used_as_its_recipe(system: System, sets: RecipeSets) -> bool:

@@ -98,7 +98,7 @@ class Partition(PartitionQueries):
         )
         # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
-        self.conservation = Conservation(self.sets.placed)
+        self.conservation = Conservation(self.sets)
         self._tentative = TentativeEvents(0, None)
         self._trigger_rules = TriggerRules(rules)
 

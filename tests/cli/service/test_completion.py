@@ -98,7 +98,7 @@ def test_complete__names_and_ids__are_asked_of_the_server(server: LoopbackServer
 
 
 @pytest.mark.parametrize(
-    "command", ["jobs", "queue", "idle", "systems", "lab-controllers", "usage", "events"]
+    "command", ["jobs", "queue", "idle", "systems", "lab-controllers", "usage", "events", "submit"]
 )
 def test_complete__partition_of_a_list__is_asked_of_the_server(
     server: LoopbackServer, complete: Complete, command: str
@@ -108,6 +108,18 @@ def test_complete__partition_of_a_list__is_asked_of_the_server(
     assert values(complete(command, "--partition", "o")) == ["other", "ocean"]
     # The list has no pages, and so no limit.
     assert server.asked[0].query == {}
+
+
+@pytest.mark.parametrize("options", [[], ["--partition", "gpu"]])
+def test_complete__queue_of_a_job__is_a_leaf_of_its_partition(
+    server: LoopbackServer, complete: Complete, options: list[str]
+) -> None:
+    paths = ("root", "root.default", "root.kernel", "root.kernel.net", "root.kernel2")
+    queues = [{"path": path, "state": "active"} for path in paths]
+    partition = options[-1] if options else "default"
+    server.on("GET", f"/partitions/{partition}/queues", Answer({"position": 1, "queues": queues}))
+    offered = values(complete("submit", *options, "--queue", "root.k"))
+    assert offered == ["root.kernel.net", "root.kernel2"]
 
 
 @pytest.mark.parametrize(

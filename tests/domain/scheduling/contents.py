@@ -295,12 +295,13 @@ def _is_host(partition: Partition, recipe_id: int) -> bool:
 
 def _check_conservation(partition: Partition) -> None:
     """Check all systems and placed recipes; what breaks a law must be part of the next check."""
-    everything, recipes = Conservation(partition.sets.placed), partition.sets.recipes
+    everything, recipes = Conservation(partition.sets), partition.sets.recipes
     for system in partition.systems.values():
         everything.put_system(None, system)
     for recipe_id in partition.sets.placed:
         everything.put_recipe(None, recipes[recipe_id])
-    everything.broken_laws(partition.systems, partition.sets)
+    everything.broken_laws(partition.systems)
+    assert everything._held == partition.conservation._held
     assert everything._systems.keys() <= partition.conservation._systems.keys()
     assert everything._recipes.keys() <= partition.conservation._recipes.keys()
 

@@ -181,19 +181,19 @@ def test_conservation__recipe_without_its_system__is_an_orphan(world: World, run
 def test_conservation__planted_before_a_snapshot__is_counted_after_it(world: World, running: int) -> None:
     plant(world, usage="waiting", recipe_id=99)
     restarted = restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(world.partition))
-    assert restarted.conservation.broken_laws(restarted.systems, restarted.sets) == {"usage": 1, "orphans": 1}
+    assert restarted.conservation.broken_laws(restarted.systems) == {"usage": 1, "orphans": 1}
 
 
 def test_conservation__checked_again__only_changed_states_are_read(world: World, running: int) -> None:
     world.add_idle("b")
     partition = world.partition
-    partition.conservation.broken_laws(partition.systems, partition.sets)
+    partition.conservation.broken_laws(partition.systems)
     plant(world, usage="running")
     partition.systems, partition.sets.recipes = (
         Recording(partition.systems),
         Recording(partition.sets.recipes),
     )
-    assert partition.conservation.broken_laws(partition.systems, partition.sets) == {"usage": 1}
+    assert partition.conservation.broken_laws(partition.systems) == {"usage": 1}
     assert (partition.systems.read, partition.sets.recipes.read) == ({"a"}, {running})
 
 
@@ -252,6 +252,43 @@ def test_conservation__wrong_charges__are_counted(world: World) -> None:
     # The set is not charged, and the sum includes its needs.
     assert +tick(world).findings.violations == {"charges": 2}
     rooms.charge(recipe_set_id, needs)
+
+
+def in_three_queues(world: World) -> dict[str, int]:
+    """Let recipes of three queues have systems; root.k was a leaf, and has a set of its own."""
+    world.configure(queues={"queues": [{"name": "k"}]})
+    world.add_idle("a", "b", "c")
+    world.submit(named("a"), submitted={"queue": "root.k"})
+    world.settle()
+    world.configure(queues={"queues": [{"name": "k", "queues": [{"name": "net"}]}]})
+    for name in ("b", "c"):
+        world.submit(named(name), submitted={"queue": "root.k.net"})
+    world.settle()
+    return world.partition.sets.turns.used
+
+
+def test_conservation__systems_of_queues__are_the_sum_of_their_own_and_those_below(world: World) -> None:
+    used = in_three_queues(world)
+    assert used == {"root": 3, "root.k": 3, "root.k.net": 2}
+    assert not +tick(world).findings.violations
+    world.restart()
+    assert not +tick(world).findings.violations
+    for fqdn in "abc":
+        world.set_condition(fqdn, "Broken")
+    assert (world.partition.sets.turns.used, +tick(world).findings.violations) == ({}, {})
+
+
+@pytest.mark.parametrize("queue", ["root", "root.k", "root.k.net", "root.other"])
+def test_conservation__one_system_too_many_in_a_queue__is_counted(world: World, queue: str) -> None:
+    used = in_three_queues(world)
+    before = used.get(queue, 0)
+    used[queue] = before + 1
+    assert +tick(world).findings.violations == {"usage": 1}
+    used[queue] = before
+    assert not +tick(world).findings.violations
+    used[queue] = before - 10
+    assert +tick(world).findings.violations == {"usage": 1, "signs": 1}
+    used[queue] = before
 
 
 def test_loop__several_things_at_once__are_one_commit_of_numbered_decisions(world: World) -> None:

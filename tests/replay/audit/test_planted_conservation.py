@@ -9,8 +9,10 @@ import pytest
 from domain.scheduling.world.conservation import LAWS
 from domain.system import events as system_events
 from replay.audit.audit import Audit
-from replay.audit.conservation import laws
+from replay.audit.conservation import Usage, laws
 from replay.audit.invariant import Violation
+from replay.audit.log_check import LogCheck
+from replay.audit.queue_sums import QueueInPartition
 from replay.audit.record import Commit, commits, from_recorded
 from replay.audit.rooms import PLACED, Limit
 from replay.audit.state import State
@@ -55,6 +57,64 @@ def test_usage__planted__is_found(plant: Plant, subject: str) -> None:
     story = opening()
     plant(story)
     assert_caught(story, "usage", subject, beside=None)
+
+
+def in_two_queues() -> Story:
+    """Return a story: recipes 1 and 2 of root.k wait on a and b, recipe 3 of root.k.net on c; d is idle."""
+    story = Story()
+    story.labs("lab-1")
+    story.tree(1, "lab-1")
+    story.idle("a", "b", "c", "d")
+    queues = {"a": "root.k", "b": "root.k", "c": "root.k.net"}
+    for number, (fqdn, queue) in enumerate(queues.items(), start=1):
+        story.job(number, {number: only(fqdn)}, submitted={"owner": "ada", "queue": queue})
+        story.decide(place(number, fqdn))
+    story.queue(4, {4: only("a")}, submitted={"owner": "ada", "queue": "root.k.net"})
+    return story
+
+
+def said(used: int, held: int, below: int) -> str:
+    systems = f"{used} systems are used, but its recipes hold {held}, and the queues below use {below}"
+    return f"in partition 1, {systems}"
+
+
+def queues_in(violations: list[Violation]) -> dict[str, str]:
+    """Return what is said of each queue."""
+    about_queues = [each for each in violations if each.subjects[0].startswith("queue/")]
+    assert all(each.invariant == "usage" and each.positions for each in about_queues)
+    return {each.subjects[0].removeprefix("queue/"): each.what for each in about_queues}
+
+
+def test_usage__sound_queues__no_queue_is_named() -> None:
+    story = in_two_queues()
+    story.complete(3, "c")
+    story.decide([idle("c")])
+    story.progress(1, "a", "installing")
+    assert story.violations() == []
+
+
+def test_usage__system_in_use_by_a_recipe_of_another_queue__is_found_once_in_each() -> None:
+    story = in_two_queues()
+    story.commit(("system/a", system_events.SystemScheduled(recipe_id=4)))
+    # Later commits have the same differences.
+    story.progress(2, "b", "installing", "running")
+    assert queues_in(story.violations()) == {
+        "root.k": said(3, 2, 2),
+        "root.k.net": said(2, 1, 0),
+    }
+
+
+@pytest.mark.parametrize("path", ["root.k.net", "root.k", "root"])
+def test_usage__one_system_too_many_in_a_queue__is_found(path: str) -> None:
+    """Break the sums of the audit itself, because no event has them; the next commit concerns the queue."""
+    story = in_two_queues()
+    story.progress(3, "c", "installing")
+    *before, last = commits(from_recorded(story.log))
+    usage = Usage()
+    check = LogCheck((usage,))
+    assert [found for commit in before for found in check.check_commit(commit)] == []
+    usage.queues.used[QueueInPartition(1, path)] += 1
+    assert list(queues_in(list(check.check_commit(last)))) == [path]
 
 
 def runs_for_nobody(story: Story) -> None:
