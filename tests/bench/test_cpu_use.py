@@ -50,7 +50,7 @@ def test_cpu_figures__one_process_works_and_its_child_waits__busiest_is_the_proc
         (partitions(cores=60, scheduler=50), "waits for the disk or for other appends"),
     ],
 )
-def test_limit__shown_by_report_and_command(
+def test_limit__cpu_times_measured__report_and_command_name_it(
     figures: Figures, limit: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outcome = CaseOutcome("partitions", SIZES, figures)
