@@ -58,7 +58,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     filler.catch_up()
     cpu_before = cpu_times(cluster.pids())
     filler.enable_labs()
-    # The first partition to finish is no later than this one, and afterwards half of the work is missing.
+    # Until one partition is done, because afterwards at most half of the work is left.
     take_turn(cluster, DEFAULT)
     cpu = cpu_figures(cpu_before, cpu_times(cluster.pids()))
     settle(cluster, (DEFAULT, SECOND))
