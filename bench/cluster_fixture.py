@@ -79,6 +79,13 @@ class BenchCluster:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8")
         return max(map(peak_mb, [pid, *map(int, children.split())]))
 
+    def pids(self) -> dict[str, int]:
+        """Return the first process of each running service, and of PostgreSQL."""
+        ((session,),) = self.log.rows(b"SELECT pg_backend_pid()", ())
+        stat = Path(f"/proc/{session}/stat").read_text(encoding="utf-8")
+        postgresql = int(stat.rpartition(")")[2].split()[1])
+        return {**{name: process.pid for name, process in self._processes.items()}, "postgresql": postgresql}
+
     def stop(self, *services: str) -> None:
         for name in services:
             end(self._processes.pop(name), STOP_SECONDS, name)

@@ -15,7 +15,7 @@ from bench.cluster_fixture import BenchCluster
 from bench.jobs import JobReader
 from bench.outcome import ProgressCallback, no_progress
 from domain.access.policy import policy_form, policy_of
-from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
+from domain.directory.events import LabControllerEnabled, LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.partitions import DEFAULT, existing_partition, number_of_lab
 from domain.directory.state import Directory
 from domain.distro_choice.distro_trees import DistroTrees
@@ -103,6 +103,13 @@ class LogFiller:
         silent = [name for name, lab in labs if lab.document.get("silent")]
         for partition, each in self._by_partition(silent, str).items():
             self._append([(f"lab-controller/{name}", LabControllerHeard()) for name in each], partition)
+
+    def enable_labs(self) -> None:
+        """Enable all labs, those of each partition in one commit."""
+        self.catch_up()
+        names = [name for name, _ in self._directory.items("lab-controller")]
+        for partition, each in self._by_partition(names, str).items():
+            self._append([(f"lab-controller/{name}", LabControllerEnabled()) for name in each], partition)
 
     def _by_partition(self, items: Iterable[T], lab_of: Callable[[T], str]) -> dict[int, list[T]]:
         """Return the items by the partitions of their labs."""

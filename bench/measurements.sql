@@ -26,6 +26,13 @@ WHERE e.topic = %(topic)s AND e.notification_id > %(after)s;
 SELECT partition, count(*) FROM log.events WHERE topic = 'system.scheduled' AND notification_id > %s
 GROUP BY partition ORDER BY partition;
 
+-- name: commits_behind_others
+-- Number of commits of decisions after a position that do not directly follow their basis.
+SELECT count(*) FROM (
+    SELECT min(notification_id) AS first_position, min((convert_from(state, 'UTF8')::jsonb ->> 'basis')::bigint) AS basis
+    FROM log.events WHERE notification_id > %s GROUP BY commit_end
+) AS commits WHERE first_position > basis + 1;
+
 -- name: scheduler_commits
 -- Counters of the commits of all schedulers since the database was created.
 SELECT name, sum(value)::float8 FROM live.counters

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from bench.cpu_use import limit_met
 from bench.outcome import CaseOutcome
 from bench.picture import write_picture
 from bench.targets import PENDING_GROWTH, TARGETS, apply_to
@@ -88,6 +89,8 @@ def _case(case: str, runs: Sequence[CaseOutcome]) -> Iterator[str]:
             yield f"| {label} | {shown} |"
     sizes = ", ".join(f"{name} {size:,}" for name, size in runs[-1].document()["sizes"].items() if size)
     yield from ("", f"Sizes: {sizes}.", "")
+    if limit := limit_met(runs[-1].figures):
+        yield from (f"Limit: {limit}.", "")
 
 
 def _names(figures: Iterable[Mapping[str, float]]) -> list[str]:

@@ -19,7 +19,7 @@ from domain.job.submission import Counts, Ids
 from domain.partition_numbers import read_by
 from postgres.errors import DatabaseFull, away
 from store.datastore import Datastore, connect
-from store.mapper import EventMapper
+from store.mapper import EventMapper, StoredRow
 from store.recorder import NewRow, Recorder, StoredAppend
 from store.requests import AppendRequest, Committed, Outcome
 from store.selection import EVERYTHING, Selection, subjects_of
@@ -164,6 +164,11 @@ class EventLog(EventStore[str]):
         """Return the last position that a partition reads; 0 without any."""
         ((position,),) = self.rows(SQL["end_of"], (read_by(partition),))
         return int(position)
+
+    def rows_between(self, after: int, before: int, partition: int) -> list[StoredRow]:
+        """Return the rows between two positions that a partition reads. One query."""
+        params = {"after": after, "upto": before - 1, "partitions": read_by(partition), "excluded_topics": []}
+        return [StoredRow._make(row) for row in self.rows(SQL["all_but"], params)]
 
     def commit_of(self, command_id: str) -> Committed | None:
         return self.commits_of([command_id]).get(command_id)

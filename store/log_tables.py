@@ -135,6 +135,11 @@ class LogTables:
         later = (row for row in self.events[params["after"] :] if row.partition in params["partitions"])
         return self.bounded(list(islice(later, params["limit"])), params["bytes"])
 
+    def all_but(self, params: Mapping[str, Any]) -> Rows:
+        excluded, partitions = frozenset(params["excluded_topics"]), params["partitions"]
+        rows = self.events[params["after"] : params["upto"]]
+        return [row for row in rows if row.topic not in excluded and row.partition in partitions]
+
     def all_between(self, params: Mapping[str, Any]) -> Rows:
         hidden = frozenset(params["hidden"])
         rows = [row for row in self.events[params["after"] : params["upto"]] if row.topic not in hidden]
@@ -272,6 +277,7 @@ STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     SQL["last_job_id"]: lambda tables, _: tables.last_job_id(),
     SQL["first_partitions"]: lambda tables, params: tables.first_partitions(*params),
     SQL["take_partition_number"]: lambda tables, _: tables.take_partition_number(),
+    SQL["all_but"]: lambda tables, params: tables.all_but(params),
     SQL["rest_of_commit"]: lambda tables, params: tables.events[slice(*params)],
     BOUNDED["page"]: lambda tables, params: tables.page(params),
     BOUNDED["page_of"]: lambda tables, params: tables.page_of(params),

@@ -20,6 +20,7 @@ from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity, read_
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.explaining.held_back import held_back_counts
+from domain.scheduling.world.late_events import may_follow
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from domain.scheduling.world.tentative import CommitPlace
@@ -27,7 +28,7 @@ from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import LEASE_SECONDS, Lease, scheduler_lease
 from store.mapper import StoredRow
-from store.requests import AppendRequest, Committed, Conflict, Fence, Fenced, new_command_id
+from store.requests import AppendRequest, Committed, Conflict, Fence, Fenced, Outcome, new_command_id
 from store.snapshots import Snapshots
 from store.tailer import Tailer
 from workers.consistency import ConsistencyLoop
@@ -47,9 +48,9 @@ class SchedulerCounters:
     """Counts since the start of the process.
 
     `decisions` has a count for each kind of trigger. `events` counts the events of all commits, `conflicts`
-    the commits that were refused because a recipe or system had changed, `reread` those that had to be read
-    from the log because other events preceded them there. `foreign` counts events of other partitions that
-    were read; there should be none.
+    the commits that were refused because a recipe or system had changed, `reread` those that were rolled back
+    and read from the log, because events preceded them there that must be folded first. `foreign` counts
+    events of other partitions that were read; there should be none.
     """
 
     decisions: Counter[str] = field(default_factory=Counter)
@@ -219,15 +220,13 @@ class Scheduler:
         basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION, batch, number)
         try:
             (outcome,) = self._log.append([append_request(decisions, basis, self._fence)])
+            unread = self._unread_before(outcome, basis)
         except DatabaseAway:
             self.partition.rollback()
             raise
         if isinstance(outcome, Committed):
             self._halvings = max(0, self._halvings - 1)
-            place = place_of(outcome)
-            if not self.partition.confirm(place):
-                self.counters.reread += place.preceding > basis.position
-            self._tailer.skip_to(self.partition.position)
+            self._confirm(place_of(outcome), unread)
             self.counters.commits += 1
             self.counters.events += sum(len(decision.events) for decision in decisions)
             self.counters.decisions.update(decision.trigger.kind for decision in decisions)
@@ -243,6 +242,28 @@ class Scheduler:
             self.counters.conflicts += 1
             self._halvings += 1
             self._read_through(self._log.end_of(self.partition.identity.number))
+
+    def _unread_before(self, outcome: Outcome, basis: Basis) -> list[StoredRow]:
+        """Return the rows between the basis and the commit of its decisions."""
+        if not isinstance(outcome, Committed) or place_of(outcome).preceding <= basis.position:
+            return []
+        return self._log.rows_between(basis.position, outcome.first_position, basis.partition)
+
+    def _confirm(self, place: CommitPlace, unread: Sequence[StoredRow]) -> None:
+        """Confirm the decisions, and then fold the rows before them if these may follow.
+
+        Otherwise roll the decisions back, to read them with the log.
+        """
+        if all(map(self._may_follow, unread)):
+            place = place._replace(preceding=self.partition.position)
+        if self.partition.confirm(place):
+            self._tailer.skip_to(self.partition.position)
+            self._fold(unread)
+        else:
+            self.counters.reread += bool(unread)
+
+    def _may_follow(self, row: StoredRow) -> bool:
+        return row.topic in SKIPPED_TOPICS or may_follow(self._log.mapper.recorded(row).event)
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():

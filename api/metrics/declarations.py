@@ -121,7 +121,10 @@ COUNTERS: Final = (
     MetricSpec("scheduler_commits", "Commits of the scheduler, with one or more decisions each"),
     MetricSpec("scheduler_events", "Events appended by the scheduler"),
     MetricSpec("scheduler_conflicts", "Commits of the scheduler refused because of a concurrent change"),
-    MetricSpec("scheduler_commits_reread", "Commits that the scheduler read, as other events preceded them"),
+    MetricSpec(
+        "scheduler_commits_reread",
+        "Commits that the scheduler rolled back and read, as other events had to be folded first",
+    ),
     MetricSpec("scheduler_foreign_events", "Events of other partitions that the scheduler read; always 0"),
     MetricSpec(
         "consistency_findings",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from bench.cases.full_lab import enable, generated_lab
+from bench.cases.full_lab import generated_lab
 from bench.cluster_fixture import BenchCluster
+from bench.cpu_use import cpu_figures, cpu_times
 from bench.limits.database import EVENTS_OF_A_GRANT
 from bench.log_filler import LogFiller
 from bench.measurements import SQL, span_of
 from bench.outcome import Figures, ProgressCallback, Sizes
-from bench.settling import settle, wait_for_projectors
+from bench.settling import settle, take_turn, wait_for_projectors
 from domain.directory.partitions import DEFAULT
 from replay.workload.generated_queue import generate_filters, generate_sets
 
@@ -47,16 +48,26 @@ def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     """Measure from the first system that is available to the last allocation of both partitions.
 
+    The labs of a partition are enabled in one commit, so that no event of the partition but new sets comes
+    between its grants. `commits_behind_others` follow events that their schedulers had not read.
     `reread_percent` is the share of the commits of both schedulers that they had to read from the log again,
     since they were started after the preparation.
     """
     counted_before = _commits(cluster)
-    before = enable(cluster, (DEFAULT, SECOND))
+    before, filler = cluster.log.end(), LogFiller(cluster)
+    filler.catch_up()
+    cpu_before = cpu_times(cluster.pids())
+    filler.enable_labs()
+    # Until one partition is done, because afterwards at most half of the work is left.
+    take_turn(cluster, DEFAULT)
+    cpu = cpu_figures(cpu_before, cpu_times(cluster.pids()))
+    settle(cluster, (DEFAULT, SECOND))
     lag = wait_for_projectors(cluster)
     span = span_of(cluster.log, "system.scheduled", before)
     shares = [count for _, count in cluster.log.rows(SQL["allocations_by_partition"], (before,))]
     cluster.stop("scheduler")
     counted = _commits(cluster)
+    ((behind,),) = cluster.log.rows(SQL["commits_behind_others"], (before,))
     commits, reread = (counted[name] - counted_before[name] for name in COUNTERS)
     return {
         "allocations": span.events,
@@ -66,8 +77,10 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "events_per_second": round(EVENTS_OF_A_GRANT * span.per_second),
         "seconds": round(span.seconds, 3),
         "commits": commits,
+        "commits_behind_others": behind,
         "reread_percent": round(100 * reread / commits, 2),
         "projectors_behind_seconds": round(lag, 2),
+        **cpu,
     }
 
 

@@ -197,6 +197,8 @@ def show(outcome: CaseOutcome) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from bench.cpu_use import limit_met
+
     table = Table(
         "", "", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None
     )
@@ -213,6 +215,8 @@ def show(outcome: CaseOutcome) -> None:
         table.add_row(f"[bold]{name}[/]", "")
         for figure, value in figures.items():
             table.add_row(f"  {figure}", f"{value:,}", _target(outcome, figure, value))
+    if limit := limit_met(outcome.figures):
+        table.add_row("[bold]limit met[/]", limit)
     Console().print(table)
 
 

@@ -15,21 +15,18 @@ from itertools import zip_longest
 from domain.directory.events import LabControllerSilent
 from domain.events import Recorded
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
-from domain.recipe.events import RecipeNew
-from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.decisions.decide import decide, decides_alike
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Findings, LoopInput, correct
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.lab_moves import History, no_history
+from domain.scheduling.world.late_events import may_follow
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.tentative import CommitPlace
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
 
 # Maximum number of unfolded events, and so between a basis and its commit. A scheduler reads them in seconds.
 MAX_EVENTS_AHEAD = 50_000
-# Events of new sets between basis and commit. They do not affect the decision, and raise their own triggers.
-NEW_SET_EVENTS = (RecipeSetSubmitted, RecipeNew)
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
 
@@ -116,9 +113,9 @@ class Recomputation:
         return self._partition.confirm(self._place_of(commit))
 
     def _place_of(self, commit: DecidedCommit) -> CommitPlace:
-        """Return the place of a commit. New sets that precede it may be folded later."""
+        """Return the place of a commit. Some events that precede it may be folded later."""
         preceding = self._partition.position
-        if not self._are_only_new_sets():
+        if not all(may_follow(recorded.event) for recorded in self._ahead):
             preceding = self._ahead[-1].position
         return CommitPlace(commit.first_position, commit.last_position, preceding, commit.recorded_at)
 
@@ -166,10 +163,6 @@ class Recomputation:
         else:
             recomputed = decide(self._partition, len(commit.decisions), commit.basis.now)
         return list(map(_plain, recomputed))
-
-    def _are_only_new_sets(self) -> bool:
-        """Return whether only events of new sets follow the basis."""
-        return all(type(recorded.event) in NEW_SET_EVENTS for recorded in self._ahead)
 
 
 def differences(commit: DecidedCommit, recomputed: Sequence[Decided]) -> Iterator[DecisionDifference]:

@@ -97,6 +97,9 @@ def test_partitions__small_lab__both_give_their_systems_away_and_the_log_is_righ
     partitions, verify = measured("partitions", "verify")
     assert partitions["allocations"] == 40
     assert partitions["allocations_of_the_smaller_half"] > 0
+    assert partitions["commits"] > 0
+    assert partitions["reread_percent"] == 0
+    assert partitions["cores_busy_percent"] > 0
     assert verify["different"] == verify["rules_broken"] == 0
 
 

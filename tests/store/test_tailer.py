@@ -63,6 +63,7 @@ def test_next_page__of_a_partition__its_events_and_those_of_all(log: EventLog) -
         assert [row.position for row in rows] == [1, 2, 3, 4, 7, 8, 11, 12, 15, 16], page_size
         assert [row.partition for row in rows[::2]] == [0, 1, 1, 0, 1], page_size
     assert [log.end_of(partition) for partition in range(4)] == [12, 16, 18, 12]
+    assert [row.position for row in log.rows_between(3, 12, 1)] == [4, 7, 8, 11]
 
 
 @pytest.mark.promise

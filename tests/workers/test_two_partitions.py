@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -18,6 +18,8 @@ from domain.partition_numbers import DEFAULT_PARTITION, EVERYBODY, PartitionIden
 from domain.recipe.events import RecipeScheduled
 from domain.scheduling.world.partition import Partition
 from domain.system.events import SystemIdle
+from domain.system_admin.registration import register
+from replay.verify.recomputation import Recomputation
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.lease import scheduler_lease
@@ -26,7 +28,7 @@ from tests.domain.scheduling.contents import contents
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
-from tests.workers.lab import add_lab, equip, put, submit_jobs
+from tests.workers.lab import SYSTEM, add_lab, equip, put, submit_jobs
 from workers import scheduler as scheduling
 from workers.consistency import ConsistencyLoop
 from workers.scheduler import Scheduler, lease_for
@@ -85,8 +87,29 @@ def test_schedulers__commit_in_turn__each_confirms_its_commits_and_reads_nothing
     assert bases == {identity.number for identity in BOTH}
 
 
-def test_scheduler__events_of_its_partition_between_basis_and_commit__reads_its_commit(
-    database: TestDatabase, two_labs: EventLog, monkeypatch: pytest.MonkeyPatch
+def submit_one(log: EventLog) -> None:
+    submit_jobs(log, 1)
+
+
+def register_one(log: EventLog) -> None:
+    put(log, register({**SYSTEM, "fqdn": "new.lab"}))
+
+
+@pytest.mark.parametrize(
+    ("write", "reread"),
+    [
+        # Nothing that was decided could depend on a new set.
+        (submit_one, 0),
+        # The triggers of the decisions may depend on a new system.
+        (register_one, 1),
+    ],
+)
+def test_scheduler__events_of_its_partition_between_basis_and_commit__reads_its_commit_unless_sets_are_new(
+    write: Callable[[EventLog], None],
+    reread: int,
+    database: TestDatabase,
+    two_labs: EventLog,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     submit_jobs(two_labs, 1)
     with scheduler_of(database, two_labs, DEFAULT_PARTITION) as scheduler:
@@ -95,16 +118,22 @@ def test_scheduler__events_of_its_partition_between_basis_and_commit__reads_its_
         def decide_while_others_write(*asked):  # type: ignore[no-untyped-def]
             decisions = decide(*asked)
             if decisions and len(whole_log(two_labs)) == before:
-                submit_jobs(two_labs, 1)
+                write(two_labs)
             return decisions
 
         before = len(whole_log(two_labs))
         monkeypatch.setattr(scheduling, "decide", decide_while_others_write)
         for _ in range(6):
             scheduler.step(timeout_seconds=0.0)
-        assert scheduler.counters.reread == 1
+        assert scheduler.counters.reread == reread
         fresh = fold(two_labs, DEFAULT_PARTITION)
         assert contents(scheduler.partition)["sets"] == contents(fresh)["sets"]
+        assert scheduler.partition.systems == fresh.systems
+        assert scheduler.partition.triggers.waiting() == fresh.triggers.waiting() == []
+        assert scheduler.partition.position == two_labs.end()
+    recomputation = Recomputation()
+    assert list(recomputation.take_all(whole_log(two_labs))) == []
+    assert recomputation.counts.commits > 0
 
 
 def test_contacts__labs_of_both_partitions_are_silent_and_heard_again__each_is_decided_by_its_scheduler(

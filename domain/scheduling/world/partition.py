@@ -2,8 +2,8 @@
 
 `apply` folds events in log order. `apply_tentatively` applies a decided event that is not in the log yet, so
 that the next decision of the same commit sees the event. `confirm` keeps the tentative events if the log has
-exactly these, and before them nothing else that is to be folded; otherwise it rolls them back, and the caller
-reads the log. `rollback` discards them.
+exactly these, and before them nothing else that must be folded first; otherwise it rolls them back, and the
+caller reads the log. `rollback` discards them.
 """
 
 from __future__ import annotations
@@ -387,8 +387,9 @@ class Partition(PartitionQueries):
     def confirm(self, place: CommitPlace) -> bool:
         """Confirm the tentative decisions, which the log has at this place.
 
-        If the log has unread events before it, or if the commit has more events than the decisions, roll back
-        and return False: the caller must read the commit from the log.
+        If the log has unread events that must be folded before it, or if the commit has more events than the
+        decisions, roll back and return False: the caller must read the commit from the log. Unread events
+        that may follow it (`late_events`) are to be applied next.
         """
         tentative = self._end_tentative()
         self._answered()

@@ -18,7 +18,8 @@ from domain.system.state import System
 class CommitPlace(NamedTuple):
     """The place of a commit in the log.
 
-    `preceding` is the last position before it that its partition reads, `recorded_at` the database's time.
+    `preceding` is the last position before it that must be folded before it, `recorded_at` the database's
+    time.
     """
 
     first_position: int

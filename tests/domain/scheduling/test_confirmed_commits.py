@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from random import Random
+from typing import Any
 
 import pytest
 
+from domain.events import Recorded
 from domain.scheduling.decisions.decide import decide
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.world import late_events
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.tentative import CommitPlace, TentativeEvents
 from tests.domain.scheduling import folded_log
 from tests.domain.scheduling.consistency_loop import run_loop
 from tests.domain.scheduling.contents import check_indexes, contents
-from tests.domain.scheduling.history import ACTS, ADMITTED, Acts, begin, burst
+from tests.domain.scheduling.history import ACTS, ADMITTED, QUEUED, Acts, _cancel, begin, burst
 from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.world import World
 
 
 class Reader(Partition):
-    """A partition that reads its own commits."""
+    """A partition that reads its own commits, and before them the `unread` events that precede them."""
+
+    unread: Sequence[Recorded] = ()
 
     def confirm(self, place: CommitPlace) -> bool:
-        return super().confirm(place._replace(preceding=place.first_position))
+        return self._confirm(place._replace(preceding=place.first_position))
+
+    def _confirm(self, place: CommitPlace) -> bool:
+        is_confirmed = super().confirm(place)
+        unread, self.unread = self.unread, ()
+        for recorded in unread:
+            self.apply(recorded)
+        return is_confirmed
 
 
-class Confirmer(Partition):
-    """A partition that counts the commits that it need not read."""
+class Confirmer(Reader):
+    """A partition that folds unread events after its commits if it may, as the scheduler process does.
+
+    It counts the commits that it need not read, and those of them with unread events before them.
+    """
 
     confirmed_count = 0
+    behind_count = 0
+
+    def confirm(self, place: CommitPlace) -> bool:
+        unread = self.unread
+        if all(late_events.may_follow(recorded.event) for recorded in unread):
+            place = place._replace(preceding=self.position)
+        is_confirmed = self._confirm(place)
+        Confirmer.behind_count += is_confirmed and bool(unread)
+        return is_confirmed
 
     def _confirm_tentative(self, tentative: TentativeEvents, recorded_at: datetime) -> None:
         Confirmer.confirmed_count += 1
@@ -70,6 +96,66 @@ def test_history__commits_confirmed_or_read__same_partition_after_each(
         assert not decide(reader.partition, limit, reader.now)
         assert contents(knower.partition)["sets"] == contents(knower.refolded())["sets"]
     assert Confirmer.confirmed_count - before > 5, "hardly any commit was confirmed without being read"
+
+
+# People submit, and rarely do something else, while the scheduler decides.
+MEANWHILE: Acts = (*((act, weight) for act, weight in ADMITTED if "submit" in act.__name__), (_cancel, 2))
+
+
+@pytest.mark.parametrize("acts", [ACTS, ADMITTED, QUEUED])
+@pytest.mark.parametrize("seed", range(6))
+def test_history__sets_arrive_before_the_commit__same_partition_as_of_a_reader(
+    seed: int, acts: Acts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Confirmer.behind_count
+    for_each_commit(seed, acts, monkeypatch)
+    assert Confirmer.behind_count - before > 5, "hardly any commit was confirmed before what precedes it"
+
+
+def for_each_commit(seed: int, acts: Acts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare a partition that confirms its commits with one that reads them, while sets arrive."""
+    worlds = two_worlds(seed, monkeypatch)
+    knower, reader = (world.partition for world in worlds)
+    chances, chance = (Random(seed), Random(seed)), Random(seed)
+    for _ in range(40):
+        for each, world in zip(chances, worlds, strict=True):
+            burst(each, world, acts)
+            world.now += timedelta(seconds=30)
+        limit, late_count = chance.choice((1, 2, 500)), chance.randrange(4)
+        while decisions := decide(knower, limit, worlds[0].now):
+            assert decide(reader, limit, worlds[1].now) == decisions
+            for each, world in zip(chances, worlds, strict=True):
+                commit_late(each, world, decisions, late_count > 0)
+            late_count -= 1
+            assert state_of(knower) == state_of(reader)
+            check_indexes(knower)
+        assert not decide(reader, limit, worlds[1].now)
+
+
+def commit_late(chance: Random, world: World, decisions: Sequence[Decision], is_late: bool) -> None:
+    """Commit decisions unless they are in conflict; if they are late, after a burst that is not read yet."""
+    basis, partition = world.position, world.partition
+    assert isinstance(partition, Reader)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(world, "schedulers", list)
+        count = len(world.log)
+        if is_late:
+            burst(chance, world, MEANWHILE)
+        partition.unread = world.log[count:]
+    if world.in_conflict(decisions):
+        partition.rollback()
+        for recorded in partition.unread:
+            partition.apply(recorded)
+        partition.unread = ()
+    else:
+        world.commit_decisions(decisions, basis)
+
+
+def state_of(partition: Partition) -> dict[str, Any]:
+    """Return the contents, without the triggers that the last commit raised."""
+    found = contents(partition)
+    del found["_commit_end"], found["_raised"], found["unread"]
+    return found
 
 
 def place(world: World, count: int, behind: int = 0, preceding: int | None = None) -> CommitPlace:

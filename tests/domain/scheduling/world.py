@@ -293,7 +293,9 @@ class World(FoldedLog):
 
     def in_conflict(self, decisions: Iterable[Decision]) -> bool:
         """Return whether the log would refuse decisions, which depend on versions that have changed."""
-        return any(self.version(each) != version for one in decisions for each, version in one.expected)
+        # A later decision expects the versions that an earlier one leads to.
+        expected = dict(each for one in reversed([*decisions]) for each in one.expected)
+        return any(self.version(subject) != version for subject, version in expected.items())
 
     def restart(self) -> None:
         """Replace the scheduler by one that starts from a snapshot."""

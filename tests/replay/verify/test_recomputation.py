@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from domain.admission.dependencies import FINAL_STATES
 from domain.events import Batch, Recorded, Stamp
 from domain.recipe.events import RecipeScheduled
 from domain.scheduling.decisions import choice
@@ -77,7 +78,10 @@ def live_while_sets_come(seed: int, bursts: int, limit: int) -> World:
             basis = world.position
             if chance.random() < 0.2:
                 wanted = chance.choices(ALL, k=chance.choice((1, 2)))
-                world.submit_set([each.text for each in wanted], chance.choice((1, 2)))
+                earlier = chance.choices([*world.sets], k=chance.randrange(2)) if world.sets else []
+                depends_on = [{"recipe_set": number, "states": FINAL_STATES} for number in earlier]
+                submitted = {"depends_on": depends_on}
+                world.submit_set([each.text for each in wanted], chance.choice((1, 2)), submitted=submitted)
             if chance.random() < 0.1:
                 burst(chance, world)
             if not _is_overtaken(world, decisions):
