@@ -111,25 +111,26 @@ class QueueTurns:
 
     def wait(self, recipe_set: RecipeSet) -> None:
         """Count a set with a recipe that waits for a system, unless it is counted."""
-        queue = recipe_set.submitted.queue
+        queue, place = recipe_set.submitted.queue, _place_of(recipe_set)
         if queue not in self._waiting:
             self._waiting[queue] = Ranked()
-        self._waiting[queue].add(_place_of(recipe_set))
-        self._forget_first_sets(queue)
+        self._waiting[queue].add(place)
+        for path in paths_upward(queue):
+            first = self._first_sets.get(path)
+            if first is not None and (not first or place < first):
+                self._first_sets[path] = place
 
     def stop_waiting(self, recipe_set: RecipeSet) -> None:
         """Stop counting a set, if it is counted."""
-        queue = recipe_set.submitted.queue
+        queue, place = recipe_set.submitted.queue, _place_of(recipe_set)
         ranked = self._waiting.get(queue)
         if ranked is not None:
-            ranked.discard(_place_of(recipe_set))
+            ranked.discard(place)
             if not len(ranked):
                 del self._waiting[queue]
-            self._forget_first_sets(queue)
-
-    def _forget_first_sets(self, queue: str) -> None:
-        for path in paths_upward(queue):
-            self._first_sets.pop(path, None)
+            for path in paths_upward(queue):
+                if self._first_sets.get(path) == place:
+                    del self._first_sets[path]
 
     def only_wait(self, recipe_sets: Iterable[RecipeSet]) -> None:
         """Count these sets, and no others."""

@@ -21,7 +21,7 @@ from domain.scheduling.sets.host_index import HostIndex
 from domain.scheduling.sets.host_places import HostPlaces
 from domain.scheduling.sets.lock_records import LockRecords
 from domain.scheduling.sets.set_classes import SetClasses
-from domain.scheduling.sets.set_states import FREE, SetStates
+from domain.scheduling.sets.set_states import FREE, SetStates, holds_something
 
 
 class RecipeSets(SetStates):
@@ -136,7 +136,7 @@ class RecipeSets(SetStates):
         if before is not None and before.state != recipe.state:
             if self.admission.has_rules:
                 self.admission_updates.recipe_changed(before, recipe)
-            if recipe_set_id in self.classes.limited:
+            if recipe_set_id in self.classes.limited and holds_something(before) != holds_something(recipe):
                 self.admission_updates.charge(recipe_set_id)
         if before is None or (before.state in UNPLACED) != (recipe.state in UNPLACED):
             self._note_waiting(recipe_set_id)

@@ -74,7 +74,7 @@ class SetStates:
         """Return whether no recipe of a set holds a system, waits for siblings, or has started."""
         for recipe_id in recipe_set.recipe_ids:
             recipe = self.recipes.get(recipe_id)
-            if recipe is not None and recipe.state not in FREE and not recipe.finished:
+            if recipe is not None and holds_something(recipe):
                 return False
         return True
 
@@ -134,6 +134,11 @@ class SetStates:
             if recipe.host_recipe_id is None:
                 counts[recipe.recipe_set_id] = counts.get(recipe.recipe_set_id, 0) + 1
         counts.update(host_counts)
+
+
+def holds_something(recipe: Recipe) -> bool:
+    """Return whether a recipe holds a system, waits for siblings, or has started."""
+    return recipe.state not in FREE and not recipe.finished
 
 
 def lab_of(host: Recipe) -> str:
