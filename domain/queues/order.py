@@ -18,11 +18,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from functools import cached_property
-from itertools import takewhile
+from itertools import chain, takewhile
 from operator import itemgetter
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from domain.queues.tree import EACH, FAIR, FIFO, MAX_NUMBER, PRIORITY, ROOT, Queue, QueueTree
+from domain.queues.tree import FAIR, FIFO, MAX_NUMBER, PRIORITY, ROOT, Queue, QueueTree
 
 T = TypeVar("T")
 
@@ -79,17 +79,11 @@ class QueueOrder:
         self._queues: dict[str, Queue] = {}
 
     @cached_property
-    def by_queue(self) -> Mapping[str, str]:
-        """Return the orders other than `fifo` by the path of the queue; that of a template below `*`."""
-        queues = self._tree.by_path.values()
-        orders = {queue.path: queue.order for queue in queues}
-        orders |= {f"{queue.path}.{EACH}": queue.template.order for queue in queues if queue.template}
-        return {path: order for path, order in orders.items() if order != FIFO}
-
-    @property
     def is_one_line(self) -> bool:
         """Return whether the recipes of all queues stand in one line, because every queue is `fifo`."""
-        return not self.by_queue
+        queues = self._tree.by_path.values()
+        of_templates = (queue.template.order for queue in queues if queue.template)
+        return all(order == FIFO for order in chain((queue.order for queue in queues), of_templates))
 
     @cached_property
     def is_alike_everywhere(self) -> bool:
@@ -147,6 +141,11 @@ class QueueOrder:
             return bool(mine) - bool(theirs)
         turns = self.turns(waiting, one, other)
         return 0 if turns is None else (turns[0] > turns[1]) - (turns[0] < turns[1])
+
+    def is_settled(self, one: str, other: str) -> bool:
+        """Return whether the turns of two queues depend on no recipe where their paths part."""
+        parent, mine, theirs = _parting(one, other)
+        return not mine or not theirs or self.is_fair(parent)
 
     def _queue(self, path: str) -> Queue:
         """Return the properties of a queue; an unknown one has none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from replay.audit.queue_order import order_of, parting, turn
-from replay.audit.queue_tree import FIFO
+from replay.audit.queue_tree import FAIR, FIFO
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.tables import PRIORITIES, URGENCY
 
@@ -39,13 +39,27 @@ def queue_is_before(view: SchedulerView, one: Contender, other: Contender) -> bo
     return None if my_turn == their_turn else my_turn < their_turn
 
 
+def is_order_settled(view: SchedulerView, one: int, other: int) -> bool:
+    """Return whether the order of two sets depends on no other set of their queues."""
+    parent, mine, theirs = parting(view.queue_of(one), view.queue_of(other))
+    if not view.queue_tree.has_turns or not mine or not theirs:
+        return True
+    return order_of(view.queue_tree, parent) == FAIR
+
+
+def is_between_leaves(view: SchedulerView, one: int, other: int) -> bool:
+    """Return whether two sets are in leaves of one parent."""
+    leaves = view.queue_of(one), view.queue_of(other)
+    return parting(*leaves)[1:] == leaves
+
+
 def share_one_line(view: SchedulerView, one: int, other: int) -> bool:
     """Return whether two sets stand in the line of one leaf, or of two `fifo` leaves of one parent."""
     leaves = view.queue_of(one), view.queue_of(other)
     if leaves[0] == leaves[1]:
         return True
-    parts = parting(*leaves)
-    return parts[1:] == leaves and all(order_of(view.queue_tree, leaf) == FIFO for leaf in leaves)
+    is_plain = all(order_of(view.queue_tree, leaf) == FIFO for leaf in leaves)
+    return is_plain and is_between_leaves(view, one, other)
 
 
 def _priority(view: SchedulerView, set_id: int) -> int:

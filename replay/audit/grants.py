@@ -7,7 +7,13 @@ from itertools import chain
 from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
-from replay.audit.competing_sets import Contender, queue_is_before, share_one_line
+from replay.audit.competing_sets import (
+    Contender,
+    is_between_leaves,
+    is_order_settled,
+    queue_is_before,
+    share_one_line,
+)
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.matching import unplaced_hosts
 from replay.audit.queue_turns import first_in_turn
@@ -192,15 +198,21 @@ class NobodyJumped(DecisionInvariant):
         for number in view.new_sets.up_to_priority(len(PRIORITIES), view.batch):
             for other in () if number == recipe.set_id else view.hosts(number):
                 theirs = self._rank_on(view, other, system)
-                before = queue_is_before(
-                    view,
-                    Contender(number, len(PRIORITIES) - theirs.effective),
-                    Contender(recipe.set_id, len(PRIORITIES) - rank.effective),
-                )
-                if before is None:
-                    before = share_one_line(view, number, recipe.set_id) and theirs < rank
-                if before and could_take_safely(view, self._matcher, other, system):
+                if self._is_before(view, (number, theirs), (recipe.set_id, rank)) and could_take_safely(
+                    view, self._matcher, other, system
+                ):
                     yield other
+
+    def _is_before(
+        self, view: SchedulerView, one: tuple[int, SystemRank], other: tuple[int, SystemRank]
+    ) -> bool:
+        """Return whether a new set is before another one, False if other sets of their queues decide."""
+        (number, theirs), (own, rank) = one, other
+        contenders = [Contender(each, len(PRIORITIES) - there.effective) for each, there in (one, other)]
+        before = queue_is_before(view, *contenders)
+        if before is None:
+            return share_one_line(view, number, own) and theirs < rank
+        return before and (is_order_settled(view, number, own) or is_between_leaves(view, number, own))
 
     def _rank_of_new(self, view: SchedulerView, recipe: Recipe, system: System) -> SystemRank:
         """Return the rank of a recipe of a new set, which has its nominal priority in a set of several."""

@@ -10,12 +10,13 @@ from typing import NamedTuple
 from replay.audit.queue_tree import FAIR, FIFO, ROOT, QueueTree, paths_upward
 
 
-class Head(NamedTuple):
-    """The first recipe of a leaf: its priority (5 is Urgent), its place in the line of all leaves, its id."""
+class LeafFirst(NamedTuple):
+    """The first recipe or set of a leaf: its priority (5 is Urgent), its place in the line of all leaves, its
+    number."""
 
     priority: int
     place: tuple[int, ...]
-    recipe_id: int
+    number: int
 
 
 class ChildTurn(NamedTuple):
@@ -38,12 +39,12 @@ def order_of(tree: QueueTree, path: str) -> str:
     return order
 
 
-def first_of(tree: QueueTree, heads: Mapping[str, Head], use: Use, path: str = ROOT) -> Head:
-    """Return the head that is next at or below a queue; there must be one."""
+def first_of(tree: QueueTree, heads: Mapping[str, LeafFirst], use: Use, path: str = ROOT) -> LeafFirst:
+    """Return the first of the leaves that is next at or below a queue; there must be one."""
     if path in heads:
         # A leaf that has become a parent keeps its recipes, which come before those below.
         return heads[path]
-    below: dict[str, dict[str, Head]] = {}
+    below: dict[str, dict[str, LeafFirst]] = {}
     for leaf, head in heads.items():
         child = leaf[: leaf.index(".", len(path) + 1)] if "." in leaf[len(path) + 1 :] else leaf
         below.setdefault(child, {})[leaf] = head

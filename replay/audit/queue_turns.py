@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from replay.audit.queue_order import Head, first_of
+from replay.audit.queue_order import LeafFirst, first_of
 from replay.audit.queues import OWED
 from replay.audit.ranking import SystemRank, rank_on
 from replay.audit.safety import could_take_safely
@@ -26,17 +26,18 @@ def first_in_turn(
         (rank_of(view, matcher, recipe, system), recipe.recipe_id)
         for recipe in _takers(view, matcher, system, more)
     )
-    heads: dict[str, Head] = {}
+    heads: dict[str, LeafFirst] = {}
     for rank, number in ranked:
         recipe = view.recipes[number]
         if rank.tier == 1:
             return recipe
         # In one line with other leaves, the systems of the job do not count.
         place = rank._replace(systems=0)
-        heads.setdefault(view.queue_of(recipe.set_id), Head(len(PRIORITIES) - rank.effective, place, number))
+        first = LeafFirst(len(PRIORITIES) - rank.effective, place, number)
+        heads.setdefault(view.queue_of(recipe.set_id), first)
     if not heads:
         return None
-    return view.recipes[first_of(view.queue_tree, heads, view.use_of_queues()).recipe_id]
+    return view.recipes[first_of(view.queue_tree, heads, view.use_of_queues()).number]
 
 
 def _takers(

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replay.audit.admission import holds_nothing, lacking
+from replay.audit.competing_sets import is_order_settled
 from replay.audit.grants import DecisionInvariant, Grant
 from replay.audit.invariant import Violations
 from replay.audit.queue_turns import first_in_turn
 from replay.audit.ranking import eligible_before, rank_on
-from replay.audit.room_order import gets_room_before, sets_in_line, would_lack
+from replay.audit.room_order import first_for_room, gets_room_before, sets_in_line, would_lack
+from replay.audit.rooms import Limit
 from replay.audit.safety import could_take_safely
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.tables import FREE
@@ -30,15 +32,32 @@ class NoRoomJumped(DecisionInvariant):
         recipe, system, record = grant
         if not holds_nothing(view, recipe.set_id) or not view.needs(recipe.set_id):
             return
+        rivals = dict(self._rivals(view, recipe, system))
+        first = first_for_room(view, [recipe.set_id, *rivals])
+        if first != recipe.set_id:
+            limit, other, free = rivals[first]
+            what = f"it took the last room under {limit}, but {other.subject} could have had {free.fqdn}"
+            subjects = recipe.subject, system.subject, f"recipe-set/{first}", other.subject, free.subject
+            yield self.violation([record.position], subjects, what)
+
+    def _rivals(
+        self, view: SchedulerView, recipe: Recipe, granted: System
+    ) -> Iterator[tuple[int, tuple[Limit, Recipe, System]]]:
+        """Yield the other sets that would lack room after the grant and could have a free system.
+
+        Each has the limit, one of its recipes and the system. While queues have no turns, or share a leaf,
+        only sets that come before are looked at.
+        """
         for number in sets_in_line(view):
             limit = would_lack(view, number, recipe.set_id)
-            if limit is None or lacking(view, number) or not gets_room_before(view, number, recipe.set_id):
+            if limit is None or lacking(view, number):
                 continue
-            for other, free in self._free_systems(view, number, system):
-                what = f"it took the last room under {limit}, but {other.subject} could have had {free.fqdn}"
-                subjects = recipe.subject, system.subject, f"recipe-set/{number}", other.subject, free.subject
-                yield self.violation([record.position], subjects, what)
-                return
+            is_before = gets_room_before(view, number, recipe.set_id)
+            if not is_before and is_order_settled(view, number, recipe.set_id):
+                continue
+            found = next(self._free_systems(view, number, granted), None)
+            if found is not None:
+                yield number, (limit, *found)
 
     def _free_systems(
         self, view: SchedulerView, set_id: int, granted: System

@@ -5,16 +5,17 @@ Room is kept for the first set that has waited K ticks and needs more of it than
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
 from replay.audit.competing_sets import comes_before
 from replay.audit.matching import can_match, unplaced_hosts
+from replay.audit.queue_order import LeafFirst, first_of
 from replay.audit.rooms import COUNTING_HOSTS, QUEUE_JOBS, Limit, Needs
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
-from replay.audit.tables import URGENCY
+from replay.audit.tables import PRIORITIES, URGENCY
 from replay.audit.weight_formula import remaining_ticks, settings_of
 from replay.audit.weights import weights_at
 
@@ -36,7 +37,9 @@ def turn_of(view: SchedulerView, set_id: int) -> RoomTurn:
     recipe_set, weights = view.sets[set_id], weights_at(view, view.now)
     is_weightless = weights is None or any(map(view.weighs_nothing, view.hosts(set_id)))
     weight = 0 if weights is None or is_weightless else weights.weight(set_id)
-    systems = view.systems_of_job[recipe_set.job_id] if view.is_in_fair_leaf(set_id) else 0
+    is_owed_first = view.bound_first and any(map(view.is_owed, view.hosts(set_id)))
+    is_by_job = view.is_in_fair_leaf(set_id) and not is_owed_first
+    systems = view.systems_of_job[recipe_set.job_id] if is_by_job else 0
     return RoomTurn(URGENCY[recipe_set.priority], systems, weight, recipe_set.submission)
 
 
@@ -53,6 +56,19 @@ def gets_room_before(view: SchedulerView, one: int, other: int, *, counting_jobs
     if not counting_jobs or view.queue_of(one) != view.queue_of(other):
         return turns[0]._replace(systems=0) < turns[1]._replace(systems=0)
     return turns[0] < turns[1]
+
+
+def first_for_room(view: SchedulerView, set_ids: Iterable[int]) -> int:
+    """Return the set that gets room first of some."""
+    turns = {number: turn_of(view, number) for number in set_ids}
+    if not view.queue_tree.has_turns:
+        return min(turns, key=turns.__getitem__)
+    heads: dict[str, LeafFirst] = {}
+    for number in sorted(turns, key=turns.__getitem__):
+        place = turns[number]._replace(systems=0)
+        first = LeafFirst(len(PRIORITIES) - turns[number].nominal, place, number)
+        heads.setdefault(view.queue_of(number), first)
+    return first_of(view.queue_tree, heads, view.use_of_queues()).number
 
 
 def sets_in_line(view: SchedulerView) -> Iterator[int]:

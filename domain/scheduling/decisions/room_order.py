@@ -99,7 +99,7 @@ def first_rival(partition: Partition, host: Recipe, number: int | None = None) -
     while rival is not None:
         passed.add(rival.host.recipe_set_id)
         other = _first_rival(partition, rival.host, rival.number)
-        # Queues of different orders one below another may let three sets each come before the next one.
+        # With queues of different orders one below another, who is first depends on who else there is.
         if other is None or other.host.recipe_set_id in passed:
             return rival
         rival = other
@@ -146,23 +146,36 @@ class _RivalSearch:
     """The search for the first rival of a recipe with a standing, among sets of some classes. Mutable."""
 
     def __init__(self, partition: Partition, classes: Collection[int], before: Standing) -> None:
-        self.rival: RoomRival | None = None
         self._partition = partition
         self._classes = classes
         self._before = before
         self._asked = 0
+        # The first set of each queue and its recipe; None stands for the recipe that has rivals.
+        self._firsts: dict[str, tuple[RoomPlace, RoomRival | None]] = {before.queue: (before.place, None)}
+
+    @property
+    def rival(self) -> RoomRival | None:
+        """Return the recipe of the set that is first of all, None if no set is before the standing."""
+
+        def items_of(queue: str) -> Iterator[Keyed[RoomRival | None]]:
+            place, rival = self._firsts[queue]
+            yield (place.negative_priority, place.weight, *place.rank), rival
+
+        return next(self._partition.sets.turns.ordered_among(self._firsts, items_of))[1]
 
     def ask_idle(self, number: int, systems: int) -> None:
         """Ask the idle ones of `systems` that recipes of a class could be given, first recipes first.
 
         The search ends where a recipe gets one of the systems that fit it. A recipe that gets none of them
-        leaves no system to ask to the others with the same demand.
+        leaves no system to ask to the others with the same demand. In queues whose turns depend on their
+        recipes, the search does not end at a set behind: such a set may come before another one of its queue.
         """
         available, queue = self._partition.available, self._partition.sets.rooms.queue_of(number)
-        is_before = self._partition.sets.turns.is_before
+        turns = self._partition.sets.turns
+        is_settled = turns.is_settled(queue, self._before.queue)
         idle = {forced: available.idle(forced=forced) & systems & ~self._asked for forced in (False, True)}
         for place, viable in _places(self._partition, number, idle, self._is_any_left):
-            if not is_before(Standing(queue, place), self._before):
+            if is_settled and not turns.is_before(Standing(queue, place), self._before):
                 return
             host = self._partition.sets.recipes[place.rank.recipe_id]
             for each in numbers_in(without_hopeless_labs(self._partition, host, viable & ~self._asked)):
@@ -173,16 +186,24 @@ class _RivalSearch:
         return systems & ~self._asked != 0
 
     def ask(self, number: int) -> Recipe | None:
-        """Return the first recipe for a free system, a rival if its set is before and of the classes."""
+        """Return the first recipe for a free system, which may be a rival if its set is of the classes."""
         self._asked |= 1 << number
         host = first_for_system(self._partition, number)
-        if host is None or host.recipe_set_id in self._partition.sets.rooms.charged:
+        sets = self._partition.sets
+        if host is None or host.recipe_set_id in sets.rooms.charged:
             return host
-        number_of_class = self._partition.sets.classes.numbers.get(host.recipe_set_id)
-        standing, sets = _standing(self._partition, host), self._partition.sets
-        if number_of_class in self._classes and sets.turns.is_before(standing, self._before):
-            self._before, self.rival = standing, RoomRival(host, number)
+        if sets.classes.numbers.get(host.recipe_set_id) in self._classes:
+            self._note(_standing(self._partition, host), RoomRival(host, number))
         return host
+
+    def _note(self, standing: Standing, rival: RoomRival) -> None:
+        before = self._firsts.get(standing.queue)
+        if before is None or standing.place < before[0]:
+            self._firsts[standing.queue] = standing.place, rival
+        turns = self._partition.sets.turns
+        if turns.is_alike_everywhere and turns.is_before(standing, self._before):
+            # While turns depend on no recipe, sets behind the first one need not be looked at.
+            self._before = standing
 
 
 def _places(

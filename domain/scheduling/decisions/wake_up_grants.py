@@ -52,12 +52,8 @@ class WakeUpGrants:
         self._partition = partition
         self._wakes = wakes
         self._next: NextGrant | None = None
-        self._form_groups()
-
-    def _form_groups(self) -> None:
-        """Form the groups of idle systems, with the lines of all classes that have room now."""
-        self._groups = list(groups_of(self._partition, union(wake.systems for wake in self._wakes)))
-        self._last_class = self._partition.sets.rooms.last_number
+        self._groups = list(groups_of(partition, union(wake.systems for wake in wakes)))
+        self._version = partition.sets.classes.version
 
     def next(self) -> NextGrant | None:
         """Return the next grant, which has not happened yet; None if no recipe takes a system."""
@@ -109,22 +105,20 @@ class WakeUpGrants:
         A single-recipe set starts at once and is never a holder, so its grant affects only queues that have
         it as their first taker, and a fair leaf, which compares the systems of jobs. The grant to a larger
         set may change which other grants are safe. A set that was overtaken may be owed now. What a grant
-        changes in weights and rooms has versions. The other sets of a job that is charged from now on may be
-        in a new class, whose lines no group has.
+        changes in weights and rooms has versions. The other sets of a job that is charged from now on are in
+        another class.
         """
-        if self._last_class != self._partition.sets.rooms.last_number:
-            self._form_groups()
-            return
         sets = self._partition.sets
         is_alone = sets.is_single(granted.host.recipe_set_id) and overtook is None
         queue = sets.turns.queue_of(sets.sets[granted.host.recipe_set_id])
         is_fair = sets.turns.is_fair(queue)
         keys = [(tier, each) for tier in tiers_of(self._partition) for each in (queue, ONE_LINE)]
-        others = ~(1 << granted.number)
+        is_local = is_alone and self._version == sets.classes.version
+        self._version, others = sets.classes.version, ~(1 << granted.number)
         for group in self._groups:
             group.systems &= others
-            if not is_alone:
-                # The set has recipes in lines that may have been empty.
+            if not is_local:
+                # Some recipes may be in lines that have been empty.
                 group.first_takers.clear()
                 group.searches.clear()
             for key in keys:
@@ -158,11 +152,15 @@ def _first_of(partition: Partition, found: Sequence[BestRecipe]) -> BestRecipe:
     if partition.sets.turns.is_one_line or len(found) == 1:
         return min(found)
     first_tier = min(best.tier for best in found)
-    by_queue: defaultdict[str, list[Keyed[BestRecipe]]] = defaultdict(list)
+    by_queue: defaultdict[str, list[BestRecipe]] = defaultdict(list)
     tier, sets = tiers_of(partition)[first_tier], partition.sets
     for best in found:
         if best.tier == first_tier:
             recipe_set = sets.sets[sets.recipes[best.place.rank.recipe_id].recipe_set_id]
             queue = sets.turns.queue_of(recipe_set) if tier.has_queued else ONE_LINE
-            by_queue[queue].append((key_among_queues(best.place), best))
-    return next(in_turn(partition, tier, lambda queue: iter(sorted(by_queue.get(queue, ())))))[1]
+            by_queue[queue].append(best)
+
+    def items_of(queue: str) -> Iterator[Keyed[BestRecipe]]:
+        return ((key_among_queues(best.place), best) for best in sorted(by_queue.get(queue, ())))
+
+    return next(in_turn(partition, tier, items_of))[1]

@@ -18,7 +18,14 @@ from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
 from domain.scheduling.demand.demand_counts import DemandCounts, Evaluated, FilterEntry, FilterInLine
-from domain.scheduling.demand.lines import Group, Line, RecipeCounts, needs_room, ranks_as_queued
+from domain.scheduling.demand.lines import (
+    Group,
+    Line,
+    RecipeCounts,
+    ends_when_empty,
+    needs_room,
+    ranks_as_queued,
+)
 from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.room_places import RoomGroup, RoomPlace, places_in_order
 from domain.scheduling.demand.signatures import Signatures
@@ -120,8 +127,7 @@ class Filters:
         self.weighing.use(profile, -len(ranks))
         if profile not in self.weighing.classes:
             del self._lines_of_profile[profile]
-        # Each class has lines of its own, and the number of classes is not bounded.
-        if not there.filters and needs_room(line):
+        if not there.filters and ends_when_empty(line):
             del self._lines[line]
 
     def line_up(self, stand_of: Callable[[Rank], Stand]) -> None:

@@ -71,6 +71,11 @@ def needs_room(line: str) -> bool:
     return line.startswith((_ROOM, OWED + _ROOM))
 
 
+def ends_when_empty(line: str) -> bool:
+    """Return whether an empty line is dropped: there may be any number of classes and queues in time."""
+    return needs_room(line) or _QUEUE in line
+
+
 def ranks_as_queued(line: str) -> bool:
     base = line.partition(_QUEUE)[0]
     return base == QUEUED or base.endswith(_NEWLY) or base.startswith(_ROOM)

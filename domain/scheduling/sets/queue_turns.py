@@ -61,8 +61,11 @@ class QueueTurns:
 
     def changes_lines(self, tree: QueueTree, *, is_assigned_first: bool) -> bool:
         """Return whether `configure` would change in which lines recipes stand, or their order there."""
-        before, after = self._order.by_queue, QueueOrder(tree).by_queue
-        return before != after or bool(after and self.is_assigned_first != is_assigned_first)
+        before, after = self._order, QueueOrder(tree)
+        if before.is_one_line or after.is_one_line:
+            return before.is_one_line != after.is_one_line
+        is_other_leaf = (before.is_fair(queue) != after.is_fair(queue) for queue in self._sets)
+        return self.is_assigned_first != is_assigned_first or any(is_other_leaf)
 
     def configure(self, tree: QueueTree, *, is_assigned_first: bool) -> None:
         self._order = QueueOrder(tree)
@@ -200,6 +203,10 @@ class QueueTurns:
         if turn or one.queue == other.queue:
             return turn < 0 or (turn == 0 and one.place < other.place)
         return one.place._replace(systems=0) < other.place._replace(systems=0)
+
+    def is_settled(self, one: str, other: str) -> bool:
+        """Return whether one queue has its turn before another one whatever sets wait in both."""
+        return one == other or self._order.is_settled(one, other)
 
     def turns(self, one: Contender, other: Contender) -> tuple[QueueTurn, QueueTurn] | None:
         """Return the turns of two sets where their paths part, None if they stand in one line there."""

@@ -27,11 +27,13 @@ class SetClasses:
     `numbers` has the class of each set that needs room for its first system. `limited` has each set with a
     limit, with the needs of its job, which may be empty. Most partitions have no such set. While a set of a
     job is charged, the job's other sets need no room under its maxima of jobs, so they are in another class.
+    `version` rises when the sets of a job change their classes for this reason.
     """
 
     def __init__(self, states: SetStates, rooms: Rooms) -> None:
         self.numbers: dict[int, int] = {}
         self.limited: dict[int, Needs] = {}
+        self.version = 0
         self._states = states
         self._rooms = rooms
         self._jobs: dict[int, _LimitedJob] = {}
@@ -132,6 +134,7 @@ class SetClasses:
         else:
             rooms.release_job(job_id)
         if was_charged != bool(job.charged):
+            self.version += len(job.sets) > 1
             of_sets = {each: self.needs_of(each).of_set for each in job.sets}
             for recipe_set_id, of_set in of_sets.items():
                 self._classify(recipe_set_id, of_set)
