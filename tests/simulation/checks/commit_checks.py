@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from domain.events import Recorded
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from replay.audit import Audit
 from replay.verify.partitions import PartitionRecomputations
 from replay.verify.recorded_decisions import commits
 from store.mapper import EventMapper
+from tests.simulation.checks.scheduler_reads import history_of
 
 
 class CommitChecks:
@@ -17,6 +19,7 @@ class CommitChecks:
 
     def __init__(
         self,
+        partitions: Sequence[PartitionIdentity],
         mapper: EventMapper,
         on_finding: Callable[[str], None],
         on_commit: Callable[[Sequence[Recorded]], None],
@@ -26,7 +29,8 @@ class CommitChecks:
         self._on_commit = on_commit
         self._mapper = mapper
         self._audit = Audit()
-        self._recomputations = PartitionRecomputations()
+        others = [identity for identity in partitions if identity != DEFAULT_PARTITION]
+        self._recomputations = PartitionRecomputations(others, history_of(self.log))
 
     def take(self, rows: Sequence[Any]) -> None:
         news = [self._mapper.recorded(row) for row in rows]
