@@ -18,6 +18,9 @@ from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.decisions import choice, new_job, pending_system, wake_up_grants
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.supply.availability import Availability
+from domain.scheduling.world import lab_moves, partition
+from domain.scheduling.world.partition import Partition
+from domain.system.state import System
 from projections.folding import fold
 from projections.projector import CHANNEL, Projector
 from projections.sql import SQL
@@ -131,6 +134,19 @@ def room_by_system(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "first_rival", lambda *_: None)
 
 
+def grants_in_labs_that_left(patch: pytest.MonkeyPatch) -> None:
+    """Grant idle systems of labs that have left for another partition."""
+
+    def gone(system: System) -> System:
+        return system if system.usage == "idle" else lab_moves.gone(system)
+
+    def serve(self: Partition, lab: str) -> None:
+        self.available.serve(lab, self.directory.is_serving(lab))
+
+    patch.setattr(partition, "gone", gone)
+    patch.setattr(Partition, "_serve", serve)
+
+
 @dataclass(frozen=True)
 class Planted:
     """A planted fault.
@@ -161,6 +177,8 @@ PLANTED: Mapping[str, Planted] = {
     "admission": Planted(nobody_held_back, "admitted"),
     "room": Planted(nobody_needs_room, "admitted .*: its set has no room under"),
     "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
+    # A lab must leave while its systems are idle, and a recipe that waits must fit one.
+    "systems of another partition": Planted(grants_in_labs_that_left, "grants_in_partition", first=50),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "recomputed decision differs"),
 }

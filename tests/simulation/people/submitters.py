@@ -61,11 +61,11 @@ class JobSubmitter:
         self._keys = 0
 
     def run(self, lab: dict[str, Any], per_hour: float) -> None:
-        for job in generate_jobs(lab, self._dice.randrange(1 << 30), 1 << 30):
+        generated = generate_jobs(lab, self._dice.randrange(1 << 30), 1 << 30)
+        for job in (in_partition(each, self._dice, self._partitions) for each in generated):
             current().wait(self._dice.expovariate(per_hour / 3600))
             if self.leaving:
                 return
-            job = in_partition(job, self._dice, self._partitions)
             self._submit(job if self._contention is None else contended(job, self._contention, self._jobs))
             while self._jobs and self._dice.random() < SECOND_THOUGHTS:
                 self._think_again()
