@@ -26,6 +26,7 @@ from projections.projector import CHANNEL, Projector
 from projections.sql import SQL
 from store.log_tables import LogTables
 from tests.random_histories.faults import everything_is_safe, nobody_wakes_up
+from tests.simulation.database.live_tables import LiveTables
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -37,6 +38,16 @@ def double_grant(patch: pytest.MonkeyPatch) -> None:
 
 def ignore_fence(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LogTables, "is_fenced", lambda *_: False)
+
+
+def everybody_holds_the_lease(patch: pytest.MonkeyPatch) -> None:
+    """Give the lease to each process that asks for it, in one epoch."""
+
+    def take(self: LiveTables, _: Any, params: Any) -> Any:
+        log, (name, *_) = self._server.log, params
+        return [(log.epochs.get(name) or log.next_epoch(name),)]
+
+    patch.setattr(LiveTables, "take_lease", take)
 
 
 def no_versions(patch: pytest.MonkeyPatch) -> None:
@@ -165,6 +176,7 @@ PLANTED: Mapping[str, Planted] = {
     "double grant": Planted(double_grant, "audit|uncaught"),
     # Few seeds have a former holder of the lease that appends once more.
     "fencing": Planted(ignore_fence, "nobody_fenced_writes", first=29, seeds=60),
+    "lease": Planted(everybody_holds_the_lease, "both decide in epoch"),
     # Few seeds have a user who changes a subject of a decision between its basis and its commit.
     "versions": Planted(no_versions, "audit|uncaught", seeds=60),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|uncaught"),
