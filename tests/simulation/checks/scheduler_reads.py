@@ -1,4 +1,4 @@
-"""What the scheduler of a partition reads of a whole log."""
+"""Reads of the scheduler of a partition: its part of a whole log, and the history of labs that arrive."""
 
 from __future__ import annotations
 
