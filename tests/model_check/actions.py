@@ -12,6 +12,7 @@ from domain.system_admin.reservation import reserve
 from tests.domain.scheduling.policies import everybody, group
 from tests.model_check.case import BIG_MB, GROUP, POOL, SUBMITTER
 from tests.model_check.model import ModelWorld, waits_for_systems
+from tests.model_check.partitioned import lab_moves
 
 
 class Action(NamedTuple):
@@ -166,7 +167,7 @@ def _tree_moves(world: ModelWorld, lab: str) -> None:
 
 
 VERBS: dict[str, Verb] = {
-    "submit": Verb(_submittable, ModelWorld.submit_job),
+    "submit": Verb(_submittable, lambda world, number: world.submit_job(number)),
     # The lab controller aborts the recipe: for the scheduler all ends are equivalent.
     "finish": Verb(_started, lambda world, what: world.abort(_recipe_id(world, what))),
     # With all earlier reports.
@@ -190,6 +191,7 @@ VERBS: dict[str, Verb] = {
     "fall silent": Verb(_heard(True), ModelWorld.fall_silent),
     "be heard": Verb(_heard(False), ModelWorld.hear),
     "move": Verb(_moves, lambda world, what: world.move(*what)),
+    "move lab": Verb(lab_moves, lambda world, what: world.move_lab(*what)),
     "shrink": Verb(
         _such(lambda system: system.inventory["memory_mb"] >= BIG_MB),
         lambda world, name: world.describe(name, memory_mb=1),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from domain.partition_numbers import DEFAULT_NUMBER
 from domain.requirements.host import HOST
 
 BIG_MB = 8_192
@@ -52,7 +53,8 @@ class CaseJob:
     """A job: a recipe set with a recipe for each want, submitted on behalf of the group or not.
 
     `after` is the number of the job whose end it awaits, in any final state. `bucket` is the limit of the
-    one bucket in which the set takes a place. `queue` is the path of its queue below root.
+    one bucket in which the set takes a place. `queue` is the path of its queue below root, `partition` the
+    number of its partition.
     """
 
     wants: tuple[RecipeWant, ...]
@@ -61,6 +63,7 @@ class CaseJob:
     after: int | None = None
     bucket: int | None = None
     queue: str = "default"
+    partition: int = DEFAULT_NUMBER
 
     def __str__(self) -> str:
         text = " + ".join(f"{{{want}}}" for want in self.wants)
@@ -68,6 +71,7 @@ class CaseJob:
         whose += "" if self.after is None else f" after job {self.after}"
         whose += "" if self.bucket is None else f" in a bucket of {self.bucket}"
         whose += "" if self.queue == "default" else f" in queue {self.queue}"
+        whose += "" if self.partition == DEFAULT_NUMBER else f" in partition {self.partition}"
         return text + whose if self.priority == "Normal" else f"{text}{whose} ({self.priority})"
 
 
@@ -80,7 +84,8 @@ class LabCase:
     the bound for sets that wait for locks. A set that has waited `coefficient` ticks weighs 0; with None, no
     time passes, and locks have no weight. `max_placed` is the first maximum of placed recipes. `queues` are
     the maxima of queues: the path below root, the unit and the capacity. With `shares`, all parents are fair,
-    with what is guaranteed to each queue.
+    with what is guaranteed to each queue. `labs_of_other` are the labs that are in the second partition at
+    first; with None, there is one partition.
     """
 
     systems: tuple[tuple[str, str, str], ...]
@@ -91,6 +96,7 @@ class LabCase:
     max_placed: int | None = None
     queues: tuple[tuple[str, str, int], ...] = ()
     shares: tuple[tuple[str, int], ...] | None = None
+    labs_of_other: tuple[str, ...] | None = None
 
     @property
     def has_locks(self) -> bool:
@@ -114,6 +120,8 @@ class LabCase:
         )
         if self.shares is not None:
             bound += "; fair" + "".join(f", {count} guaranteed to {path}" for path, count in self.shares)
+        if self.labs_of_other is not None:
+            bound += f"; two partitions, the second one with {', '.join(self.labs_of_other) or 'no lab'}"
         return f"{systems}; {jobs}{bound}"
 
 
@@ -129,6 +137,7 @@ def case(
     coefficient: int | None = None,
     max_placed: int | None = None,
     queues: str = "",
+    other: str | None = None,
 ) -> LabCase:
     """Return a case from text: `case("a@1 b@1^Low c@2:Manual", "ab b", "High: !c a~big", "Normal+: b")`.
 
@@ -136,7 +145,8 @@ def case(
     "a%Xy" has an exclusive lock on x and a shared one on y, "a%*" the lock on the whole lab. "<0" is a
     dependency on job 0, "#2" a place in a bucket of 2, "@k.x" the queue root.k.x. In `queues`, "k=2 k.x=1j"
     are a maximum of two systems in root.k, and one of one job in root.k.x. With "fair", queues are served by
-    fair shares, and "k=2g" guarantees two systems to root.k.
+    fair shares, and "k=2g" guarantees two systems to root.k. "a /2" is in the second partition, which exists
+    with `other`, the numbers of its first labs.
     """
     texts = [text.partition("^") for text in systems.split()]
     maxima = tuple((_system(text)[0], maximum) for text, _, maximum in texts if maximum)
@@ -146,7 +156,8 @@ def case(
     limits = tuple(_maximum(*text.split("=")) for text in words if text[-1].isdigit() or text[-1] == "j")
     guaranteed = (text.removesuffix("g").split("=") for text in words if text.endswith("g"))
     shares = tuple((path, int(count)) for path, count in guaranteed) if "fair" in words else None
-    return LabCase(placed, wanted, maxima, max_overtaken, coefficient, max_placed, limits, shares)
+    labs = None if other is None else tuple(f"lab-{number}" for number in other.split())
+    return LabCase(placed, wanted, maxima, max_overtaken, coefficient, max_placed, limits, shares, labs)
 
 
 def _maximum(path: str, number: str) -> tuple[str, str, int]:
@@ -162,13 +173,14 @@ def _system(text: str) -> tuple[str, str, str]:
 
 def _job(text: str) -> CaseJob:
     priority, _, rest = text.rpartition(":")
+    rest, _, number = rest.partition("/")
     rest, _, queue = rest.partition("@")
     rest, _, bucket = rest.partition("#")
     wants, _, after = rest.partition("<")
     parsed = tuple(_want(want) for want in wants.split())
     numbers = [int(text) if text else None for text in (after, bucket)]
     whose = priority.removesuffix("+") or "Normal", priority.endswith("+")
-    return CaseJob(parsed, *whose, *numbers, queue.strip() or "default")
+    return CaseJob(parsed, *whose, *numbers, queue.strip() or "default", int(number or DEFAULT_NUMBER))
 
 
 def _want(text: str) -> RecipeWant:

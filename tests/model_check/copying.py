@@ -10,6 +10,8 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
+from domain.scheduling.world.partition import Partition
+
 TIMES = (datetime, timedelta)
 ATOMS = (int, str, type(None), float, tuple, frozenset, *TIMES, type, Enum, FunctionType, partial)
 
@@ -18,7 +20,8 @@ class Copier:
     """Copies objects; objects of the `shared` classes are not copied, because no action changes them.
 
     An object with several references is copied once; a list, a dictionary or an object with
-    slots must have a single owner, and a tuple contains only values that are never changed in place.
+    slots must have a single owner, except for the systems of a partition, and a tuple contains only values
+    that are never changed in place.
     """
 
     def __init__(self, shared: Collection[type] = ()) -> None:
@@ -36,7 +39,10 @@ class Copier:
 
     def copy(self, thing: Any) -> Any:
         self._copies = {}
-        return self._copy(thing)
+        made = self._copy(thing)
+        for each in [each for each in self._copies.values() if each.__class__ is Partition]:
+            _share_systems(each)
+        return made
 
     def _copy(self, thing: Any) -> Any:
         cls = thing.__class__
@@ -74,3 +80,10 @@ class Copier:
         assert cls.__module__.startswith(("domain.", "tests.")), f"how is {cls} copied?"
         self._kinds[cls] = self._object if cls.__dictoffset__ else self._slotted
         return self._kinds[cls]
+
+
+def _share_systems(partition: Partition) -> None:
+    """Let the moves of labs look at the systems and recipes of the copy: the dictionary has two owners."""
+    moves = partition._lab_moves
+    moves._systems = partition.systems
+    moves._has_recipe_or_set = lambda subject: partition._find(subject) is not None

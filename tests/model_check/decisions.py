@@ -77,6 +77,9 @@ def _new_before(view: View, number: int, event: Event, upto: int) -> Iterator[st
 
 def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Iterator[str]:
     name: str = event.system  # type: ignore[attr-defined]
+    if name not in view.lab:
+        yield f"another partition: recipe {number} got {name}"
+        return
     lab = view.lab[name]
     if view.usage[name] not in ("idle", "pending"):
         yield f"double booking: recipe {number} got {name}, which is {view.usage[name]}"

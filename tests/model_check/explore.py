@@ -13,7 +13,8 @@ from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.model_check.case import LabCase
 from tests.model_check.copying import Copier
-from tests.model_check.model import ModelWorld, key_of
+from tests.model_check.model import key_of
+from tests.model_check.partitioned import world_of
 from tests.model_check.steps import ModelViolation, Options, settle, successors
 
 
@@ -55,7 +56,7 @@ def explore(case: LabCase, options: Options, rules: Sequence[TriggerRule] = TRIG
     found = Exploration(labs=1)
     copier = Copier((Labs, AccessIndex, Directory) if CHANGING_NO_LAB.issuperset(options.verbs) else ())
     try:
-        first = ModelWorld(case, rules)
+        first = world_of(case, rules)
         settle(first, 1)
         seen: set[Any] = {key_of(first)}
         ahead = deque([first])

@@ -170,6 +170,21 @@ TICKS: tuple[tuple[str, LabCase], ...] = (
     ("tick", case("a b c", "c", "a b c #1", "High:a #1", "b", coefficient=1, max_placed=3)),
     ("tick, complete", case("a b c", "a @k.x", "b c @k.x", "c @k.y", coefficient=1, queues="k=2 k.x=2")),
 )
+# Two partitions, and labs that move between them.
+PARTITIONS: tuple[tuple[str, LabCase], ...] = (
+    ("move lab", case("a b@2", "ab", "ab /2", "b /2", other="2")),
+    ("move lab", case("a b c@2", "a b", "abc /2", other="2")),
+    ("move lab, break, repair", case("a b@2", "ab", "ab /2", other="2")),
+    ("move lab, disable, enable", case("a b@2", "ab", "ab /2", other="")),
+    ("move lab", case("a b@2 c@2", "b c /2", "ab /2", "ac", other="2")),
+    ("move lab, move", case("a b@2", "ab", "ab /2", other="2")),
+    ("move lab, fall silent, be heard", case("a b@2", "ab", "ab /2", other="2")),
+)
+RACING_LABS: tuple[tuple[str, LabCase], ...] = (
+    ("move lab", case("a b@2", "a", "ab /2", other="2")),
+    ("move lab", case("a b@2", "ab", "ab /2", other="2")),
+    ("move lab, break, repair", case("a@2", "a", "a /2", other="2")),
+)
 RACING_FOR_LOCKS: tuple[tuple[str, LabCase], ...] = (
     ("complete", case("a b", "a%X", "b%X")),
     ("narrow", case("a b", "a%X", "b%x")),
@@ -244,6 +259,12 @@ FAMILIES = {
             "locks-races",
             "the races for locks and room",
             lambda: _people(RACING_FOR_LOCKS, races=1),
+        ),
+        Family("partitions", "two partitions, and labs that move", lambda: _people(PARTITIONS)),
+        Family(
+            "partitions-races",
+            "the same, with another action, or a restart, between any two commits",
+            lambda: _people(RACING_LABS, races=1),
         ),
         Family("people-races", "the same for everything that people do", lambda: _people(PEOPLE, races=1)),
     )

@@ -30,6 +30,7 @@ def always(world: ModelWorld) -> Iterator[str]:
         if recipe.state == "scheduled" and system.lab_controller != recipe.lab_controller:
             yield f"recipe {number} is bound to {recipe.lab_controller}, {system.fqdn} is not there"
     yield from _conflicting_locks(world)
+    yield from world.partitions_at_odds()
     for system in world.systems.values():
         if system.recipe_id is not None and taken.get(system.fqdn) != system.recipe_id:
             yield f"{system.fqdn} still has recipe {system.recipe_id}"

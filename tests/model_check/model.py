@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
 from domain.access.policy import Form
 from domain.contention.weights import WeightSettings, ticks
+from domain.directory.partitions import number_of_lab
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.world.lab_moves import History
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.system.state import System
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 from tests.model_check.case import GROUP, SUBMITTER, LabCase, RecipeWant
@@ -57,6 +59,23 @@ class ModelWorld(World):
         for name, maximum in case.maxima:
             self.open_system(name, group(GROUP), everybody(maximum))
         self.settle()
+
+    @property
+    def systems_here(self) -> Mapping[str, System]:
+        """Return the systems in the labs of the partition that decides."""
+        return self.systems
+
+    def is_here(self, recipe: Recipe) -> bool:
+        """Return whether a recipe is in the partition that decides."""
+        return True
+
+    def turns(self) -> Iterator[None]:
+        """Let each partition be the one that decides, one after another."""
+        yield
+
+    def partitions_at_odds(self) -> Iterator[str]:
+        """Yield systems that are in two partitions, or have a recipe of another one."""
+        yield from ()
 
     def open_system(self, fqdn: str, *entries: Form) -> None:
         super().open_system(fqdn, *entries)
@@ -207,6 +226,7 @@ class Unread:
     def __init__(self, partition: Any) -> None:
         self.partition = partition
         self.position = partition.position
+        self.identity = partition.identity
         self.rows: list[Recorded] = []
 
     def apply(self, recorded: Recorded, _: History) -> None:
@@ -238,6 +258,7 @@ def key_of(world: ModelWorld) -> tuple[Any, ...]:
         (world.max_placed, *(world.overtaken_for_locks.get(each.recipe_set_id, 0) for each in there)),
         () if world.case.max_overtaken is None else tuple(_overtaken(world, job) for job in jobs),
         () if world.case.coefficient is None else tuple(_age(world, job) for job in jobs),
+        tuple(number_of_lab(world.directory, lab) for lab in world.case.labs),
     )
 
 

@@ -26,15 +26,17 @@ from domain.scheduling.decisions import (
     wake_groups,
     wake_up_grants,
 )
+from domain.scheduling.decisions.draft import Draft
 from domain.scheduling.demand import filters
 from domain.scheduling.demand.lines import ranks_as_queued
 from domain.scheduling.demand.overtakings import Overtakings
 from domain.scheduling.demand.weighing import Weighing
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.sets import host_places
-from domain.scheduling.world import triggers
+from domain.scheduling.world import lab_moves, partition, triggers
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
+from domain.system.state import System
 
 
 @contextmanager
@@ -207,3 +209,22 @@ def without_access() -> AbstractContextManager[object]:
 
 
 _maximum = SubmitRights.maximum
+
+
+@contextmanager
+def without_departures() -> Iterator[None]:
+    """Keep the idle systems of a lab that leaves the partition."""
+
+    def gone(system: System) -> System:
+        return system if system.usage == "idle" else lab_moves.gone(system)
+
+    def serve(self: Partition, lab: str) -> None:
+        self.available.serve(lab, self.directory.is_serving(lab))
+
+    with patch.object(partition, "gone", gone), patch.object(Partition, "_serve", serve):
+        yield
+
+
+def without_dependence_on_labs() -> AbstractContextManager[object]:
+    """Grant a system although its lab has left the partition since the basis."""
+    return patch.object(Draft, "depend_on", lambda *_: None)

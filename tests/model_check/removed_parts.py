@@ -225,6 +225,22 @@ PARTS: tuple[RemovedPart, ...] = (
         "queue jump",
         parts.without_shares,
     ),
+    RemovedPart(
+        "the departure of a lab",
+        case("a", "a", other=""),
+        Options((*BASIC, "move lab")),
+        "another partition",
+        parts.without_departures,
+    ),
+    RemovedPart(
+        "grants that depend on the lab",
+        case("a", "a", other=""),
+        Options((*BASIC, "move lab"), races=1),
+        "partitions: recipe 1",
+        parts.without_dependence_on_labs,
+    ),
+    # Job 1 waits for b, which job 0 has; then idle a arrives.
+    _row("partition of a lab changed", case("a b@2", "b /2", "ab /2", other="2"), "move lab"),
     # Room comes free, and an idle system is taken.
     _row("configuration changed", case("a b", "a", "b"), "limit, unlimit"),
     # The first set in a full queue ends or lets go; the other one waits for room, beside an idle system.

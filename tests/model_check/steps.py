@@ -87,7 +87,8 @@ def _check_restart(world: ModelWorld, copier: Copier) -> None:
 
 
 def restart(world: ModelWorld) -> None:
-    world.partition = world.refolded()
+    for _ in world.turns():
+        world.partition = world.refolded()
     world.story += ("  the scheduler starts again",)
 
 
@@ -96,15 +97,21 @@ def settle(world: ModelWorld, limit: int) -> int:
     commits = 0
     while commit_next(world, limit):
         commits += 1
-    fail_on(rest.quiet(world), world)
+    for _ in world.turns():
+        fail_on(rest.quiet(world), world)
     return commits
 
 
 def commit_next(world: ModelWorld, limit: int, meanwhile: Action | None = None) -> bool:
     """Decide and commit once; return False if there is nothing to decide.
 
-    `meanwhile` is in the log before the decisions, which are refused if it changed their aggregates.
+    The first partition that has something to decide does. `meanwhile` is in the log before the decisions,
+    which are refused if it changed their aggregates.
     """
+    return any(_commit_next(world, limit, meanwhile) for _ in world.turns())
+
+
+def _commit_next(world: ModelWorld, limit: int, meanwhile: Action | None) -> bool:
     decided = decide(world.partition, limit, world.now)
     if not decided:
         return False

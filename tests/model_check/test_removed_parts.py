@@ -26,6 +26,7 @@ SAMPLES = {
     "two-sets": 1,
     "three-sets": 2,
     "overtaking": 2,
+    "partitions": 2,
 }
 WALKS = 30
 
@@ -46,6 +47,8 @@ LONG = {
     "room": None,
     "ticks": None,
     "locks-races": None,
+    "partitions": None,
+    "partitions-races": None,
 }
 LONG_WALKS = 700
 
@@ -93,8 +96,8 @@ def test_locks_triggers__every_one__is_taken_out() -> None:
 
 def test_wake_ups__every_one__is_taken_out() -> None:
     taken = {part.wakes for part in (*PARTS, NOT_NEEDED)} - {None}
-    # A tree that a recipe installs was registered before. All labs are in one partition.
-    assert taken == WAKING - {"distro tree registered", "partition of a lab changed"}
+    # A tree that a recipe installs was registered before.
+    assert taken == WAKING - {"distro tree registered"}
 
 
 def _explored(name: str, sample: int | None, processes: int) -> Exploration:

@@ -255,7 +255,12 @@ class View:
 
 def view_of(world: ModelWorld) -> View:
     """Return the view of the present log."""
-    there = {number: each for number, each in world.recipes.items() if each.state not in FINISHED}
+    systems = world.systems_here
+    there = {
+        number: each
+        for number, each in world.recipes.items()
+        if each.state not in FINISHED and world.is_here(each)
+    }
     sets: dict[int, tuple[int, ...]] = {}
     for number, recipe in there.items():
         sets[recipe.recipe_set_id] = (*sets.get(recipe.recipe_set_id, ()), number)
@@ -264,7 +269,7 @@ def view_of(world: ModelWorld) -> View:
         (number, name): place
         for number, recipe in there.items()
         for name in world.wants[number].names
-        if name in world.systems and (place := _highest(world, recipe, name)) is not None
+        if name in systems and (place := _highest(world, recipe, name)) is not None
     }
     viable = {
         number: frozenset(
@@ -273,7 +278,7 @@ def view_of(world: ModelWorld) -> View:
         for number in there
     }
     return View(
-        lab={name: system.lab_controller for name, system in world.systems.items()},
+        lab={name: system.lab_controller for name, system in systems.items()},
         viable=viable,
         usable={
             number: frozenset(
@@ -292,7 +297,7 @@ def view_of(world: ModelWorld) -> View:
         state={number: each.state for number, each in there.items()},
         on={number: each.system for number, each in there.items()},
         bound={number: each.lab_controller for number, each in there.items()},
-        usage={name: system.usage for name, system in world.systems.items()},
+        usage={name: system.usage for name, system in systems.items()},
         overtaken=dict(world.overtaken),
         paused=frozenset(each.recipe_set_id for each in there.values() if world.is_paused and each.group),
         awaited={number: before for number, before in world.awaited.items() if before in sets},

@@ -12,6 +12,7 @@ from tests.model_check.actions import VERBS, Action, act, actions
 from tests.model_check.case import CaseJob, LabCase, RecipeWant
 from tests.model_check.explore import Exploration
 from tests.model_check.model import ModelWorld
+from tests.model_check.partitioned import world_of
 from tests.model_check.steps import MANY, ModelViolation, commit_next, fail_on, restart, settle
 
 # The relative frequency of verbs; all others have 1.
@@ -92,7 +93,7 @@ def walk(seed: int, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Exploration
     case, found = random_case(chance), Exploration(labs=1)
     moves: list[Move] = []
     try:
-        world = ModelWorld(case, rules)
+        world = world_of(case, rules)
         for _ in range(MOVES):
             moves.append(_choose(chance, world))
             make(world, moves[-1])
@@ -160,7 +161,7 @@ def retrace(case: LabCase, moves: Sequence[Move], rules: Sequence[TriggerRule]) 
 
 
 def _violation(case: LabCase, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> ModelViolation | None:
-    world = ModelWorld(case, rules)
+    world = world_of(case, rules)
     try:
         for move in moves:
             make(world, move)

@@ -18,11 +18,15 @@ from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.decisions import choice, new_job, pending_system, wake_up_grants
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.supply.availability import Availability
+from domain.scheduling.world import lab_moves, partition
+from domain.scheduling.world.partition import Partition
+from domain.system.state import System
 from projections.folding import fold
 from projections.projector import CHANNEL, Projector
 from projections.sql import SQL
 from store.log_tables import LogTables
 from tests.random_histories.faults import everything_is_safe, nobody_wakes_up
+from tests.simulation.database.live_tables import LiveTables
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -34,6 +38,16 @@ def double_grant(patch: pytest.MonkeyPatch) -> None:
 
 def ignore_fence(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LogTables, "is_fenced", lambda *_: False)
+
+
+def everybody_holds_the_lease(patch: pytest.MonkeyPatch) -> None:
+    """Give the lease to each process that asks for it, in one epoch."""
+
+    def take(self: LiveTables, _: Any, params: Any) -> Any:
+        log, (name, *_) = self._server.log, params
+        return [(log.epochs.get(name) or log.next_epoch(name),)]
+
+    patch.setattr(LiveTables, "take_lease", take)
 
 
 def no_versions(patch: pytest.MonkeyPatch) -> None:
@@ -131,6 +145,19 @@ def room_by_system(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "first_rival", lambda *_: None)
 
 
+def grants_in_labs_that_left(patch: pytest.MonkeyPatch) -> None:
+    """Grant idle systems of labs that have left for another partition."""
+
+    def gone(system: System) -> System:
+        return system if system.usage == "idle" else lab_moves.gone(system)
+
+    def serve(self: Partition, lab: str) -> None:
+        self.available.serve(lab, self.directory.is_serving(lab))
+
+    patch.setattr(partition, "gone", gone)
+    patch.setattr(Partition, "_serve", serve)
+
+
 @dataclass(frozen=True)
 class Planted:
     """A planted fault.
@@ -149,6 +176,7 @@ PLANTED: Mapping[str, Planted] = {
     "double grant": Planted(double_grant, "audit|uncaught"),
     # Few seeds have a former holder of the lease that appends once more.
     "fencing": Planted(ignore_fence, "nobody_fenced_writes", first=29, seeds=60),
+    "lease": Planted(everybody_holds_the_lease, "both decide in epoch"),
     # Few seeds have a user who changes a subject of a decision between its basis and its commit.
     "versions": Planted(no_versions, "audit|uncaught", seeds=60),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|uncaught"),
@@ -161,6 +189,8 @@ PLANTED: Mapping[str, Planted] = {
     "admission": Planted(nobody_held_back, "admitted"),
     "room": Planted(nobody_needs_room, "admitted .*: its set has no room under"),
     "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
+    # A lab must leave while its systems are idle, and a recipe that waits must fit one.
+    "systems of another partition": Planted(grants_in_labs_that_left, "grants_in_partition", first=50),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "recomputed decision differs"),
 }

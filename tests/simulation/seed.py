@@ -27,6 +27,7 @@ from tests.simulation.people.actor import Actor
 from tests.simulation.people.contention import RuleMaker
 from tests.simulation.people.faults import FaultInjector
 from tests.simulation.people.operators import Operator
+from tests.simulation.people.partitions import PartitionAdmin
 from tests.simulation.people.seed_scene import HOUR, begin_log, scene_of
 from tests.simulation.people.submitters import JobSubmitter
 from tests.simulation.seed_story import SeedStory
@@ -87,7 +88,7 @@ class Seed:
         self.network = Network(self.chance.stream("network"), self.processes.serving)
         self.ledger = Ledger()
         self.mapper = SharedMapper()
-        self.commit_checks = CommitChecks(self.mapper, self._found, self.story.commit)
+        self.commit_checks = CommitChecks(self.scene.partitions, self.mapper, self._found, self.story.commit)
         self.server.log.on_commit.append(self.commit_checks.take)
         self.findings: list[str] = []
         self._over: asyncio.Event | None = None
@@ -111,8 +112,8 @@ class Seed:
         self._over = asyncio.Event()
         beginning = self.processes.outsider("beginning")
         RUNNING.set(beginning)
-        await asyncio.to_thread(begin_log, self.scene.lab, self.scene.with_policies)
-        self.processes.furnish(self.server)
+        await asyncio.to_thread(begin_log, self.scene)
+        self.processes.furnish(self.server, self.scene.partitions)
         for each in self.scene.lab["lab_controllers"]:
             self.processes.add(each["fqdn"], partial(self._lab_controller, each["fqdn"]))
         people, faults = self._people(), self._faults()
@@ -157,9 +158,11 @@ class Seed:
         checks: tuple[Callable[[], Iterator[str]], ...] = (
             self.commit_checks.at_rest,
             lambda: self.mapper.spoilt(self.server.log.events),
-            lambda: end.rest(log),
+            lambda: end.rest(self.scene.partitions, log),
             lambda: self.ledger.missing(log),
-            lambda: end.scheduler_states(self.processes.schedulers(), self.server, log),
+            lambda: end.scheduler_states(
+                self.scene.partitions, self.processes.schedulers(), self.server, log
+            ),
             lambda: end.read_models(self.server, log),
         )
         for check in checks:
@@ -186,23 +189,27 @@ class Seed:
         for name in names[: self.scene.submitters]:
             asker, dice = Asker(self.network, name, "admin"), self.chance.stream("submitter", name)
             contention = self.chance.stream("contention", name) if self.scene.contended else None
-            submitter = JobSubmitter(asker, self.ledger, dice, self.story.tell, contention)
+            submitter = JobSubmitter(
+                asker, self.ledger, dice, self.story.tell, self.scene.partitions, contention
+            )
             per_hour = self.scene.jobs_per_hour / self.scene.submitters
             own.strand(lambda who=submitter, rate=per_hour: who.run(self.scene.lab, rate))  # type: ignore[misc]
             people.append(submitter)
-        asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("operator")
-        operator = Operator(asker, self.ledger, dice, self.scene.lab, self.story.tell)
-        own.strand(lambda: operator.run(self.scene.acts_per_hour))
-        asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("entitled")
-        entitled = AccessManager(asker, self.ledger, dice, self.scene.lab, self.story.tell)
-        own.strand(lambda: entitled.run(self.scene.says_per_hour))
-        people += [operator, entitled]
-        if self.scene.contended:
-            asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("rules")
-            rule_maker = RuleMaker(asker, self.ledger, dice, self.scene.lab, self.story.tell)
-            own.strand(lambda: rule_maker.run(RULES_PER_HOUR))
-            people.append(rule_maker)
+        for kind, stream, rate in self._actors():
+            asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream(stream)
+            actor = kind(asker, self.ledger, dice, self.scene.lab, self.story.tell, self.scene.partitions)
+            own.strand(lambda who=actor, rate=rate: who.run(rate))  # type: ignore[misc]
+            people.append(actor)
         return people
+
+    def _actors(self) -> Iterator[tuple[type[Actor], str, float]]:
+        """Yield the kinds of actors, each with its stream of chance and its rate."""
+        yield Operator, "operator", self.scene.acts_per_hour
+        yield AccessManager, "entitled", self.scene.says_per_hour
+        if self.scene.contended:
+            yield RuleMaker, "rules", RULES_PER_HOUR
+        if len(self.scene.partitions) > 1:
+            yield PartitionAdmin, "partition admin", self.scene.moves_per_hour
 
     def _faults(self) -> FaultInjector:
         dice = self.chance.stream("misfortune")

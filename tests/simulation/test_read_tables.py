@@ -28,6 +28,7 @@ from tests.simulation.machine.stand_ins import stand_ins
 from tests.simulation.machine.strands import RUNNING, Process, current, in_strand
 from tests.simulation.seed import Seed as SimulatedSeed
 from tests.simulation.seed import SeedOptions, run
+from workers.doctor import check_read_models
 
 Result = TypeVar("Result")
 
@@ -68,8 +69,11 @@ def bare_database() -> Iterator[BareDatabase]:
 UNREAD = frozenset({"until", "has_conditions"})
 
 
-def test_read_tables__a_whole_seed__the_same_rows_as_postgresql(database: TestDatabase) -> None:
-    seed = run(SeedOptions(1, 4.0))
+@pytest.mark.parametrize(
+    "number", [pytest.param(1, id="one partition"), pytest.param(8, id="two partitions")]
+)
+def test_read_tables__a_whole_seed__the_same_rows_as_postgresql(database: TestDatabase, number: int) -> None:
+    seed = run(SeedOptions(number, 4.0))
     with connect(database.service_url) as connection:
         projector = Projector(connection)
         for page in pages(seed.commit_checks.log):
@@ -79,6 +83,7 @@ def test_read_tables__a_whole_seed__the_same_rows_as_postgresql(database: TestDa
     assert len(seed.commit_checks.log) > 300
     for table, rows in tables.items():
         assert rows == _simulated(seed, table), table
+    assert not check_read_models(database.service_url)["violations"]
 
 
 def _real(connection: Any, table: str) -> list[str]:

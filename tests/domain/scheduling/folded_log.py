@@ -67,7 +67,8 @@ class FoldedLog:
 
     def append(self, rows: Sequence[tuple[str, Event, Stamp]], are_decisions: bool = False) -> None:
         # Positions have gaps, as in the real log.
-        first, partition = self.position + 1 + len(self.log) % 3, self.partition_of(rows)
+        first = self.position + 1 + len(self.log) % 3
+        partition = self.partition.identity.number if are_decisions else self.partition_of(rows)
         recorded_at = max(self._recorded_at, self.now + self.database_ahead)
         self._recorded_at = recorded_at
         if are_decisions:
@@ -120,8 +121,7 @@ class FoldedLog:
 
     def refolded(self) -> Partition:
         """Return the partition of a scheduler that has just started."""
-        partition = Partition(rules=self.rules)
-        return self.fold_into(partition)
+        return self.fold_into(Partition(self.partition.identity, self.rules))
 
     def fold_into(self, partition: Partition) -> Partition:
         """Fold what a partition reads of the log."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import Any
 
 from domain.directory.events import LabControllerPartitionChanged, PartitionCreated
 from domain.directory.partitions import number_of_lab
@@ -23,10 +24,12 @@ DEFAULT, NOBODYS = DEFAULT_NUMBER, 0
 class TwoPartitions(World):
     """Mutable: `partition` is the one that decides, and gets what is submitted; `turn_to` changes it."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.both = {DEFAULT_NUMBER: self.partition, OTHER.number: Partition(OTHER)}
+    def __init__(self, *options: Any) -> None:
+        self.both: dict[int, Partition] = {}
         self._job_numbers: dict[int, int] = {}
+        super().__init__(*options)
+        other = self.fold_into(Partition(OTHER, self.rules))
+        self.both |= {DEFAULT_NUMBER: self.partition, OTHER.number: other}
         self.commit([(OTHER.subject, PartitionCreated(OTHER.number))])
 
     def turn_to(self, number: int) -> None:
@@ -40,7 +43,8 @@ class TwoPartitions(World):
             self.settle()
 
     def schedulers(self) -> list[Partition]:
-        return [self.partition, *(each for each in self.both.values() if each is not self.partition)]
+        own = self.partition.identity.number
+        return [self.partition, *(each for number, each in self.both.items() if number != own)]
 
     def fresh(self, number: int) -> Partition:
         """Return the partition of a scheduler that has just started."""

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from domain.events import Recorded
+from domain.partition_numbers import PartitionIdentity
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import restored
 from projections.projector import Projector
-from store.lease import SCHEDULER
+from store.lease import scheduler_lease
 from store.snapshots import code_version, decoded
 from tests.domain.scheduling.contents import snapshot_of
+from tests.simulation.checks.scheduler_reads import folded
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
 from tests.simulation.database.session import Session
@@ -25,32 +27,41 @@ SHOWN = 300
 
 
 def scheduler_states(
-    schedulers: Iterable[SchedulerProcess], server: Server, log: Sequence[Recorded]
+    partitions: Sequence[PartitionIdentity],
+    schedulers: Iterable[SchedulerProcess],
+    server: Server,
+    log: Sequence[Recorded],
 ) -> Iterator[str]:
     """Yield schedulers whose state differs from that of a fold of the log, or of a snapshot."""
-    expected = _answered(_folded(Partition(), log))
-    if expected is None:
-        yield "a scheduler that reads the whole log finds something to decide"
+    expected = {identity: _answered(folded(Partition(identity), log)) for identity in partitions}
+    for identity, state in expected.items():
+        if state is None:
+            yield f"a scheduler of {identity.name} that reads the whole log finds something to decide"
     for each in schedulers:
-        if each.scheduler is None or _answered(each.scheduler.partition) != expected:
+        if each.scheduler is None or _answered(each.scheduler.partition) != expected[each.identity]:
             yield f"{each.process.name} differs from a fold of the log"
         elif each.consistency.findings.never_happen:
             yield f"the consistency loop corrected something: {each.consistency.findings}"
-    if kept := server.live.snapshot(SCHEDULER, code_version(), len(log)):
-        begun = restored(decoded(content) for (content,) in kept)
-        position = begun.position
-        if _answered(_folded(begun, log[position:])) != expected:
-            yield f"a scheduler that begins with the snapshot at {position} differs from a fold of the log"
+        elif each.scheduler.counters.foreign:
+            yield f"{each.process.name} read {each.scheduler.counters.foreign} events of another partition"
+    for identity in partitions:
+        kept = server.live.snapshot(scheduler_lease(identity), code_version(), len(log))
+        if kept:
+            begun = restored((decoded(content) for (content,) in kept), identity)
+            position = begun.position
+            if _answered(folded(begun, log)) != expected[identity]:
+                of = f"the snapshot of {identity.name} at {position}"
+                yield f"a scheduler that begins with {of} differs from a fold of the log"
 
 
-def rest(log: Sequence[Recorded]) -> Iterator[str]:
+def rest(partitions: Sequence[PartitionIdentity], log: Sequence[Recorded]) -> Iterator[str]:
     """Yield recipes that neither ended nor wait with a reason."""
-    partition = _folded(Partition(), log)
-    for recipe in partition.sets.recipes.values():
+    folds = (folded(Partition(identity), log) for identity in partitions)
+    for recipe in (recipe for partition in folds for recipe in partition.sets.recipes.values()):
         if recipe.state not in (*FINISHED, *UNPLACED):
             yield f"recipe {recipe.recipe_id} is {recipe.state} for ever, on {recipe.system}"
         elif recipe.state in UNPLACED and not _reason(recipe, log):
-            yield f"recipe {recipe.recipe_id} is {recipe.state}without a reason"
+            yield f"recipe {recipe.recipe_id} is {recipe.state} without a reason"
 
 
 def read_models(server: Server, log: Sequence[Recorded]) -> Iterator[str]:
@@ -88,12 +99,6 @@ def pages(log: Sequence[Recorded]) -> Iterator[list[Recorded]]:
             page = []
     if page:
         yield page
-
-
-def _folded(partition: Partition, log: Iterable[Recorded]) -> Partition:
-    for recorded in log:
-        partition.apply(recorded)
-    return partition
 
 
 def _answered(partition: Partition) -> bytes | None:

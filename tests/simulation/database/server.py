@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from store.log_tables import LogTables, Rows
+from store.mapper import StoredRow
 from store.tailer import CHANNEL
 from tests.simulation.database.live_tables import LiveTables
 from tests.simulation.database.read_tables import ReadTables
@@ -53,7 +54,7 @@ class Server:
         self.sessions: dict[Session, None] = {}
         self.locks: dict[str, Session] = {}
         self.log = LogTables(loop.now)
-        self.log.on_commit.append(lambda rows: self.notify(CHANNEL, str(rows[-1].position)))
+        self.log.on_commit.append(self._notify_of)
         self.live = LiveTables(self)
         self.read = ReadTables(self)
         self._listening: dict[str, dict[Callable[[str], None], None]] = defaultdict(dict)
@@ -151,6 +152,12 @@ class Server:
     def unlisten(self, wake: Callable[[str], None]) -> None:
         for listening in self._listening.values():
             listening.pop(wake, None)
+
+    def _notify_of(self, rows: Sequence[StoredRow]) -> None:
+        """Notify each partition of its last new position, as `log.append` does."""
+        last = {row.partition: row.position for row in rows}
+        for partition, position in last.items():
+            self.notify(CHANNEL, f"{position} {partition}")
 
     def notify(self, channel: str, payload: str = "") -> None:
         for wake in list(self._listening[channel]):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
 from api.client.problems import ServerProblem, Unreachable
 from api.parts import Parts
 from api.use_cases.ports import RequestContext
+from domain.partition_numbers import PartitionIdentity
 from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker
@@ -26,11 +27,13 @@ class Actor:
         dice: Random,
         lab: dict[str, Any],
         tell: Callable[[str, str], None],
+        partitions: Sequence[PartitionIdentity],
     ) -> None:
         self.leaving = False
         self.dice = dice
         self.lab = lab
         self.systems = [each["fqdn"] for each in lab["systems"]]
+        self.partitions = [identity.name for identity in partitions]
         self._asker = asker
         self._ledger = ledger
         self._tell = tell

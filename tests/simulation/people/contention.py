@@ -7,14 +7,14 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from api.use_cases.change_partition import configure_partition, put_job_filter, remove_job_filter
-from domain.admission.configuration import stored_configuration
+from api.use_cases.change_partition import put_job_filter, remove_job_filter
+from domain.admission.configuration import Configuration, stored_configuration
 from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, REJECT, stored_job_filter
-from domain.directory.partitions import DEFAULT
 from domain.priority import Priority
 from domain.queues.tree import ORDERS_OF_LEAVES, ORDERS_OF_PARENTS
 from tests.simulation.people.actor import Act, Actor
+from tests.simulation.people.partitions import reconfigure
 
 NETWORKS: Final = ("n1", "n2")
 LABELS: Final = ("array", "array", "switch")
@@ -58,25 +58,20 @@ class RuleMaker(Actor):
         return self._job_filter, self._job_filter, self._configuration
 
     def tidy_up(self) -> None:
-        for name in RULES:
-            self.ask(
-                f"removes the job filter {name}", partial(remove_job_filter, name=DEFAULT, job_filter=name)
-            )
-        self.ask(
-            "resets the configuration", partial(configure_partition, name=DEFAULT, configuration=DEFAULTS)
-        )
+        for partition in self.partitions:
+            for name in RULES:
+                self.ask(*_removal(partition, name))
+            self.ask(f"resets the configuration of {partition}", _configuring(partition, {}))
 
     def _job_filter(self) -> Iterator[tuple[float, Act]]:
+        partition = self.dice.choice(self.partitions)
         name, action = self.dice.choice(RULES), self.dice.choice(ACTIONS)
         limit = {"limit": self.dice.randint(1, 3)} if action == RATE_LIMITED else {}
         document = {"action": action, "predicate": self._predicate(), "watermark": 0, **limit}
-        put = partial(put_job_filter, name=DEFAULT, wanted=stored_job_filter(name, document))
-        yield 0.0, (f"puts the job filter {name}: {action}", _committed(put))
+        put = partial(put_job_filter, name=partition, wanted=stored_job_filter(name, document))
+        yield 0.0, (f"puts the job filter {name} of {partition}: {action}", _committed(put))
         if self.dice.random() < 0.8:
-            yield (
-                self.later(),
-                (f"removes the job filter {name}", partial(remove_job_filter, name=DEFAULT, job_filter=name)),
-            )
+            yield self.later(), _removal(partition, name)
 
     def _predicate(self) -> dict[str, Any] | None:
         predicates = (
@@ -88,6 +83,7 @@ class RuleMaker(Actor):
         return self.dice.choice(predicates)
 
     def _configuration(self) -> Iterator[tuple[float, Act]]:
+        partition = self.dice.choice(self.partitions)
         document = {
             "limits": {"placed_recipes": self.dice.choice((None, 1, 2, 4))},
             "locks": {"most_overtaken": self.dice.choice((0, 1, 8))},
@@ -96,8 +92,7 @@ class RuleMaker(Actor):
             **self._queues(),
         }
         for seconds, each in ((0.0, document), (self.later(), {})):
-            configure = partial(configure_partition, name=DEFAULT, configuration=stored_configuration(each))
-            yield seconds, (f"configures {each}", configure)
+            yield seconds, (f"configures {partition}: {each}", _configuring(partition, each))
 
     def _queues(self) -> dict[str, Any]:
         """Return a tree of queues, and placement by the owner of a job, or nothing."""
@@ -121,7 +116,21 @@ class RuleMaker(Actor):
 
 
 ACTIONS: Final = (ACCEPT, CONTINUE, PAUSE, PAUSE, REJECT, RATE_LIMITED, RATE_LIMITED)
-DEFAULTS: Final = stored_configuration({})
+
+
+def _removal(partition: str, job_filter: str) -> Act:
+    remove = partial(remove_job_filter, name=partition, job_filter=job_filter)
+    return f"removes the job filter {job_filter} of {partition}", remove
+
+
+def _configuring(partition: str, document: dict[str, Any]) -> Callable[..., Any]:
+    """Return the use case that puts a configuration, and leaves the labs as they are."""
+    rules = stored_configuration(document)
+
+    def put(before: Configuration) -> Configuration:
+        return rules._replace(lab_controllers=before.lab_controllers)
+
+    return partial(reconfigure, name=partition, change=put)
 
 
 def _committed(put: Callable[..., Any]) -> Callable[..., Any]:

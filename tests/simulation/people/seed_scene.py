@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from domain.admission.configuration import configuration_to_json, stored_configuration
 from domain.directory.changes import put
-from domain.directory.events import PoolAccessPolicyChanged
+from domain.directory.events import (
+    LabControllerPartitionChanged,
+    PartitionConfigured,
+    PartitionCreated,
+    PoolAccessPolicyChanged,
+)
 from domain.events import Change, Decided, Stamp
-from domain.partition_numbers import partition_of
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity, partition_of
 from domain.system_admin.registration import register
 from replay.simulated_lab.behaviour import Behaviour
 from replay.workload.generated_lab import generate_lab
@@ -19,6 +25,8 @@ from tests.simulation.machine.loop import BEGINNING
 from tests.simulation.service.serving import URL
 
 HOUR = 3600.0
+OTHER: Final = PartitionIdentity(2, "other")
+"""The second partition of a seed."""
 # Kind -> its section in a lab document, and the field with its name.
 NAMED = (
     ("user", "users", "name"),
@@ -34,6 +42,8 @@ class SeedScene:
     """The properties of a seed, except the times of its events."""
 
     lab: dict[str, Any]
+    # `default`, in half of the seeds also `OTHER`; an admin moves labs between them, and stops them.
+    partitions: tuple[PartitionIdentity, ...]
     behaviour: Behaviour
     hours: float
     submitters: int
@@ -44,6 +54,8 @@ class SeedScene:
     with_policies: bool
     # Whether jobs declare locks, dependencies and buckets, and an admin changes the rules of admission.
     contended: bool
+    # The rate of moves of labs and of changes of states, in a seed of two partitions.
+    moves_per_hour: float
     faults_per_hour: float
     # The delay of each statement: the longer, the more other actions happen in between.
     pace: float
@@ -51,7 +63,9 @@ class SeedScene:
 
 def scene_of(chance: Chance, hours: float) -> SeedScene:
     dice = chance.stream("scene")
-    labs = dice.choice((1, 1, 2, 2, 3))
+    move = chance.stream("partitions")
+    partitions = (DEFAULT_PARTITION, OTHER)[: move.randint(1, 2)]
+    labs = max(len(partitions), dice.choice((1, 1, 2, 2, 3)))
     systems = dice.randint(max(2, labs), 9)
     say = chance.stream("say")
     seed = dice.randrange(1_000_000)
@@ -71,6 +85,7 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
     )
     return SeedScene(
         lab=generate_lab(seed, labs, systems),
+        partitions=partitions,
         behaviour=behaviour,
         hours=hours,
         submitters=dice.randint(1, 3),
@@ -78,14 +93,39 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
         acts_per_hour=dice.choice((0.0, 0.5, 2.0, 8.0)),
         says_per_hour=say.choice((0.0, 0.5, 2.0, 8.0)),
         with_policies=say.random() < 0.5,
+        moves_per_hour=move.choice((0.5, 1.0, 4.0)),
         contended=chance.stream("contention").random() < 0.5,
         faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0, 10.0)),
         pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
     )
 
 
-def begin_log(lab: dict[str, Any], with_policies: bool) -> None:
-    """Write the lab to the log as one commit, so that every seed begins with a complete lab."""
+def begin_log(scene: SeedScene) -> None:
+    """Write the lab to the log, so that every seed begins with a complete lab.
+
+    If there is another partition, it has every second lab.
+    """
+    log = EventLog(URL)
+    decided = _laboratory(scene.lab, scene.with_policies)
+    _append(log, decided, dict.fromkeys((subject for subject, _ in decided), 0))
+    if OTHER in scene.partitions:
+        assert log.take_partition_number() == OTHER.number
+        names = [each["fqdn"] for each in scene.lab["lab_controllers"][1::2]]
+        labs = {f"lab-controller/{name}": _systems_of(scene.lab, name) for name in names}
+        configuration = configuration_to_json(stored_configuration({"lab_controllers": names}))
+        decided = [
+            (OTHER.subject, PartitionCreated(OTHER.number)),
+            (OTHER.subject, PartitionConfigured(configuration)),
+            *((lab, LabControllerPartitionChanged(OTHER.number, systems)) for lab, systems in labs.items()),
+        ]
+        _append(log, decided, {OTHER.subject: 0, **dict.fromkeys(labs, 1)})
+
+
+def _systems_of(lab: dict[str, Any], name: str) -> tuple[str, ...]:
+    return tuple(each["fqdn"] for each in lab["systems"] if each["lab_controller"] == name)
+
+
+def _laboratory(lab: dict[str, Any], with_policies: bool) -> Decided:
     decided: Decided = []
     for kind, section, key in NAMED:
         for each in lab[section]:
@@ -97,10 +137,12 @@ def begin_log(lab: dict[str, Any], with_policies: bool) -> None:
                 decided.append((f"{kind}/{each[key]}", changed))
     for system in lab["systems"]:
         decided += register(system)
+    return decided
+
+
+def _append(log: EventLog, decided: Decided, expected: dict[str, int]) -> None:
     stamp = Stamp(BEGINNING, "admin", "request/beginning")
     changes = tuple(Change(subject, event, stamp) for subject, event in decided)
-    expected = dict.fromkeys((subject for subject, _ in decided), 0)
-    (outcome,) = EventLog(URL).append(
-        [AppendRequest("beginning", changes, expected, partition=partition_of(expected))]
-    )
+    command_id = f"beginning/{decided[0][0]}"
+    (outcome,) = log.append([AppendRequest(command_id, changes, expected, partition=partition_of(expected))])
     require_committed(outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -19,12 +19,14 @@ from api.use_cases.report_progress import report_progress
 from api.use_cases.submit_job import submit_job
 from domain.contention.documents import stored_locks
 from domain.errors import LabledgerError
+from domain.partition_numbers import PartitionIdentity
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportLocks
 from replay.workload.generated_jobs import generate_jobs
 from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.people.contention import NETWORKS, contended
+from tests.simulation.people.partitions import in_partition
 from tests.simulation.service.network import Asker
 
 JSON = "application/json"
@@ -45,6 +47,7 @@ class JobSubmitter:
         ledger: Ledger,
         dice: Random,
         tell: Callable[[str, str], None],
+        partitions: Sequence[PartitionIdentity],
         contention: Random | None = None,
     ) -> None:
         self.leaving = False
@@ -52,12 +55,14 @@ class JobSubmitter:
         self._ledger = ledger
         self._dice = dice
         self._tell = tell
+        self._partitions = partitions
         self._contention = contention
         self._jobs: list[dict[str, Any]] = []
         self._keys = 0
 
     def run(self, lab: dict[str, Any], per_hour: float) -> None:
-        for job in generate_jobs(lab, self._dice.randrange(1 << 30), 1 << 30):
+        generated = generate_jobs(lab, self._dice.randrange(1 << 30), 1 << 30)
+        for job in (in_partition(each, self._dice, self._partitions) for each in generated):
             current().wait(self._dice.expovariate(per_hour / 3600))
             if self.leaving:
                 return

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from tests.simulation.database.server import Server
 from tests.simulation.machine.chance import Chance
 from tests.simulation.machine.loop import SimulatedLoop
@@ -41,13 +43,17 @@ class ServiceProcesses:
         self._failed = failed
         self._rooms: dict[str, _Room] = {}
 
-    def furnish(self, server: Server) -> None:
+    def furnish(self, server: Server, partitions: Sequence[PartitionIdentity]) -> None:
+        """Start the processes: two schedulers of each partition, two API processes, and two projectors."""
         for number in (1, 2):
-            self.add(
-                f"scheduler-{number}", lambda process: SchedulerProcess(process, self._clock(process.name))
-            )
+            for identity in partitions:
+                of = "" if identity == DEFAULT_PARTITION else f"{identity.name}-"
+                self.add(f"scheduler-{of}{number}", partial(self._scheduler, identity))
             self.add(f"serve-{number}", lambda process: Serving(process, server, self._clock(process.name)))
             self.add(f"projector-{number}", ProjectorProcess)
+
+    def _scheduler(self, identity: PartitionIdentity, process: Process) -> SchedulerProcess:
+        return SchedulerProcess(process, identity, self._clock(process.name))
 
     def add(self, name: str, begin: Begin) -> None:
         self._rooms[name] = _Room(begin, self._process(name), None)

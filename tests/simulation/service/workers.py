@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from domain.partition_numbers import PartitionIdentity
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from store.contacts import Contacts
@@ -24,21 +25,24 @@ RETRY_SECONDS = 0.5
 
 
 class SchedulerProcess:
-    def __init__(self, process: Process, clock: Callable[[], datetime]) -> None:
+    """A process of the scheduler of one partition."""
+
+    def __init__(self, process: Process, identity: PartitionIdentity, clock: Callable[[], datetime]) -> None:
         self.process = process
+        self.identity = identity
         self.scheduler: Scheduler | None = None
         self._clock = clock
         process.strand(self._run)
 
     def _run(self) -> None:
         log = EventLog(URL)
-        snapshots = Snapshots(log)
+        snapshots = Snapshots(log, self.identity)
         partition = self._patiently(snapshots.load)
         self.consistency = ConsistencyLoop(Contacts(log), CONSISTENCY_SECONDS)
         self.scheduler = Scheduler(
             log,
-            Tailer(URL, after=partition.position),
-            lease_for(URL, self.process.name, LEASE_SECONDS),
+            Tailer(URL, after=partition.position, partition=self.identity.number),
+            lease_for(URL, self.process.name, LEASE_SECONDS, self.identity),
             self._clock,
             partition,
             self.consistency,
