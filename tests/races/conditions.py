@@ -26,6 +26,12 @@ def broken_and_free(stage: RaceStage, _: Outcome, __: Outcome) -> None:
     assert (stage.system().condition, stage.system().usage) == ("Broken", "idle")
 
 
+def removed_and_free(stage: RaceStage, _: Outcome, __: Outcome) -> None:
+    """The only system is gone, so the recipe is aborted, before or after its grant."""
+    assert stage.recipe().state == "aborted"
+    assert (stage.system().condition, stage.system().usage) == ("Removed", "idle")
+
+
 def half_is_back(stage: RaceStage, _: Outcome, __: Outcome) -> None:
     assert {stage.recipe(place).state for place in (0, 1)} == {"queued"}
     assert stage.system().usage == "idle"

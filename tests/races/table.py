@@ -220,6 +220,7 @@ def _change(change: NewSystemValues) -> Callable[[RaceStage, ApiProcess], Outcom
 
 
 _break = _change(NewSystemValues(condition="Broken", reason="smoke"))
+_remove = _change(NewSystemValues(condition="Removed", reason="scrapped"))
 _drain = _change(NewSystemValues(draining=True, reason="a fan"))
 _move = _change(NewSystemValues(lab_controller="lab-2"))
 
@@ -341,6 +342,7 @@ RACES: Mapping[str, Race] = {
     "cancel, grant to a new set": Race(_new_set, _cancel, None, judging.is_cancelled),
     "cancel, grant of a pending system": Race(_pending_system, _cancel, None, judging.is_cancelled),
     "cancel, grant of half a set": Race(_half_a_set, _cancel, None, judging.is_cancelled),
+    "remove, grant to a new set": Race(_new_set, _remove, None, judging.removed_and_free),
     "break, grant to a new set": Race(_new_set, _break, None, judging.broken_and_free),
     "break, grant of a pending system": Race(_pending_system, _break, None, judging.broken_and_free),
     "break, grant of half a set": Race(_half_a_set, _break, None, judging.half_is_back),
@@ -361,3 +363,13 @@ RACES: Mapping[str, Race] = {
     "lend, lend": Race(_manual, _lend, partial(_lend, user="bob"), judging.lent_once),
     "reserve, reserve": Race(_manual, _reserve, partial(_reserve, user="bob"), judging.reserved_once),
 }
+
+FREQUENT = (
+    "cancel, grant to a new set",
+    "end, first grant in a full queue",
+    "remove, grant to a new set",
+    "lower the maximum of a queue, first grant",
+    "lab leaves, grant to a new set",
+    "end, end in a full queue",
+)
+"""The races about room and partitions, which are played most often."""

@@ -9,7 +9,7 @@ lab. `Effort` counts the visited entries and recipes; a test checks that they do
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -133,10 +133,14 @@ class Filters:
     def line_up(self, stand_of: Callable[[Rank], Stand]) -> None:
         """Move the recipes of all lines to where they stand after a change that concerns many.
 
-        `stand_of` returns the line and the profile of a recipe in a line. A line whose recipes all stay keeps
-        what its searches have found.
+        `stand_of` returns the line and the profile of a recipe in a line. A line whose recipes all stay, or
+        all move to one new line, keeps what its searches have found.
         """
-        moves = [move for name in self._lines for move in self._moves_from(name, stand_of)]
+        moves: list[Move] = []
+        for name in list(self._lines):
+            of_line = list(self._moves_from(name, stand_of))
+            if not self._rename(name, of_line):
+                moves += of_line
         for name in dict.fromkeys(chain.from_iterable((move.line, move.to[0]) for move in moves)):
             if name in self._lines:
                 self._lines[name].forget_heads()
@@ -144,6 +148,23 @@ class Filters:
             self._leave(line, group, ranks)
         for _, (number, submitter, _), (line, profile), ranks in moves:
             self._enter(line, number, submitter, profile, ranks)
+
+    def _rename(self, name: str, moves: Sequence[Move]) -> bool:
+        """Rename a line if its recipes all move to one new line of the same kind; return whether they do."""
+        if not moves:
+            return False
+        new, profile_of = moves[0].to[0], self.weighing.profile
+        is_new = new not in self._lines and needs_room(new) == needs_room(name)
+        if not is_new or ranks_as_queued(new) != ranks_as_queued(name):
+            return False
+        are_together = all(move.to == (new, profile_of(move.group[2])) for move in moves)
+        if not are_together or sum(len(move.ranks) for move in moves) < self.count_in(name):
+            return False
+        self._lines[new] = self._lines.pop(name)
+        for _, group, *_ in moves:
+            if group[2] in self._lines_of_profile:
+                self._lines_of_profile[group[2]][new] = None
+        return True
 
     def _moves_from(self, name: str, stand_of: Callable[[Rank], Stand]) -> Iterator[Move]:
         for number, groups in self._lines[name].groups().items():
