@@ -107,14 +107,19 @@ class Filters:
     def _enter(
         self, line: str, number: int, submitter: int, profile: Profile, ranks: Collection[Rank]
     ) -> None:
-        if line not in self._lines:
-            self._lines[line] = Line(ranks_as_queued(line), self.weighing, has_priorities=needs_room(line))
         profile_number = NO_PROFILE
         if profile is not WITHOUT_LOCKS:
             profile_number = self.weighing.number(profile)
             self.weighing.use(profile_number, len(ranks))
             self._lines_of_profile.setdefault(profile_number, {})[line] = None
-        self._lines[line].add((number, submitter, profile_number), *ranks)
+        self._line(line).add((number, submitter, profile_number), *ranks)
+
+    def _line(self, name: str) -> Line:
+        line = self._lines.get(name)
+        if line is None:
+            line = Line(ranks_as_queued(name), self.weighing, has_priorities=needs_room(name))
+            self._lines[name] = line
+        return line
 
     def dequeue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
         """Remove the ranks of recipes with this demand and profile from a line."""
@@ -142,8 +147,7 @@ class Filters:
             if not self._rename(name, of_line):
                 moves += of_line
         for name in dict.fromkeys(chain.from_iterable((move.line, move.to[0]) for move in moves)):
-            if name in self._lines:
-                self._lines[name].forget_heads()
+            self._line(name).forget_heads()
         for line, group, _, ranks in moves:
             self._leave(line, group, ranks)
         for _, (number, submitter, _), (line, profile), ranks in moves:

@@ -96,7 +96,7 @@ class Line:
     which rank before queued ones of equal priorities. With `has_priorities`, the recipes of each
     nominal priority can be read apart.
 
-    The heads are formed at the first search, so that many recipes can be added or moved at once before.
+    After `forget_heads` the heads are formed at the next search, so that many recipes can be moved at once.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Line:
     ) -> None:
         self.is_queued = is_queued
         self.filters = 0
-        self._heads: dict[WeightClass, Heads] | None = None
+        self._heads: dict[WeightClass, Heads] | None = {}
         # The former weight class of each profile whose class has changed since the last search.
         self._moving: dict[int, WeightClass] = {}
         self._weighing = weighing

@@ -148,7 +148,11 @@ class RecipeSets(SetStates):
             update(self.sets[recipe_set_id])
 
     def _is_waiting(self, recipe_set_id: int) -> bool:
-        return any(host.state in UNPLACED for host in self.hosts(recipe_set_id))
+        # A loop, because a configuration asks for each set.
+        for recipe in self.members(recipe_set_id):
+            if recipe.state in UNPLACED and recipe.host_recipe_id is None:
+                return True
+        return False
 
     def wait_again(self) -> None:
         """Tell the turns of queues about all sets, after a change of the tree or a restart."""
