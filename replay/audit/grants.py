@@ -14,9 +14,9 @@ from replay.audit.competing_sets import (
     queue_is_before,
     share_one_line,
 )
+from replay.audit.first_in_turn import first_in_turn
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.matching import unplaced_hosts
-from replay.audit.queue_turns import first_in_turn
 from replay.audit.ranking import SystemRank, eligible_before, eligible_recipes, rank_on
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.room_order import is_room_kept_from

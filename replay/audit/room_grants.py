@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from replay.audit.admission import holds_nothing, lacking
 from replay.audit.competing_sets import is_order_settled
+from replay.audit.first_in_turn import first_in_turn
 from replay.audit.grants import DecisionInvariant, Grant
 from replay.audit.invariant import Violations
-from replay.audit.queue_turns import first_in_turn
 from replay.audit.ranking import eligible_before, rank_on
 from replay.audit.room_order import first_for_room, gets_room_before, sets_in_line, would_lack
 from replay.audit.rooms import Limit

@@ -27,7 +27,7 @@ from domain.scheduling.bitsets.bitmaps import lowest
 from domain.scheduling.decisions.system_order import lines_of, places_for_system, queues_of, tiers_of
 from domain.scheduling.demand.lines import OWED, QUEUED, RecipeCounts, queue_line, ranks_as_queued
 from domain.scheduling.demand.order import Place
-from domain.scheduling.explaining.queue_turns import queue_of, why_queue_is_first
+from domain.scheduling.explaining.queue_reasons import queue_of, why_queue_is_first
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.ranked import Rank
 from domain.scheduling.sets.queue_turns import ONE_LINE

@@ -47,9 +47,10 @@ class QueueTemplate(Input):
 class RootQueue(Input):
     """The queue `root`: rights and limits for all queues, and the queues below it.
 
-    `submit`: the users and groups that may submit to the queue. `admin` includes `submit` and has no other
-    effect yet. Both hold for all queues below. Without `submit`, everybody may submit to root. `state`:
-    draining takes no new jobs, in a stopped queue no set gets its first system either.
+    `submit`: the users and groups that may submit to the queue. `admin` includes `submit`; they may also
+    cancel the jobs in the queue and change their priority. Both hold for all queues below. Without `submit`,
+    everybody may submit to root. `state`: draining takes no new jobs, in a stopped queue no set gets its
+    first system either.
 
     `order`: which queue below is next, or which recipe of a leaf. `fifo`: all stand in one line. `fair`: the
     queue with the fewest used systems for each guaranteed one; in a leaf, after the priorities, the job with
