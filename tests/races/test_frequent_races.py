@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.in_process.environment import Instance
+from tests.races.rounds import Order, one_in_between, other_in_between, play
 from tests.races.table import FREQUENT, RACES
-from tests.races.test_races import Order, one_in_between, other_in_between, play
 
 ROUNDS = 30
 SOAKED_ROUNDS = 1_000
