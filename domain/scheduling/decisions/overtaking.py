@@ -36,9 +36,8 @@ def overtaken(partition: Partition, host: Recipe, system: System) -> int | None:
     later set. With `always`, later sets of a higher priority may stand in between; the search ends there,
     too, because it must not go through the queue.
     """
-    order = partition.configuration.order
     line = partition.sets.places.line_of(host)
-    if order.max_overtaken is None or line is None or ranks_as_queued(line):
+    if partition.configuration.order.max_overtaken is None or line is None or ranks_as_queued(line):
         return None
     number = partition.labs.number(system.fqdn)
     recipe_set = partition.sets.sets[host.recipe_set_id]

@@ -76,7 +76,7 @@ class Triggers:
         self,
         is_due: Callable[[Trigger], bool],
         rank_of: Callable[[Trigger], SortKey],
-        queue_of: Callable[[Trigger], str] = lambda _: "",
+        queue_of: Callable[[Trigger], str],
     ) -> None:
         self._is_due = is_due
         self._rank_of = rank_of
