@@ -30,7 +30,7 @@ QueueKey = tuple[int, ...]
 """The sort key of a recipe in the line of several queues; it begins with the negative effective priority."""
 
 Keyed = tuple[QueueKey, T]
-"""The sort key of a recipe, and what the caller wants to know about the recipe."""
+"""The sort key of a recipe, and an item of the caller."""
 
 FirstSet = tuple[int, ...]
 """The place of the first set of a queue: the negative nominal priority, and the submission."""

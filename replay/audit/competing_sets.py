@@ -10,7 +10,7 @@ from replay.audit.scheduler_view import SchedulerView
 from replay.audit.tables import PRIORITIES, URGENCY
 
 
-class Contender(NamedTuple):
+class CompetingSet(NamedTuple):
     """A set with the priority with which it competes (5 is Urgent)."""
 
     set_id: int
@@ -19,10 +19,10 @@ class Contender(NamedTuple):
 
 def comes_before(view: SchedulerView, one: int, other: int) -> bool | None:
     """Return what `queue_is_before` returns for two sets with their nominal priorities."""
-    return queue_is_before(view, *(Contender(number, _priority(view, number)) for number in (one, other)))
+    return queue_is_before(view, *(CompetingSet(number, _priority(view, number)) for number in (one, other)))
 
 
-def queue_is_before(view: SchedulerView, one: Contender, other: Contender) -> bool | None:
+def queue_is_before(view: SchedulerView, one: CompetingSet, other: CompetingSet) -> bool | None:
     """Return whether the queue of one set has its turn before that of another one, None if none decides.
 
     The queue where their paths part decides. A leaf that has become a parent keeps its sets, which come

@@ -24,9 +24,9 @@ def first_in_turn(
     """
     ranked = sorted(
         (rank_of(view, matcher, recipe, system), recipe.recipe_id)
-        for recipe in _takers(view, matcher, system, more)
+        for recipe in _eligible(view, matcher, system, more)
     )
-    heads: dict[str, LeafFirst] = {}
+    leaf_firsts: dict[str, LeafFirst] = {}
     for rank, number in ranked:
         recipe = view.recipes[number]
         if rank.tier == 1:
@@ -34,13 +34,13 @@ def first_in_turn(
         # In one line with other leaves, the systems of the job do not count.
         place = rank._replace(systems=0)
         first = LeafFirst(len(PRIORITIES) - rank.effective, place, number)
-        heads.setdefault(view.queue_of(recipe.set_id), first)
-    if not heads:
+        leaf_firsts.setdefault(view.queue_of(recipe.set_id), first)
+    if not leaf_firsts:
         return None
-    return view.recipes[first_of(view.queue_tree, heads, view.use_of_queues()).number]
+    return view.recipes[first_of(view.queue_tree, leaf_firsts, view.use_of_queues()).number]
 
 
-def _takers(
+def _eligible(
     view: SchedulerView, matcher: SystemMatcher, system: System, more: Iterable[Recipe]
 ) -> Iterator[Recipe]:
     """Yield the recipes that could take a system safely."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
 from replay.audit.competing_sets import (
-    Contender,
+    CompetingSet,
     is_between_leaves,
     is_order_settled,
     queue_is_before,
@@ -187,7 +187,8 @@ class NobodyJumped(DecisionInvariant):
         """Yield recipes whose turn it was while queues have turns: the first one in the order of the system.
 
         A new set is answered as a whole, so only its first grant is compared with other new sets of the
-        batch, and only where no order of queues below decides.
+        batch: only with those in its leaf or in a leaf of the same parent, or where the parent at which their
+        paths part is `fair` or was a leaf.
         """
         first = first_in_turn(view, self._matcher, system, [recipe] if is_new else [])
         if first is not None and first is not recipe and not (is_new and first.set_id == recipe.set_id):
@@ -206,10 +207,10 @@ class NobodyJumped(DecisionInvariant):
     def _is_before(
         self, view: SchedulerView, one: tuple[int, SystemRank], other: tuple[int, SystemRank]
     ) -> bool:
-        """Return whether a new set is before another one, False if other sets of their queues decide."""
+        """Return whether a new set is certainly before another one: False if other sets may decide that."""
         (number, theirs), (own, rank) = one, other
-        contenders = [Contender(each, len(PRIORITIES) - there.effective) for each, there in (one, other)]
-        before = queue_is_before(view, *contenders)
+        competing = [CompetingSet(each, len(PRIORITIES) - there.effective) for each, there in (one, other)]
+        before = queue_is_before(view, *competing)
         if before is None:
             return share_one_line(view, number, own) and theirs < rank
         return before and (is_order_settled(view, number, own) or is_between_leaves(view, number, own))

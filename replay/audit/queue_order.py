@@ -39,15 +39,15 @@ def order_of(tree: QueueTree, path: str) -> str:
     return order
 
 
-def first_of(tree: QueueTree, heads: Mapping[str, LeafFirst], use: Use, path: str = ROOT) -> LeafFirst:
+def first_of(tree: QueueTree, leaf_firsts: Mapping[str, LeafFirst], use: Use, path: str = ROOT) -> LeafFirst:
     """Return the first of the leaves that is next at or below a queue; there must be one."""
-    if path in heads:
+    if path in leaf_firsts:
         # A leaf that has become a parent keeps its recipes, which come before those below.
-        return heads[path]
+        return leaf_firsts[path]
     below: dict[str, dict[str, LeafFirst]] = {}
-    for leaf, head in heads.items():
+    for leaf, first in leaf_firsts.items():
         child = leaf[: leaf.index(".", len(path) + 1)] if "." in leaf[len(path) + 1 :] else leaf
-        below.setdefault(child, {})[leaf] = head
+        below.setdefault(child, {})[leaf] = first
     firsts = {child: first_of(tree, each, use, child) for child, each in below.items()}
     keys = {
         child: (turn(tree, path, child, first.priority, use), first.place) for child, first in firsts.items()

@@ -20,10 +20,11 @@ from replay.audit.weights import weights_at
 
 
 class NoRoomJumped(DecisionInvariant):
-    """A set gets no room while a set before it would then lack only this room, but could have a free system.
+    """A set gets the last room only if it is first of all that would lack only this room and could use it.
 
-    That is another system than the granted one, on which the order of the system decides. The set before it
-    could have an idle or pending system if one of its recipes is the first there that could take it.
+    Such a set could have a free system: another one than the granted one, on which the order of the system
+    decides. It could have an idle or pending system if one of its recipes is the first there that could take
+    it.
     """
 
     name = "no_room_jumped"
@@ -45,8 +46,8 @@ class NoRoomJumped(DecisionInvariant):
     ) -> Iterator[tuple[int, tuple[Limit, Recipe, System]]]:
         """Yield the other sets that would lack room after the grant and could have a free system.
 
-        Each has the limit, one of its recipes and the system. While queues have no turns, or share a leaf,
-        only sets that come before are looked at.
+        Each has the limit, one of its recipes and the system. If the order of the two sets depends on no
+        other set, only a set that comes before is yielded.
         """
         for number in sets_in_line(view):
             limit = would_lack(view, number, recipe.set_id)

@@ -63,12 +63,12 @@ def first_for_room(view: SchedulerView, set_ids: Iterable[int]) -> int:
     turns = {number: turn_of(view, number) for number in set_ids}
     if not view.queue_tree.has_turns:
         return min(turns, key=turns.__getitem__)
-    heads: dict[str, LeafFirst] = {}
+    firsts: dict[str, LeafFirst] = {}
     for number in sorted(turns, key=turns.__getitem__):
         place = turns[number]._replace(systems=0)
         first = LeafFirst(len(PRIORITIES) - turns[number].nominal, place, number)
-        heads.setdefault(view.queue_of(number), first)
-    return first_of(view.queue_tree, heads, view.use_of_queues()).number
+        firsts.setdefault(view.queue_of(number), first)
+    return first_of(view.queue_tree, firsts, view.use_of_queues()).number
 
 
 def sets_in_line(view: SchedulerView) -> Iterator[int]:

@@ -113,7 +113,7 @@ def _of_the_first_by_name(
 
 
 def _of_one(group: wake_groups.WakeGroup, number: int) -> wake_groups.WakeGroup:
-    return replace(group, systems=1 << number, searches={}, first_takers={})
+    return replace(group, systems=1 << number, searches={}, first_of_queues={})
 
 
 _best_recipes = wake_groups.best_recipes

@@ -62,7 +62,7 @@ class Rooms:
 
     `charged` has the needs of each set that holds systems or has started, `charged_jobs` those of their jobs,
     `used` the sums by limit. The sets with equal needs are a class with a number; `open` are the classes that
-    have room, in ascending order; `last_number` is that of the newest class. `version` rises when a class
+    have room, in ascending order. `version` rises when a class
     gains or loses room under one of its limits.
     """
 
@@ -78,7 +78,7 @@ class Rooms:
         self.used: dict[RoomLimit, int] = {}
         self._numbers: dict[tuple[Needs, str], int] = {}
         self._classes: dict[int, _Class] = {}
-        self.last_number = UNLIMITED
+        self._last_number = UNLIMITED
         self._closed_count = 0
         self._open: dict[str, dict[int, None]] = {}
         # The classes that need room under a limit, by the number that they need.
@@ -182,8 +182,8 @@ class Rooms:
         return number
 
     def _begin(self, needs: Needs, queue: str) -> int:
-        self.last_number += 1
-        number = self._numbers[needs, queue] = self.last_number
+        self._last_number += 1
+        number = self._numbers[needs, queue] = self._last_number
         self._classes[number] = _Class(needs, queue)
         for limit, count in needs:
             self._under.setdefault(limit, {}).setdefault(count, {})[number] = None

@@ -1,6 +1,7 @@
-"""The order in which sets get room under limits: nominal priority, weight, submission (design 5.4, 6.2).
+"""The order in which sets get room: turns of queues, nominal priority, weight, submission (design 5.4, 6.2).
 
-Of sets in different queues, the one comes first whose turn it is at the queue where their paths part.
+While queues have turns, the tree says which set is first of those that could have the room (decision 34).
+Pairs of sets decide only for whom room is kept.
 
 A set gets no room while a set before it in this order lacks only this room and could be given a free system.
 The systems are asked one after another, so before a set takes the last room, the sets before it that the
@@ -44,10 +45,12 @@ class RoomRival(NamedTuple):
 
 def first_for_system(partition: Partition, number: int) -> Recipe | None:
     """Return the first recipe in the order of a system whose grant is safe and whose set has room."""
-    return first_in_turn(partition, partial(takers_of, partition, partition.system(number)))
+    return first_in_turn(partition, partial(grantable_recipes, partition, partition.system(number)))
 
 
-def takers_of(partition: Partition, system: System, tier: Tier, queue: str) -> Iterator[Keyed[Recipe]]:
+def grantable_recipes(
+    partition: Partition, system: System, tier: Tier, queue: str
+) -> Iterator[Keyed[Recipe]]:
     """Yield the recipes of a queue whose grant of a system is safe and whose sets have room, in order."""
     number, forced_only = partition.labs.number(system.fqdn), partition.is_for_forced_only(system)
     lines = lines_of(partition, tier, system.lab_controller, queue)
@@ -91,7 +94,8 @@ def first_rival(partition: Partition, host: Recipe, number: int | None = None) -
     """Return the first recipe whose set must get room before that of `host`, None if there is none.
 
     `number` is the system that `host` is about to take, which no rival gets here. A rival may have rivals of
-    its own, under limits that do not apply to `host`; then one without any is returned.
+    its own, under limits that do not apply to `host`: then the search goes on from the first of these, until
+    a recipe has none or the next one was passed already.
     """
     if not partition.sets.classes.numbers:
         return None

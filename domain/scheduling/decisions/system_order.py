@@ -75,11 +75,11 @@ def in_turn(
 
 
 def first_in_turn(
-    partition: Partition, takers: Callable[[Tier, str], Iterator[Keyed[Recipe]]]
+    partition: Partition, recipes_of: Callable[[Tier, str], Iterator[Keyed[Recipe]]]
 ) -> Recipe | None:
-    """Return the first recipe of all; `takers` returns those of a tier and queue in order."""
+    """Return the first recipe of all; `recipes_of` returns those of a tier and queue in order."""
     for tier in tiers_of(partition):
-        first = next(in_turn(partition, tier, partial(takers, tier)), None)
+        first = next(in_turn(partition, tier, partial(recipes_of, tier)), None)
         if first is not None:
             return first[1]
     return None

@@ -1,7 +1,7 @@
 """The search for the first recipe that may have one of a group of idle systems (design section 4.2).
 
 Systems of one access class rank all recipes alike, so the first recipe for all of them follows from the first
-recipes of lines. What a search finds is kept, because most grants change it for few queues.
+recipes of lines. Results of searches are cached, because most grants change them for few queues.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
-from domain.scheduling.decisions.room_order import room_kept_for, takers_of
+from domain.scheduling.decisions.room_order import grantable_recipes, room_kept_for
 from domain.scheduling.decisions.system_order import Tier, in_turn, lines_of, tiers_of
 from domain.scheduling.demand.order import Place
 from domain.scheduling.ranked import Rank
@@ -30,7 +30,7 @@ from domain.scheduling.world.partition import Partition
 MAX_LEFT_OUT: Final = 3
 
 
-class FirstTaker(NamedTuple):
+class FirstOfQueue(NamedTuple):
     """The first recipe of a queue that may have a system of a group: its place and its candidates there."""
 
     place: Place
@@ -49,7 +49,8 @@ class BestRecipe(NamedTuple):
 class LineSearch:
     """A line, the systems of the labs that consider it, and the filters that may still lead to a grant.
 
-    `until` is a recipe of the set for which room is kept from all sets behind it, until the next grant.
+    `until` is the rank behind which room is kept from all sets of the line, None if none is kept. Each search
+    sets it anew.
     """
 
     line: str
@@ -62,16 +63,16 @@ class LineSearch:
 class WakeGroup:
     """Idle systems of one access class, the filters that fit any of them, and the searches of their lines.
 
-    `searches` has the lines by tier and queue, once the queue was asked. `first_takers` has the first recipe,
-    or None, of each such queue; they are valid as long as weights and rooms have these `versions`. `left_out`
-    counts the filters that searches have left out one by one since all were last asked at once.
+    `searches` has the lines by tier and queue, once the queue was searched. `first_of_queues` has the first
+    recipe, or None, of each such queue; they are valid as long as weights and rooms have these `versions`.
+    `left_out` counts the filters that searches have left out one by one since all were last asked at once.
     """
 
     rights: SubmitRights
     systems: int
     filters: int
     searches: dict[tuple[Tier, str], list[LineSearch]] = field(default_factory=dict)
-    first_takers: dict[tuple[Tier, str], FirstTaker | None] = field(default_factory=dict)
+    first_of_queues: dict[tuple[Tier, str], FirstOfQueue | None] = field(default_factory=dict)
     versions: tuple[int, ...] = ()
     left_out: int = 0
 
@@ -91,23 +92,26 @@ def best_recipes(partition: Partition, groups: Sequence[WakeGroup]) -> list[Best
     versions = partition.filters.weighing.version, partition.sets.rooms.version
     for group in groups:
         if group.versions != versions:
-            group.first_takers.clear()
+            group.first_of_queues.clear()
             group.versions = versions
     found = (_best_recipe(partition, group) for group in groups)
     return [best for best in found if best is not None]
 
 
-def cached_takers(
+def cached_grantable_recipes(
     partition: Partition, group: WakeGroup, number: int, tier: Tier, queue: str
 ) -> Iterator[Keyed[Recipe]]:
-    """Return the recipes of a queue for a system of the group; that which is kept as the first, if it is."""
-    first = _first_taker(partition, group, tier, queue)
+    """Return the recipes of a queue that a system of the group may go to, in order.
+
+    These are only the cached first one if it may have the system.
+    """
+    first = _cached_first_of_queue(partition, group, tier, queue)
     if first is None:
         return iter(())
     host = partition.sets.recipes[first.place.rank.recipe_id]
     if first.systems >> number & 1 and is_safe(partition, host, number):
         return iter([(key_among_queues(first.place), host)])
-    return takers_of(partition, partition.system(number), tier, queue)
+    return grantable_recipes(partition, partition.system(number), tier, queue)
 
 
 def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
@@ -120,14 +124,16 @@ def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
 
 def _first_of_queue(
     partition: Partition, group: WakeGroup, tier: Tier, queue: str
-) -> Iterator[Keyed[FirstTaker]]:
+) -> Iterator[Keyed[FirstOfQueue]]:
     """Yield the first recipe of a queue that may have a system of the group, if any, with its candidates."""
-    first = _first_taker(partition, group, tier, queue)
+    first = _cached_first_of_queue(partition, group, tier, queue)
     if first is not None:
         yield key_among_queues(first.place), first._replace(systems=first.systems & group.systems)
 
 
-def _first_taker(partition: Partition, group: WakeGroup, tier: Tier, queue: str) -> FirstTaker | None:
+def _cached_first_of_queue(
+    partition: Partition, group: WakeGroup, tier: Tier, queue: str
+) -> FirstOfQueue | None:
     """Return the first recipe of a queue that may have a system of the group.
 
     Grants only take systems and recipes away. So a recipe stays the first one as long as it waits and some
@@ -135,8 +141,8 @@ def _first_taker(partition: Partition, group: WakeGroup, tier: Tier, queue: str)
     changes, these decide for whom room is kept.
     """
     key, is_one_line = (tier, queue), partition.sets.turns.is_one_line
-    if key in group.first_takers:
-        kept = group.first_takers[key]
+    if key in group.first_of_queues:
+        kept = group.first_of_queues[key]
         if kept is None:
             return None
         if kept.systems & group.systems and (is_one_line or not _is_room_kept(partition, kept)):
@@ -144,13 +150,13 @@ def _first_taker(partition: Partition, group: WakeGroup, tier: Tier, queue: str)
     searches = _searches(partition, group, tier, queue)
     first = _first_of_lines(partition, group, searches)
     if not is_one_line and any(search.until for search in searches):
-        group.first_takers.pop(key, None)
+        group.first_of_queues.pop(key, None)
     else:
-        group.first_takers[key] = first
+        group.first_of_queues[key] = first
     return first
 
 
-def _is_room_kept(partition: Partition, first: FirstTaker) -> bool:
+def _is_room_kept(partition: Partition, first: FirstOfQueue) -> bool:
     return room_kept_for(partition, partition.sets.recipes[first.place.rank.recipe_id]) is not None
 
 
@@ -172,7 +178,7 @@ def _searches(partition: Partition, group: WakeGroup, tier: Tier, queue: str) ->
 
 def _first_of_lines(
     partition: Partition, group: WakeGroup, searches: Sequence[LineSearch]
-) -> FirstTaker | None:
+) -> FirstOfQueue | None:
     for search in searches:
         search.until = None
     first = _first_in(partition, group, searches)
@@ -199,11 +205,11 @@ def _fitting_filters(partition: Partition, systems: int, among: int | None = Non
 
 def _first_in(
     partition: Partition, group: WakeGroup, lines: Sequence[LineSearch]
-) -> FirstTaker | LineSearch | None:
-    """Return the place of the first recipe in lines that may have a system of the group, and its candidates.
+) -> FirstOfQueue | LineSearch | None:
+    """Return the first recipe in lines that may have a system of the group, None without one.
 
-    Return None if no recipe may have one. Return a `LineSearch` from which a filter without candidates was
-    removed: the caller searches again, and so skips all recipes with this filter at once.
+    Return a `LineSearch` that has changed, so that the caller searches again: its class has no room, room is
+    kept from its further sets, or a filter without candidates was left out.
     """
     searches = [search for search in lines if partition.filters.any_in(search.line, search.filters)]
     found = [_places(partition, group, search) for search in searches]
@@ -222,7 +228,7 @@ def _first_in(
             search.filters &= ~(1 << partition.filters.number(partition.sets.index.key(host)))
             return search
         if systems := _where_safe(partition, host, systems):
-            return FirstTaker(place, systems)
+            return FirstOfQueue(place, systems)
     return None
 
 

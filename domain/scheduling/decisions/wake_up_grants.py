@@ -23,7 +23,12 @@ from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.overtaking import grant_in_order
 from domain.scheduling.decisions.room_order import first_rival
 from domain.scheduling.decisions.system_order import first_in_turn, in_turn, tiers_of
-from domain.scheduling.decisions.wake_groups import BestRecipe, best_recipes, cached_takers, groups_of
+from domain.scheduling.decisions.wake_groups import (
+    BestRecipe,
+    best_recipes,
+    cached_grantable_recipes,
+    groups_of,
+)
 from domain.scheduling.sets.queue_turns import ONE_LINE, key_among_queues
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.partition_queries import EVERY_SYSTEM
@@ -71,8 +76,8 @@ class WakeUpGrants:
         if self._partition.sets.turns.is_alike_everywhere:
             return found
         group = next(group for group in self._groups if group.systems >> found.number & 1)
-        takers = partial(cached_takers, self._partition, group, found.number)
-        first = first_in_turn(self._partition, takers)
+        recipes_of = partial(cached_grantable_recipes, self._partition, group, found.number)
+        first = first_in_turn(self._partition, recipes_of)
         assert first is not None, f"{found.host.subject} may have the system"
         return found._replace(host=first)
 
@@ -100,10 +105,10 @@ class WakeUpGrants:
         return draft.decision()
 
     def _after(self, granted: NextGrant, overtook: int | None) -> None:
-        """Remove the system from its group, and forget the first takers that the grant may have changed.
+        """Remove the system from its group, and invalidate the first recipes that the grant may have changed.
 
         A single-recipe set starts at once and is never a holder, so its grant affects only queues that have
-        it as their first taker, and a fair leaf, which compares the systems of jobs. The grant to a larger
+        it as their first recipe, and a fair leaf, which compares the systems of jobs. The grant to a larger
         set may change which other grants are safe. A set that was overtaken may be owed now. What a grant
         changes in weights and rooms has versions. The other sets of a job that is charged from now on are in
         another class.
@@ -119,12 +124,12 @@ class WakeUpGrants:
             group.systems &= others
             if not is_local:
                 # Some recipes may be in lines that have been empty.
-                group.first_takers.clear()
+                group.first_of_queues.clear()
                 group.searches.clear()
             for key in keys:
-                first = group.first_takers.get(key)
+                first = group.first_of_queues.get(key)
                 if is_fair or (first is not None and first.place.rank.recipe_id == granted.host.recipe_id):
-                    group.first_takers.pop(key, None)
+                    group.first_of_queues.pop(key, None)
         self._groups = [group for group in self._groups if group.systems]
 
 

@@ -147,7 +147,7 @@ class Filters:
             if not self._rename(name, of_line):
                 moves += of_line
         for name in dict.fromkeys(chain.from_iterable((move.line, move.to[0]) for move in moves)):
-            self._line(name).forget_heads()
+            self._line(name).invalidate_heads()
         for line, group, _, ranks in moves:
             self._leave(line, group, ranks)
         for _, (number, submitter, _), (line, profile), ranks in moves:

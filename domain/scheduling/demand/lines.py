@@ -96,7 +96,8 @@ class Line:
     which rank before queued ones of equal priorities. With `has_priorities`, the recipes of each
     nominal priority can be read apart.
 
-    After `forget_heads` the heads are formed at the next search, so that many recipes can be moved at once.
+    After `invalidate_heads` the heads are formed at the next search, so that many recipes can be moved at
+    once.
     """
 
     def __init__(
@@ -176,7 +177,7 @@ class Line:
                 of_class.setdefault(self._weighing.classes[profile], []).append(first)
         return {weight_class: Heads(firsts) for weight_class, firsts in of_class.items()}
 
-    def forget_heads(self) -> None:
+    def invalidate_heads(self) -> None:
         """Form the heads again at the next search, before many recipes are moved."""
         self._heads = None
         self._moving.clear()

@@ -209,7 +209,7 @@ class QueueTurns:
         return one == other or self._order.is_settled(one, other)
 
     def turns(self, one: Contender, other: Contender) -> tuple[QueueTurn, QueueTurn] | None:
-        """Return the turns of two sets where their paths part, None if they stand in one line there."""
+        """Return the turns of two sets where their paths part, None in one line or if a path ends there."""
         return None if one.queue == other.queue else self._order.turns(self._queues, one, other)
 
     def guaranteed(self, queue: str) -> int:
