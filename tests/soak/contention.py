@@ -1,8 +1,11 @@
-"""Contention in the soak: locks, dependencies and buckets of jobs, and an admin who changes the rules."""
+"""Contention in the soak: partitions, queues, locks, dependencies and buckets of jobs, and an admin who
+changes the rules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -12,30 +15,70 @@ from tests.soak.people import LATELY, SetOf, SoakUser
 NETWORKS = ("n1", "n2", "n3")
 BUCKETS = ("rate-limit:1:array", "rate-limit:2:switch")
 # Shares of the jobs with each.
-LOCKED, WHOLE_LAB, IN_BUCKET, DEPENDENT = 0.4, 0.02, 0.1, 0.15
+LOCKED, WHOLE_LAB, IN_BUCKET, DEPENDENT, FAR_JOB, OF_A_TEAM = 0.4, 0.02, 0.1, 0.15, 0.3, 0.6
 # Longer than the scheduler takes to obey a rule, and short beside the time limit of a recovery.
 RULE_SECONDS, QUIET_SECONDS = (1.0, 5.0), (1.0, 6.0)
-PARTITION = "partition/default"
-FILTER, CONFIGURATION = "/filters/soak", "/partitions/default/configuration"
+# The partition that has one of the two generated labs.
+FAR = "far"
+FILTER = "/filters/soak"
 # The probe is Urgent, so that no job filter delays it.
 BELOW_URGENT = {"field": "priority", "op": "<", "value": "Urgent"}
 # Of 24 systems.
 MAX_PLACED = (4, 8, 16)
+TEAMS = ("a", "b", "c")
+# Team `a` has a queue; the others have one from the template while they have jobs. No set is larger than
+# a maximum.
+TREE = {
+    "queues": {
+        "queues": [
+            {
+                "name": "teams",
+                "order": "fair",
+                "max": 12,
+                "template": {"order": "fair", "max": 6, "guaranteed": 2, "max_jobs": 4},
+                "queues": [{"name": "a", "order": "fair", "max": 8, "guaranteed": 4}],
+            }
+        ]
+    },
+    "placement": [
+        {
+            "rule": "tag",
+            "value": "product",
+            "create": True,
+            "parent": {"rule": "fixed", "value": "root.teams"},
+        }
+    ],
+}
 
-Rule = tuple[str, dict[str, Any]]
-"""The path and the document of a job filter or a configuration."""
+
+Rule = Callable[[SoakUser, Random], None]
+
+
+def share_lab(person: SoakUser, far_lab: str) -> None:
+    """Create the partition `far` with that lab, and configure the queues of `default`."""
+    person.write("PUT", f"/partitions/{FAR}", None, overtaken=())
+    _configure(person, FAR, {"lab_controllers": [far_lab]})
+    _configure(person, "default", TREE)
 
 
 def contended(
     jobs: Iterator[dict[str, Any]], chance: Random, earlier: Sequence[SetOf]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the jobs with locks, buckets, and dependencies on `earlier` recipe sets, a share of them each."""
+    """Yield the jobs with a partition, and a share of them with teams, locks, buckets, and dependencies.
+
+    A job depends on one of the `earlier` recipe sets of its partition.
+    """
     for job in jobs:
-        found = {**job, "recipe_sets": [_with_locks(each, chance) for each in job["recipe_sets"]]}
+        partition = FAR if chance.random() < FAR_JOB else "default"
+        found = {**job, "partition": partition}
+        found["recipe_sets"] = [_with_locks(each, chance) for each in job["recipe_sets"]]
         if chance.random() < IN_BUCKET:
             found["reasons"] = [chance.choice(BUCKETS)]
-        if earlier and chance.random() < DEPENDENT:
-            found["depends_on"] = [{"recipe_set": chance.choice(earlier[-LATELY:])[0]}]
+        if chance.random() < OF_A_TEAM:
+            found |= {"retention_tag": "active", "product": chance.choice(TEAMS)}
+        near = [each for each in earlier[-LATELY:] if each.partition == partition]
+        if near and chance.random() < DEPENDENT:
+            found["depends_on"] = [{"recipe_set": chance.choice(near).number}]
         yield found
 
 
@@ -58,35 +101,77 @@ def _locks(chance: Random) -> dict[str, Any]:
     return chance.choice(declared)
 
 
-def ruling(person: SoakUser) -> None:
-    """Put a rule for a moment: a job filter, or a maximum number of placed recipes."""
-    path, document = _rule(person.chance)
-    _put(person, path, document)
-    person.pause(person.chance.uniform(*RULE_SECONDS))
-    lift_rules(person)
-    person.pause(person.chance.uniform(*QUIET_SECONDS))
+@dataclass
+class Ruler:
+    """An admin who puts one rule after another for a moment. Every rule comes once before any is repeated."""
 
+    rounds: int = 0
+    _left: tuple[Rule, ...] = ()
 
-def _rule(chance: Random) -> Rule:
-    rules: tuple[Rule, ...] = (
-        (FILTER, {"predicate": BELOW_URGENT, "action": "PAUSE", "reason": "a pause"}),
-        (FILTER, {"predicate": BELOW_URGENT, "action": "RATE_LIMIT", "limit": chance.choice(MAX_PLACED)}),
-        (CONFIGURATION, {"limits": {"placed_recipes": chance.choice(MAX_PLACED)}}),
-    )
-    return chance.choice(rules)
+    def rule(self, person: SoakUser) -> None:
+        chance = person.chance
+        if not self._left:
+            self._left = tuple(chance.sample(RULES, len(RULES)))
+        first, *left = self._left
+        first(person, chance)
+        person.pause(chance.uniform(*RULE_SECONDS))
+        lift_rules(person)
+        self._left = tuple(left)
+        self.rounds += not left
+        person.pause(chance.uniform(*QUIET_SECONDS))
 
 
 def lift_rules(person: SoakUser) -> None:
-    """Remove the job filter, and put the configuration without limits in force."""
-    _put(person, CONFIGURATION, {})
+    """Remove the job filter, start `far`, and put the configuration without limits in force."""
+    _configure(person, "default", TREE)
+    _move(person, "start")
     done = person.write("DELETE", FILTER, None)
     if done is not None and done[0]["removed"]:
-        person.book.note(Acknowledged(done[1], PARTITION, ("partition.job-filter-removed",)))
+        topic = "partition.job-filter-removed"
+        person.book.note(Acknowledged(done[1], "partition/default", (topic,)))
 
 
-def _put(person: SoakUser, path: str, document: dict[str, Any]) -> None:
-    """Put a document, and note it unless its content was in force, as when the request is repeated."""
+def _pause(person: SoakUser, chance: Random) -> None:
+    _put_filter(person, {"predicate": BELOW_URGENT, "action": "PAUSE", "reason": "a pause"})
+
+
+def _limit_rate(person: SoakUser, chance: Random) -> None:
+    limit = chance.choice(MAX_PLACED)
+    _put_filter(person, {"predicate": BELOW_URGENT, "action": "RATE_LIMIT", "limit": limit})
+
+
+def _limit_placed(person: SoakUser, chance: Random) -> None:
+    _configure(person, "default", {**TREE, "limits": {"placed_recipes": chance.choice(MAX_PLACED)}})
+
+
+def _fell_tree(person: SoakUser, chance: Random) -> None:
+    _configure(person, "default", {})
+
+
+def _stop(person: SoakUser, chance: Random) -> None:
+    _move(person, "stop")
+
+
+RULES: tuple[Rule, ...] = (_pause, _limit_rate, _limit_placed, _fell_tree, _stop)
+
+
+def _put_filter(person: SoakUser, document: dict[str, Any]) -> None:
+    answer, position = person.write("PUT", FILTER, document, overtaken=())
+    _note(person, "default", "partition.job-filter-put", answer, position)
+
+
+def _configure(person: SoakUser, partition: str, document: dict[str, Any]) -> None:
+    path = f"/partitions/{partition}/configuration"
     answer, position = person.write("PUT", path, document, overtaken=())
-    topic = "partition.job-filter-put" if path == FILTER else "partition.configured"
+    _note(person, partition, "partition.configured", answer, position)
+
+
+def _move(person: SoakUser, move: str) -> None:
+    answer, position = person.write("POST", f"/partitions/{FAR}/{move}", None, overtaken=())
+    _note(person, FAR, "partition.state-changed", answer, position)
+
+
+def _note(person: SoakUser, partition: str, topic: str, answer: Any, position: int) -> None:
+    """Note an event unless nothing changed, as when the request is repeated."""
     if answer["changed"] or answer.get("added"):
-        person.book.note(Acknowledged(position, PARTITION, (topic,)))
+        person.book.note(Acknowledged(position, f"partition/{partition}", (topic,)))

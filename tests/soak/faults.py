@@ -32,6 +32,7 @@ FULL_DETAIL = "the disk of the database is full"
 FULL_TITLE = "The database's disk is full"
 BY_A_PROBLEM, BY_READINESS = "a problem", "readiness"
 FULL_DISK_REPORTS = frozenset({BY_A_PROBLEM, BY_READINESS})
+LEASES = b"SELECT name FROM log.leases WHERE name LIKE 'scheduler/%' ORDER BY name"
 HOLDER = b"SELECT holder, epoch FROM log.leases WHERE name = %s"
 
 
@@ -48,14 +49,16 @@ Fault = Callable[[SoakSite, Random], Struck]
 
 
 def kill_scheduler(site: SoakSite, chance: Random) -> Struck:
-    """Kill the active scheduler; the other one takes over."""
-    name, pid = holder(site)
-    return _kill(f"kill -9 of the scheduler that decides ({name})", pid)
+    """Kill the active scheduler of one partition; the other one takes over."""
+    lease = chance.choice(_leases(site))
+    name, pid = holder(site, lease)
+    return _kill(f"kill -9 of the scheduler that decides ({lease}, {name})", pid)
 
 
-def kill_both_schedulers(site: SoakSite, chance: Random) -> Struck:
-    """Kill both schedulers. No other process follows the log: a spare has only loaded its code."""
-    return _kill("kill -9 of both schedulers", *(_pid(machine, "scheduler") for machine in site.machines))
+def kill_all_schedulers(site: SoakSite, chance: Random) -> Struck:
+    """Kill the schedulers of all partitions on both machines, so that no process follows the log."""
+    pids = (pid for machine in site.machines for pid in _pids(machine, "scheduler"))
+    return _kill("kill -9 of all schedulers", *pids)
 
 
 def kill_worker(site: SoakSite, chance: Random) -> Struck:
@@ -115,11 +118,15 @@ def delay_api(site: SoakSite, chance: Random) -> Struck:
 
 
 def pause_scheduler(site: SoakSite, chance: Random) -> Struck:
-    """Stop the active scheduler until another has its lease; it wakes up and assumes that it still has it."""
-    name, pid = holder(site)
+    """Stop the active scheduler of one partition until another has its lease; it wakes up and assumes that
+    it still has it.
+    """
+    lease = chance.choice(_leases(site))
+    name, pid = holder(site, lease)
     with _paused(pid):
-        wait_until(lambda: holder(site)[1] != pid, "another scheduler to take over")
-    return Struck(f"SIGSTOP of the scheduler that decides ({name}), SIGCONT when another has its lease")
+        wait_until(lambda: holder(site, lease)[1] != pid, "another scheduler to take over")
+    whose = f"the scheduler that decides ({lease}, {name})"
+    return Struck(f"SIGSTOP of {whose}, SIGCONT when another has its lease")
 
 
 def wake_zombie(site: SoakSite, chance: Random) -> Struck:
@@ -170,7 +177,7 @@ def fill_disk(site: SoakSite, chance: Random) -> Struck:
 
 FAULTS: tuple[Fault, ...] = (
     kill_scheduler,
-    kill_both_schedulers,
+    kill_all_schedulers,
     kill_worker,
     kill_master,
     kill_both_masters,
@@ -193,13 +200,19 @@ FAULTS: tuple[Fault, ...] = (
 )
 
 
-def holder(site: SoakSite) -> tuple[str, int]:
-    """Return the machine and the pid of the active scheduler, as recorded in the log."""
+def _leases(site: SoakSite) -> list[str]:
+    """Return the leases of the schedulers, one for each partition."""
     with owner_session(site.owner_url) as session:
-        row = session.execute(HOLDER, (SCHEDULER,)).fetchone()
-    assert row is not None, "no scheduler ever held the lease"
+        return [name for (name,) in session.execute(LEASES)]
+
+
+def holder(site: SoakSite, lease: str = SCHEDULER) -> tuple[str, int]:
+    """Return the machine and the pid of the active scheduler of a lease, as recorded in the log."""
+    with owner_session(site.owner_url) as session:
+        row = session.execute(HOLDER, (lease,)).fetchone()
+    assert row is not None, f"no scheduler ever held the lease {lease}"
     pid = int(row[0].rpartition("/")[2])
-    of = [machine.name for machine in site.machines if machine.pid("scheduler") == pid]
+    of = [machine.name for machine in site.machines if pid in machine.pids("scheduler")]
     return (of[0] if of else "neither"), pid
 
 
@@ -247,7 +260,11 @@ def _kill_one(machine: Machine, role: str) -> Struck:
 
 
 def _pid(machine: Machine, role: str) -> int:
-    return wait_until(lambda: machine.pid(role), f"a {role}")
+    return _pids(machine, role)[0]
+
+
+def _pids(machine: Machine, role: str) -> list[int]:
+    return wait_until(lambda: machine.pids(role), f"a {role}")
 
 
 def _pause_one(machine: Machine, role: str, chance: Random) -> Struck:

@@ -37,7 +37,11 @@ class LogHistory:
     def __init__(self, log: EventLog, book: Book, journal: LabJournal) -> None:
         self.audit = Audit()
         self.places: list[Place] = []
-        self.epoch = self.acknowledged = 0
+        self.acknowledged = 0
+        # The last epoch and the number of grants of each partition, the number of recipe sets of each queue.
+        self.epochs: Counter[int] = Counter()
+        self.grants: Counter[int] = Counter()
+        self.queues: Counter[str] = Counter()
         self._log = log
         self._book = book
         self._journal = journal
@@ -104,15 +108,19 @@ class LogHistory:
         record = record_of(one)
         if one.position != self.end + 1:
             yield f"position {one.position} follows {self.end}"
-        if record.epoch is not None and record.epoch < self.epoch:
-            yield f"position {one.position}: written under epoch {record.epoch}, after {self.epoch}"
-        self.epoch = max(self.epoch, record.epoch or 0)
+        last = self.epochs[record.basis_partition or 0]
+        if record.epoch is not None and record.epoch < last:
+            yield f"position {one.position}: written under epoch {record.epoch}, after {last}"
+        self.epochs[record.basis_partition or 0] = max(last, record.epoch or 0)
         self.places.append(place_of(one))
         self._of_subject[one.subject].append(record)
         if record.topic == "job.submitted":
             self._whiteboards[record.data["whiteboard"]] += 1
         if record.topic == "recipe.scheduled":
             self._scheduled.setdefault(one.subject, one.recorded_at.timestamp())
+            self.grants[record.partition] += 1
+        if record.topic == "recipe-set.submitted":
+            self.queues[record.data.get("queue") or "root.default"] += 1
 
     def _missing(self, answered: list[Acknowledged]) -> Iterator[str]:
         for fact in answered:

@@ -27,16 +27,16 @@ class Machine:
         self.up = up
         self.url = url
 
-    def pid(self, role: str) -> int | None:
-        """Return the pid of a service.
+    def pids(self, role: str) -> list[int]:
+        """Return the pids of a service.
 
-        `worker` is the process that answers requests for `serve`, `scheduler` the one that decides, not its
-        parent.
+        `worker` is the process that answers requests for `serve`, `scheduler` the one of each partition
+        that decides, not their parent.
         """
+        parent = self._service(PARENTS.get(role, role))
         if role in PARENTS:
-            parent = self._service(PARENTS[role])
-            return next(iter(children(parent)), None) if parent else None
-        return self._service(role)
+            return children(parent) if parent else []
+        return [parent] if parent else []
 
     def _service(self, name: str) -> int | None:
         return next((pid for pid in children(self.up.process.pid) if name in command_line(pid)), None)
@@ -52,7 +52,7 @@ class Machine:
 
     def is_whole(self) -> bool:
         assert self.up.process.poll() is None, f"the `up` of {self.name} has ended"
-        return all(self.pid(role) for role in (*SERVICES, "worker"))
+        return all(self.pids(role) for role in (*SERVICES, "worker"))
 
     def fenced(self) -> int:
         """Return the number of refused appends of its schedulers with an old epoch."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -29,8 +29,14 @@ CHANGES, CANCELS, REPEATS = 0.3, 0.08, 0.15
 LATELY = 20
 ENDED = ("recipe.completed", "recipe.cancelled", "recipe.aborted")
 
-SetOf = tuple[int, tuple[int, ...]]
-"""The number of a recipe set, and its recipes."""
+
+class SetOf(NamedTuple):
+    """A submitted recipe set: its number, its recipes and its partition."""
+
+    number: int
+    recipe_ids: tuple[int, ...]
+    partition: str
+
 
 Errand = Callable[["SoakUser"], None]
 
@@ -114,13 +120,14 @@ def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool], sets:
     """
 
     def errand(person: SoakUser) -> None:
-        if wanted():
-            sets.append(submit(person, next(jobs)))
+        submitted = submit(person, next(jobs)) if wanted() else None
+        if submitted is not None:
+            sets.append(submitted)
         chance = person.chance
         if sets and chance.random() < CHANGES:
-            _prioritise(person, *chance.choice(sets[-LATELY:]))
+            _prioritise(person, chance.choice(sets[-LATELY:]).number)
         if sets and chance.random() < CANCELS:
-            cancel(person, *chance.choice(sets[-LATELY:]))
+            cancel(person, chance.choice(sets[-LATELY:]))
         if chance.random() < REPEATS:
             person.repeat()
         person.pause()
@@ -128,17 +135,20 @@ def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool], sets:
     return errand
 
 
-def submit(person: SoakUser, job: dict[str, Any]) -> SetOf:
-    """Submit a job of one recipe set."""
+def submit(person: SoakUser, job: dict[str, Any]) -> SetOf | None:
+    """Submit a job of one recipe set. Return None if its partition takes no jobs."""
     whiteboard = f"{person.name}: {job['whiteboard']}"
     person.book.asked.add(whiteboard)
-    answer, position = person.write("POST", "/jobs", {**job, "whiteboard": whiteboard}, overtaken=())
+    done = person.write("POST", "/jobs", {**job, "whiteboard": whiteboard}, overtaken=(409,))
+    if done is None:
+        return None
+    answer, position = done
     person.book.submitted(whiteboard, answer, position)
     (number,) = answer["recipe_set_ids"]
-    return number, tuple(answer["recipe_ids"])
+    return SetOf(number, tuple(answer["recipe_ids"]), job["partition"])
 
 
-def _prioritise(person: SoakUser, number: int, _: Sequence[int]) -> None:
+def _prioritise(person: SoakUser, number: int) -> None:
     priority = person.chance.choice(PRIORITIES)
     done = person.write("PATCH", f"/recipe-sets/{number}", {"priority": priority})
     if done is not None and done[0]["changed"]:
@@ -146,9 +156,9 @@ def _prioritise(person: SoakUser, number: int, _: Sequence[int]) -> None:
         person.book.note(Acknowledged(done[1], f"recipe-set/{number}", topics, data))
 
 
-def cancel(person: SoakUser, number: int, recipe_ids: Sequence[int]) -> None:
-    done = person.write("POST", f"/recipe-sets/{number}/cancel", {"reason": "not needed any more"})
-    for recipe_id in recipe_ids if done is not None and done[0]["cancelled"] else ():
+def cancel(person: SoakUser, one: SetOf) -> None:
+    done = person.write("POST", f"/recipe-sets/{one.number}/cancel", {"reason": "not needed any more"})
+    for recipe_id in one.recipe_ids if done is not None and done[0]["cancelled"] else ():
         person.book.note(Acknowledged(done[1], f"recipe/{recipe_id}", ENDED))
 
 

@@ -22,7 +22,7 @@ from store.event_log import EventLog
 from tests.acceptance.metrics import impossible_findings
 from tests.harness.waiting import wait_until
 from tests.soak.book import LabJournal
-from tests.soak.contention import contended, lift_rules, ruling
+from tests.soak.contention import Ruler, contended, lift_rules, share_lab
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
 from tests.soak.log_history import LogHistory
 from tests.soak.people import (
@@ -60,19 +60,21 @@ class Probe:
         self._person = person
         self._numbers = itertools.count(1)
 
-    def submit(self) -> tuple[int, int]:
-        """Submit a recipe that only that machine can run, and return its set and its number."""
+    def submit(self) -> SetOf:
+        """Submit a recipe that only that machine can run."""
         # A silent lab gets no recipes.
         self._person.ask("GET", f"/lab-controllers/{LAB}/commands", acts_as=LAB).raise_for_status()
         distro = [{"element": "name", "value": "probe"}, {"element": "arch", "value": ARCH}]
         recipe = {"distro_requires": {"and": distro}, "host_requires": {}, "tasks": [{"name": "/probe"}]}
         sets = [{"priority": "Urgent", "recipes": [recipe]}]
-        job = {"whiteboard": f"probe {next(self._numbers)}", "recipe_sets": sets}
-        set_id, (recipe_id,) = submit(self._person, job)
-        return set_id, recipe_id
+        whiteboard = f"probe {next(self._numbers)}"
+        job = {"whiteboard": whiteboard, "partition": "default", "recipe_sets": sets}
+        submitted = submit(self._person, job)
+        assert submitted is not None, "the partition default takes no jobs"
+        return submitted
 
-    def cancel(self, set_id: int, recipe_id: int) -> None:
-        cancel(self._person, set_id, [recipe_id])
+    def cancel(self, one: SetOf) -> None:
+        cancel(self._person, one)
 
 
 LABS, SYSTEMS, SUBMITTERS = 2, 24, 3
@@ -123,6 +125,7 @@ class Soak:
         loaded = site.labledger("lab", "load", str(file))
         assert loaded.returncode == 0, loaded.stderr
         site.labs = tuple(each["fqdn"] for each in lab["lab_controllers"])
+        share_lab(self._person("first ruler"), site.labs[-1])
         site.start_lab()
         with closing(EventLog(site.owner_url)) as log:
             history = LogHistory(log, self.site.book, LabJournal(site.journal))
@@ -139,6 +142,8 @@ class Soak:
         assert history.machines_failed, "nothing ever went wrong with a machine"
         for topic in CONTENTION:
             assert history.count(topic), f"{topic} never occurred"
+        assert len(history.grants) == PARTITIONS, f"grants by partition: {history.grants}"
+        assert any(queue.startswith("root.teams.") for queue in history.queues), f"queues: {history.queues}"
         return history
 
     def _submitters(self, lab: dict[str, Any], history: LogHistory) -> dict[SoakUser, Errand]:
@@ -157,12 +162,14 @@ class Soak:
     def _strike(self, history: LogHistory) -> None:
         chance = Random(f"faults/{self.site.seed}")
         probe = Probe(self._person("prober"))
-        self._placed(probe, *probe.submit(), history)
-        with at_work({self._person("ruler"): ruling}):
+        self._placed(probe, probe.submit(), history)
+        ruler = Ruler()
+        with at_work({self._person("ruler"): ruler.rule}):
             self._inject_faults(chance, probe, history)
+            wait_until(lambda: ruler.rounds or self.site.book.wrong, "each rule to be put once", REST_SECONDS)
         lift_rules(self._person("last ruler"))
         # The scheduler has then read that the rules are lifted.
-        self._placed(probe, *probe.submit(), history)
+        self._placed(probe, probe.submit(), history)
 
     def _inject_faults(self, chance: Random, probe: Probe, history: LogHistory) -> None:
         for fault in itertools.islice(_shuffled_rounds(chance, self._possible()), self.faults):
@@ -184,21 +191,22 @@ class Soak:
         """Wait until the service has recovered, and measure how long it takes."""
 
         def ready() -> bool:
-            alive = {machine.pid(role) for machine in self.site.machines for role in ROLES}
-            alive.add(self.site.first.postmaster)
-            return alive.isdisjoint(struck.gone) and self.site.is_ready()
+            alive = {pid for machine in self.site.machines for role in ROLES for pid in machine.pids(role)}
+            running = alive | {self.site.first.postmaster}
+            return running.isdisjoint(struck.gone) and self.site.is_ready()
 
         with ThreadPoolExecutor(1) as beside:
             asked = beside.submit(probe.submit)
             wait_until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
             recovery.ready_seconds = time.time() - struck.at
             placed = asked.result(BACK_SECONDS)
-        recovery.allocation_seconds = self._placed(probe, *placed, history) - struck.at
+        recovery.allocation_seconds = self._placed(probe, placed, history) - struck.at
 
-    def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: LogHistory) -> float:
+    def _placed(self, probe: Probe, one: SetOf, history: LogHistory) -> float:
         """Wait until the probe has its system, release it, and return the time of the grant."""
+        (recipe_id,) = one.recipe_ids
         moment = wait_until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
-        probe.cancel(set_id, recipe_id)
+        probe.cancel(one)
         return moment
 
     def _come_to_rest(self, history: LogHistory) -> None:
@@ -232,8 +240,9 @@ class Soak:
 
 
 ROLES = ("serve", "scheduler", "projector", "worker")
-# Topics that occur only with contention.
-CONTENTION = ("recipe.locked", "partition.job-filter-put", "partition.configured")
+PARTITIONS = 2
+# Topics that occur only with contention and with the rules.
+CONTENTION = ("recipe.locked", "partition.job-filter-put", "partition.configured", "partition.state-changed")
 
 
 def _shuffled_rounds(chance: Random, faults: list[Fault]) -> Iterator[Fault]:

@@ -48,7 +48,8 @@ def test_two_machines__faults_at_random_moments__come_back_and_lose_nothing(fold
     print(
         f"{history.end} events, {history.acknowledged} acknowledged facts found in them,"
         f" {len(there.book.jobs)} jobs each once, {there.book.repeated} requests repeated under their keys,"
-        f" epoch {history.epoch} at last; "
+        f" epochs {dict(history.epochs)} and grants {dict(history.grants)} by partition,"
+        f" {len(history.queues)} queues; "
         + ", ".join(f"{history.count(topic)} {topic}" for topic in CONTENTION)
     )
 
