@@ -6,6 +6,10 @@ that sums which were right before it are right after it.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
+from itertools import chain
+
 from replay.audit.affected import Affected
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.queue_sums import QueueInPartition, QueueSums
@@ -35,30 +39,30 @@ class Usage(Invariant):
                 subjects = [system.subject, *(f"recipe/{number}" for number in {*held_by, *used_by})]
                 what = f"held by {_named(held_by)}, in use by {_named(used_by)}"
                 yield self.violation(commit.about(*subjects), subjects, what)
-        for queue, users in self._touched(world, affected).items():
+        touched = self._touched(world, affected)
+        for queue in dict.fromkeys(each for own in touched for each in own.upward()):
             if self.queues.report(queue):
+                below = (subjects for own, subjects in touched.items() if queue in own.upward())
+                users = list(dict.fromkeys(chain.from_iterable(below)))
                 concerned = [f"queue/{queue.path}", *users]
                 yield self.violation(commit.about(*users), concerned, self.queues.described(queue))
 
-    def _touched(self, world: FoldedWorld, affected: Affected) -> dict[QueueInPartition, dict[str, None]]:
-        """Note the present usage, and return the concerned queues, each with its recipes and systems."""
-        touched: dict[QueueInPartition, dict[str, None]] = {}
-
-        def touch(queue: QueueInPartition | None, subject: str) -> None:
-            for each in () if queue is None else queue.upward():
-                touched.setdefault(each, {})[subject] = None
-
+    def _touched(self, world: FoldedWorld, affected: Affected) -> Mapping[QueueInPartition, list[str]]:
+        """Note the present usage; return the queues of the affected recipes and systems, with these."""
+        touched = defaultdict[QueueInPartition, list[str]](list)
         for recipe in affected.recipes:
             if not recipe.is_guest:
                 queue = _queue_of(world, recipe)
                 is_holding = recipe.system is not None and recipe.state not in FINISHED
                 self.queues.hold(recipe.recipe_id, queue if is_holding else None)
-                touch(queue, recipe.subject)
+                if queue is not None:
+                    touched[queue].append(recipe.subject)
         for system in affected.systems:
             user = world.recipes.get(system.recipe_id or 0) or world.finished.get(system.recipe_id or 0)
             queue = None if user is None else _queue_of(world, user)
-            touch(self.queues.use(system.fqdn, queue), system.subject)
-            touch(queue, system.subject)
+            for each in (queue, self.queues.use(system.fqdn, queue)):
+                if each is not None:
+                    touched[each].append(system.subject)
         return touched
 
 
@@ -138,7 +142,7 @@ class Signs(Invariant):
     name = "signs"
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
-        for set_id in affected.sets:
+        for set_id in affected.sets if world.rooms.is_any_used else ():
             for limit in world.needs(set_id):
                 if world.rooms.used(limit) < 0:
                     subject = f"recipe-set/{set_id}"

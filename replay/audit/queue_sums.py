@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from replay.audit.queue_tree import ROOT, paths_upward
+from replay.audit.queue_tree import paths_upward
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -17,9 +18,10 @@ class QueueInPartition(NamedTuple):
     partition: int
     path: str
 
-    def upward(self) -> list[QueueInPartition]:
+    @lru_cache(maxsize=10_000)  # noqa: B019  (queues are values, and few)
+    def upward(self) -> tuple[QueueInPartition, ...]:
         """Return the queue and the queues above it."""
-        return [QueueInPartition(self.partition, path) for path in paths_upward(self.path)]
+        return tuple(QueueInPartition(self.partition, path) for path in paths_upward(self.path))
 
 
 class QueueSums:
@@ -55,10 +57,11 @@ class QueueSums:
         return before
 
     def _count(self, queue: QueueInPartition, step: int) -> None:
-        for each in queue.upward():
+        upward = queue.upward()
+        for each in upward:
             self.used[each] += step
-            if each.path != ROOT:
-                self.below[each._replace(path=each.path.rpartition(".")[0])] += step
+        for above in upward[1:]:
+            self.below[above] += step
 
     def report(self, queue: QueueInPartition) -> bool:
         """Return whether the used systems of a queue are not the sum of its own and those below.

@@ -37,6 +37,8 @@ class Limit(NamedTuple):
 Needs = Mapping[Limit, int]
 """The room that a set needs, by limit."""
 
+NO_NEEDS: Needs = {}
+
 
 def needs_of(
     recipe_set: RecipeSet,
@@ -91,6 +93,11 @@ class Rooms:
             jobs[job_id] += step
             if not jobs[job_id]:
                 del jobs[job_id]
+
+    @property
+    def is_any_used(self) -> bool:
+        """Return whether a set was ever charged under a limit."""
+        return bool(self._used or self._sets_of_jobs)
 
     def uncharged(self, job_id: int, needs: Needs) -> Needs:
         """Return needs without the maxima of jobs under which a job is charged already."""

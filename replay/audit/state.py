@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from replay.audit.held_locks import HeldLocks
 from replay.audit.queue_tree import DEFAULT_QUEUE, NO_QUEUES, QueueTree
 from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
-from replay.audit.rooms import Needs, Rooms, needs_of
+from replay.audit.rooms import NO_NEEDS, Needs, Rooms, needs_of
 from replay.audit.tables import DEFAULT_PARTITION, FINISHED, WITHOUT_LAB
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, Submitted, System
 
@@ -112,10 +112,14 @@ class State:
         recipe_set = self.sets.get(set_id)
         if recipe_set is None:
             return {}
-        partition = recipe_set.partition
-        limits = self.configuration_of(partition).get("limits", {})
-        rules = self.job_filters_of(partition), limits.get("placed_recipes"), self.queue_tree_of(partition)
-        return needs_of(recipe_set, self._host_count(recipe_set), *rules)
+        partition, submitted = recipe_set.partition, recipe_set.submitted
+        max_placed = self.configuration_of(partition).get("limits", {}).get("placed_recipes")
+        filters, tree = self.job_filters_of(partition), self.queue_tree_of(partition)
+        reasons = () if submitted is None else submitted.reasons
+        if not (filters or max_placed is not None or tree.named or reasons):
+            # The common case where there are no limits.
+            return NO_NEEDS
+        return needs_of(recipe_set, self._host_count(recipe_set), filters, max_placed, tree)
 
     def first_needs(self, set_id: int) -> Needs:
         """Return the room that a set needs for its first system: none for a job that is charged already."""

@@ -77,6 +77,8 @@ def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
 
 def _absent_trees(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapping[str, Any]]:
     """Return the last documents of the trees that the set needs and that were absent at its submission."""
+    if not partition.absent_trees:
+        return {}
     at = partition.sets.sets[recipe_set_id].submitted_at
     hosts = partition.sets.hosts(recipe_set_id)
     needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.index.key(host).tree_ids)

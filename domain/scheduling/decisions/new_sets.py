@@ -12,7 +12,7 @@ is an upper bound: the first set is ranked again, until one remains the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -40,9 +40,17 @@ def next_new_set(partition: Partition) -> Trigger:
 
 def _first_in(partition: Partition, queue: str) -> Iterator[Keyed[Trigger]]:
     """Yield the new set of the batch that ranks first in a queue, if there is one."""
-    triggers = partition.triggers
+    triggers, is_one_line = partition.triggers, partition.sets.turns.is_one_line
     while (trigger := triggers.first_in(NEW_JOB, queue)) is not None:
-        rank = _rank(partition, partition.sets.sets[int(trigger.name)])
+        recipe_set = partition.sets.sets[int(trigger.name)]
+        hosts = partition.sets.hosts(recipe_set.recipe_set_id)
+        # One host stands for all, because a set has one submitter and one nominal priority.
+        is_capped = _is_capped(partition, hosts[0])
+        if is_one_line and not is_capped and partition.filters.weighing.is_flat:
+            # The set keeps its first rank, and there is no other queue to compare it with.
+            yield (), trigger
+            return
+        rank = _rank(partition, recipe_set, hosts, is_capped=is_capped)
         if not triggers.rank_first(queue, rank):
             yield rank.key_among_queues(), trigger
             return
@@ -62,10 +70,9 @@ class _Rank(NamedTuple):
         return *self[:2], *self[3:]
 
 
-def _rank(partition: Partition, recipe_set: RecipeSet) -> _Rank:
-    hosts, effective = partition.sets.hosts(recipe_set.recipe_set_id), int(recipe_set.priority)
-    # One host stands for all, because a set has one submitter and one nominal priority.
-    if _is_capped(partition, hosts[0]):
+def _rank(partition: Partition, recipe_set: RecipeSet, hosts: Sequence[Recipe], *, is_capped: bool) -> _Rank:
+    effective = int(recipe_set.priority)
+    if is_capped:
         unclaimed = unclaimed_systems(partition)
         priorities = [highest(partition, host, partition.idle(host) & unclaimed).effective for host in hosts]
         effective = max(priorities) or effective

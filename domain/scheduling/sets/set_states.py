@@ -49,18 +49,26 @@ class SetStates:
         if recipe_set is None:
             return ()
         recipes, recipe_ids = self.recipes, recipe_set.recipe_ids
-        if len(recipe_ids) == 1:
-            # Most sets have one recipe.
-            only = recipes.get(recipe_ids[0])
-            return () if only is None else (only,)
         return tuple([recipes[recipe_id] for recipe_id in recipe_ids if recipe_id in recipes])
 
     def hosts(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """Return the members that need a system of their own."""
+        recipe_set = self.sets.get(recipe_set_id)
+        if recipe_set is not None and len(recipe_set.recipe_ids) == 1:
+            # Most sets have one recipe. It is no guest, since a guest is in the set of its host.
+            only = self.recipes.get(recipe_set.recipe_ids[0])
+            return () if only is None else (only,)
         members = self.members(recipe_set_id)
-        if len(members) == 1 and members[0].host_recipe_id is None:
-            return members
         return tuple([recipe for recipe in members if recipe.host_recipe_id is None])
+
+    def is_new(self, recipe_set_id: int) -> bool:
+        """Return whether a recipe of a set is new, so that the set waits for its first decision."""
+        recipe_set, recipes = self.sets.get(recipe_set_id), self.recipes
+        for recipe_id in () if recipe_set is None else recipe_set.recipe_ids:
+            recipe = recipes.get(recipe_id)
+            if recipe is not None and recipe.state == "new":
+                return True
+        return False
 
     def host_count(self, recipe_set_id: int) -> int:
         """Return the number of hosts of a set, also of those that were dropped."""

@@ -29,6 +29,10 @@ class AbsentTrees:
     def __init__(self) -> None:
         self._absent: dict[int, AbsentTree] = {}
 
+    def __bool__(self) -> bool:
+        """Return whether any tree is absent."""
+        return bool(self._absent)
+
     def changed(
         self, tree_id: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, at: datetime
     ) -> None:

@@ -442,7 +442,7 @@ class Partition(PartitionQueries):
         if trigger.kind == PENDING_SYSTEM:
             system = self.systems[trigger.name]
             return system.usage == "pending" and system.since == trigger.position
-        return any(recipe.state == "new" for recipe in self.sets.members(int(trigger.name)))
+        return self.sets.is_new(int(trigger.name))
 
     def _rank_of_new(self, trigger: Trigger) -> tuple[int, ...]:
         return self.sets.rank_of_set(int(trigger.name))
