@@ -51,8 +51,6 @@ class FactColumn:
 
     def refused(self, facts: Facts, refused: int) -> int:
         """Return `refused`, which is not evaluated again, and the requirements that are refused here."""
-        if not self._requirements & ~refused:
-            return refused
         value = tuple([facts[name] for name in self._about])
         results = self._results.get(value)
         if results is None:
