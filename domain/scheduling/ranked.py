@@ -40,6 +40,10 @@ class Ranked(Generic[K]):
             self._members.add(key)
             heapq.heappush(self._heap, key)
 
+    def update(self, keys: Iterable[K]) -> None:
+        for key in keys:
+            self.add(key)
+
     def discard(self, key: K) -> None:
         self._members.discard(key)
         if len(self._heap) > 64 and len(self._heap) > 4 * len(self._members):
@@ -75,20 +79,25 @@ class RankedByPriority(Ranked[Rank]):
 
     def __init__(self, ranks: Iterable[Rank] = ()) -> None:
         super().__init__(ranks)
-        by_priority = groupby(self._heap, key=itemgetter(0))
-        self._by_priority = {priority: Ranked(of_priority) for priority, of_priority in by_priority}
+        # Divided at the first question: most are never asked.
+        self._by_priority: dict[int, Ranked[Rank]] | None = None
 
     def add(self, key: Rank) -> None:
         super().add(key)
-        self._by_priority.setdefault(key.negative_priority, Ranked()).add(key)
+        if self._by_priority is not None:
+            self._by_priority.setdefault(key.negative_priority, Ranked()).add(key)
 
     def discard(self, key: Rank) -> None:
         super().discard(key)
-        ranked = self._by_priority[key.negative_priority]
-        ranked.discard(key)
-        if not len(ranked):
-            del self._by_priority[key.negative_priority]
+        if self._by_priority is not None:
+            ranked = self._by_priority[key.negative_priority]
+            ranked.discard(key)
+            if not len(ranked):
+                del self._by_priority[key.negative_priority]
 
     def by_priority(self) -> Iterator[Ranked[Rank]]:
         """Yield the ranks of each nominal priority, highest first."""
+        if self._by_priority is None:
+            by_priority = groupby(sorted(self._members), key=itemgetter(0))
+            self._by_priority = {priority: Ranked(of_priority) for priority, of_priority in by_priority}
         return (ranked for _, ranked in sorted(self._by_priority.items()))

@@ -179,12 +179,13 @@ class HostIndex:
         The change before made no host wait or stop waiting.
         """
         recipes, line_of, profile_of = self._states.recipes, self._places.line_of, self._places.profile
+        number_of = self._filters.weighing.number
 
         def stand_of(rank: Rank) -> Stand:
             host = recipes[rank.recipe_id]
             line = line_of(host)
             assert line is not None, f"{host.subject} waits"
-            return line, profile_of(host, line)
+            return line, number_of(profile_of(host, line))
 
         self._filters.line_up(stand_of)
 
