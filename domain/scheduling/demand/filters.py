@@ -9,6 +9,7 @@ lab. `Effort` counts the visited entries and recipes; a test checks that they do
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -57,6 +58,13 @@ class Split(NamedTuple):
     group: Group
     staying: RankedByPriority | None
     parts: Sequence[Part]
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yield the line of the group, and the lines to which its recipes move."""
+        yield self.line
+        for (line, _), _ in self.parts:
+            yield line
 
 
 class Filters:
@@ -109,13 +117,16 @@ class Filters:
         """Add the ranks of recipes with this demand and profile to a line."""
         entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
         profile_number = self.weighing.number(profile)
-        self._use(line, profile_number, len(ranks))
+        self.weighing.use(profile_number, len(ranks))
+        self._note_line(profile_number, line)
         self._line(line).add((entry.number, submitter, profile_number), *ranks)
 
-    def _use(self, line: str, profile: int, count: int) -> None:
+    def _note_line(self, profile: int, line: str) -> None:
         if profile != NO_PROFILE:
-            self.weighing.use(profile, count)
-            self._lines_of_profile.setdefault(profile, {})[line] = None
+            lines = self._lines_of_profile.get(profile)
+            if lines is None:
+                lines = self._lines_of_profile[profile] = {}
+            lines[line] = None
 
     def _line(self, name: str) -> Line:
         line = self._lines.get(name)
@@ -153,21 +164,31 @@ class Filters:
             of_line = list(self._splits(name, stand_of))
             if not self._rename(name, of_line):
                 splits += of_line
-        left = dict.fromkeys(split.line for split in splits)
-        for name in (*left, *dict.fromkeys(part.to[0] for split in splits for part in split.parts)):
+        for name in dict.fromkeys(chain.from_iterable(split.lines for split in splits)):
             self._line(name).invalidate_heads()
-        # First the new profiles: those of recipes that leave may be among them.
-        for part in (part for split in splits for part in split.parts):
-            self._use(*part.to, len(part.ranked))
-        for _, group, _, parts in splits:
-            self._release(group[2], sum(len(part.ranked) for part in parts))
+        self._exchange_profiles(splits)
         for name, group, staying, _ in splits:
             self._lines[name].replace(group, staying)
         for _, (number, submitter, _), _, parts in splits:
             for (name, profile), ranked in parts:
                 self._lines[name].put((number, submitter, profile), ranked)
-        for name in left:
+        for name in dict.fromkeys(split.line for split in splits):
             self._drop_empty(name)
+
+    def _exchange_profiles(self, splits: Iterable[Split]) -> None:
+        """Count the recipes of each profile as they are about to stand."""
+        used, released = Counter[int](), Counter[int]()
+        for split in splits:
+            for (name, profile), ranked in split.parts:
+                self._note_line(profile, name)
+                if profile != split.group[2]:
+                    used[profile] += len(ranked)
+                    released[split.group[2]] += len(ranked)
+        # Profiles that end are dropped last, because recipes may enter with a profile that others leave.
+        for profile, count in used.items():
+            self.weighing.use(profile, count)
+        for profile, count in released.items():
+            self._release(profile, count)
 
     def _rename(self, name: str, splits: Sequence[Split]) -> bool:
         """Rename a line if its recipes all move to one new line of the same kind; return whether they do."""
@@ -180,23 +201,28 @@ class Filters:
             return False
         self._lines[new] = self._lines.pop(name)
         for _, group, *_ in splits:
-            if group[2] in self._lines_of_profile:
-                self._lines_of_profile[group[2]][new] = None
+            self._note_line(group[2], new)
         return True
 
     def _splits(self, name: str, stand_of: Callable[[Rank], Stand]) -> Iterator[Split]:
         for number, groups in self._lines[name].groups().items():
             for (submitter, profile), ranked in groups.items():
-                present, parts = (name, profile), dict[Stand, list[Rank]]()
+                group, present = (number, submitter, profile), (name, profile)
+                if len(ranked) == 1:
+                    (stand,) = map(stand_of, ranked.unordered())
+                    if stand != present:
+                        yield Split(name, group, None, (Part(stand, ranked),))
+                    continue
+                parts: dict[Stand, list[Rank]] = {}
                 for rank in ranked.unordered():
                     parts.setdefault(stand_of(rank), []).append(rank)
                 if len(parts) > 1:
                     staying = parts.pop(present, None)
                     moving = [Part(stand, RankedByPriority(ranks)) for stand, ranks in parts.items()]
                     rest = None if staying is None else RankedByPriority(staying)
-                    yield Split(name, (number, submitter, profile), rest, moving)
+                    yield Split(name, group, rest, moving)
                 elif present not in parts:
-                    yield Split(name, (number, submitter, profile), None, [Part(next(iter(parts)), ranked)])
+                    yield Split(name, group, None, (Part(next(iter(parts)), ranked),))
 
     def _reweigh(self, profile: int, before: WeightClass) -> None:
         for name in self._lines_of_profile.get(profile, () if profile else self._lines):

@@ -37,6 +37,7 @@ def newly_assigned_line(lab_controller: str) -> str:
     return f"{lab_controller}{_NEWLY}"
 
 
+@lru_cache(maxsize=_MAX_NAMES)
 def room_line(line: str, number: int) -> str:
     """Return the line of the queued or owed recipes whose sets need room, by the number of their class."""
     return f"{line}{_ROOM}{number}" if number else line
