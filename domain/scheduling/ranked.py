@@ -28,6 +28,8 @@ K = TypeVar("K", bound=tuple[int, ...])
 class Ranked(Generic[K]):
     """A sorted set of keys. Mutable. Adding is O(log n); a removed key leaves the heap once it is first."""
 
+    __slots__ = ("_heap", "_members")
+
     def __init__(self, keys: Iterable[K] = ()) -> None:
         self._heap: list[K] = sorted(keys)
         self._members: set[K] = set(self._heap)
@@ -39,6 +41,10 @@ class Ranked(Generic[K]):
         if key not in self._members:
             self._members.add(key)
             heapq.heappush(self._heap, key)
+
+    def update(self, keys: Iterable[K]) -> None:
+        for key in keys:
+            self.add(key)
 
     def discard(self, key: K) -> None:
         self._members.discard(key)
@@ -73,22 +79,29 @@ class Ranked(Generic[K]):
 class RankedByPriority(Ranked[Rank]):
     """Ranks of recipes, from which those of each nominal priority can be read apart. Mutable."""
 
+    __slots__ = ("_by_priority",)
+
     def __init__(self, ranks: Iterable[Rank] = ()) -> None:
         super().__init__(ranks)
-        by_priority = groupby(self._heap, key=itemgetter(0))
-        self._by_priority = {priority: Ranked(of_priority) for priority, of_priority in by_priority}
+        # Divided at the first question: most are never asked.
+        self._by_priority: dict[int, Ranked[Rank]] | None = None
 
     def add(self, key: Rank) -> None:
         super().add(key)
-        self._by_priority.setdefault(key.negative_priority, Ranked()).add(key)
+        if self._by_priority is not None:
+            self._by_priority.setdefault(key.negative_priority, Ranked()).add(key)
 
     def discard(self, key: Rank) -> None:
         super().discard(key)
-        ranked = self._by_priority[key.negative_priority]
-        ranked.discard(key)
-        if not len(ranked):
-            del self._by_priority[key.negative_priority]
+        if self._by_priority is not None:
+            ranked = self._by_priority[key.negative_priority]
+            ranked.discard(key)
+            if not len(ranked):
+                del self._by_priority[key.negative_priority]
 
     def by_priority(self) -> Iterator[Ranked[Rank]]:
         """Yield the ranks of each nominal priority, highest first."""
+        if self._by_priority is None:
+            by_priority = groupby(sorted(self._members), key=itemgetter(0))
+            self._by_priority = {priority: Ranked(of_priority) for priority, of_priority in by_priority}
         return (ranked for _, ranked in sorted(self._by_priority.items()))

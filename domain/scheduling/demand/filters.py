@@ -9,6 +9,7 @@ lab. `Effort` counts the visited entries and recipes; a test checks that they do
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -23,7 +24,6 @@ from domain.scheduling.demand.lines import (
     Line,
     RecipeCounts,
     ends_when_empty,
-    needs_room,
     ranks_as_queued,
 )
 from domain.scheduling.demand.order import Effort, Place, ordered_places
@@ -40,17 +40,31 @@ EVERY = -1
 EMPTY_LINE = Line(is_queued=True)
 
 
-Stand = tuple[str, Profile]
-"""The line in which a recipe stands, and its profile there."""
+Stand = tuple[str, int]
+"""The line in which a recipe stands, and the number of its profile there."""
 
 
-class Move(NamedTuple):
-    """Recipes of one group of a line that are about to stand elsewhere."""
+class Part(NamedTuple):
+    """Recipes of a group that are about to stand elsewhere."""
+
+    to: Stand
+    ranked: RankedByPriority
+
+
+class Split(NamedTuple):
+    """A group of a line of which some recipes are about to stand elsewhere; `staying` is the rest, if any."""
 
     line: str
     group: Group
-    to: Stand
-    ranks: list[Rank]
+    staying: RankedByPriority | None
+    parts: Sequence[Part]
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yield the line of the group, and the lines to which its recipes move."""
+        yield self.line
+        for (line, _), _ in self.parts:
+            yield line
 
 
 class Filters:
@@ -102,23 +116,22 @@ class Filters:
     def enqueue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
         """Add the ranks of recipes with this demand and profile to a line."""
         entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
-        self._enter(line, entry.number, submitter, profile, ranks)
+        profile_number = self.weighing.number(profile)
+        self.weighing.use(profile_number, len(ranks))
+        self._note_line(profile_number, line)
+        self._line(line).add((entry.number, submitter, profile_number), *ranks)
 
-    def _enter(
-        self, line: str, number: int, submitter: int, profile: Profile, ranks: Collection[Rank]
-    ) -> None:
-        profile_number = NO_PROFILE
-        if profile is not WITHOUT_LOCKS:
-            profile_number = self.weighing.number(profile)
-            self.weighing.use(profile_number, len(ranks))
-            self._lines_of_profile.setdefault(profile_number, {})[line] = None
-        self._line(line).add((number, submitter, profile_number), *ranks)
+    def _note_line(self, profile: int, line: str) -> None:
+        if profile != NO_PROFILE:
+            lines = self._lines_of_profile.get(profile)
+            if lines is None:
+                lines = self._lines_of_profile[profile] = {}
+            lines[line] = None
 
     def _line(self, name: str) -> Line:
         line = self._lines.get(name)
         if line is None:
-            line = Line(ranks_as_queued(name), self.weighing, has_priorities=needs_room(name))
-            self._lines[name] = line
+            line = self._lines[name] = Line(ranks_as_queued(name), self.weighing)
         return line
 
     def dequeue(self, demand: Demand, line: str, *ranks: Rank, profile: Profile = WITHOUT_LOCKS) -> None:
@@ -127,60 +140,89 @@ class Filters:
         self._leave(line, (entry.number, submitter, self.weighing.number(profile)), ranks)
 
     def _leave(self, line: str, group: Group, ranks: Collection[Rank]) -> None:
-        there, profile = self._lines[line], group[2]
-        there.discard(group, *ranks)
-        self.weighing.use(profile, -len(ranks))
+        self._lines[line].discard(group, *ranks)
+        self._release(group[2], len(ranks))
+        self._drop_empty(line)
+
+    def _release(self, profile: int, count: int) -> None:
+        self.weighing.use(profile, -count)
         if profile not in self.weighing.classes:
             del self._lines_of_profile[profile]
-        if not there.filters and ends_when_empty(line):
+
+    def _drop_empty(self, line: str) -> None:
+        if not self._lines[line].filters and ends_when_empty(line):
             del self._lines[line]
 
     def line_up(self, stand_of: Callable[[Rank], Stand]) -> None:
         """Move the recipes of all lines to where they stand after a change that concerns many.
 
-        `stand_of` returns the line and the profile of a recipe in a line. A line whose recipes all stay, or
-        all move to one new line, keeps what its searches have found.
+        A line whose recipes all stay, or all move to one new line, keeps what its searches have found. Groups
+        whose recipes all move together are moved as they are.
         """
-        moves: list[Move] = []
+        splits: list[Split] = []
         for name in list(self._lines):
-            of_line = list(self._moves_from(name, stand_of))
+            of_line = list(self._splits(name, stand_of))
             if not self._rename(name, of_line):
-                moves += of_line
-        for name in dict.fromkeys(chain.from_iterable((move.line, move.to[0]) for move in moves)):
+                splits += of_line
+        for name in dict.fromkeys(chain.from_iterable(split.lines for split in splits)):
             self._line(name).invalidate_heads()
-        for line, group, _, ranks in moves:
-            self._leave(line, group, ranks)
-        for _, (number, submitter, _), (line, profile), ranks in moves:
-            self._enter(line, number, submitter, profile, ranks)
+        self._exchange_profiles(splits)
+        for name, group, staying, _ in splits:
+            self._lines[name].replace(group, staying)
+        for _, (number, submitter, _), _, parts in splits:
+            for (name, profile), ranked in parts:
+                self._lines[name].put((number, submitter, profile), ranked)
+        for name in dict.fromkeys(split.line for split in splits):
+            self._drop_empty(name)
 
-    def _rename(self, name: str, moves: Sequence[Move]) -> bool:
+    def _exchange_profiles(self, splits: Iterable[Split]) -> None:
+        """Count the recipes of each profile as they are about to stand."""
+        used, released = Counter[int](), Counter[int]()
+        for split in splits:
+            for (name, profile), ranked in split.parts:
+                self._note_line(profile, name)
+                if profile != split.group[2]:
+                    used[profile] += len(ranked)
+                    released[split.group[2]] += len(ranked)
+        # Profiles that end are dropped last, because recipes may enter with a profile that others leave.
+        for profile, count in used.items():
+            self.weighing.use(profile, count)
+        for profile, count in released.items():
+            self._release(profile, count)
+
+    def _rename(self, name: str, splits: Sequence[Split]) -> bool:
         """Rename a line if its recipes all move to one new line of the same kind; return whether they do."""
-        if not moves:
+        if not splits or len(splits) < sum(map(len, self._lines[name].groups().values())):
             return False
-        new, profile_of = moves[0].to[0], self.weighing.profile
-        is_new = new not in self._lines and needs_room(new) == needs_room(name)
-        if not is_new or ranks_as_queued(new) != ranks_as_queued(name):
+        new = splits[0].parts[0].to[0]
+        if new in self._lines or ranks_as_queued(new) != ranks_as_queued(name):
             return False
-        are_together = all(move.to == (new, profile_of(move.group[2])) for move in moves)
-        if not are_together or sum(len(move.ranks) for move in moves) < self.count_in(name):
+        if any(staying or parts[0].to != (new, group[2]) or parts[1:] for _, group, staying, parts in splits):
             return False
         self._lines[new] = self._lines.pop(name)
-        for _, group, *_ in moves:
-            if group[2] in self._lines_of_profile:
-                self._lines_of_profile[group[2]][new] = None
+        for _, group, *_ in splits:
+            self._note_line(group[2], new)
         return True
 
-    def _moves_from(self, name: str, stand_of: Callable[[Rank], Stand]) -> Iterator[Move]:
+    def _splits(self, name: str, stand_of: Callable[[Rank], Stand]) -> Iterator[Split]:
         for number, groups in self._lines[name].groups().items():
-            for (submitter, profile_number), ranked in groups.items():
-                profile = self.weighing.profile(profile_number)
+            for (submitter, profile), ranked in groups.items():
+                group, present = (number, submitter, profile), (name, profile)
+                if len(ranked) == 1:
+                    (stand,) = map(stand_of, ranked.unordered())
+                    if stand != present:
+                        yield Split(name, group, None, (Part(stand, ranked),))
+                    continue
                 parts: dict[Stand, list[Rank]] = {}
                 for rank in ranked.unordered():
-                    stand = stand_of(rank)
-                    if stand[0] != name or (stand[1] is not profile and stand[1] != profile):
-                        parts.setdefault(stand, []).append(rank)
-                for stand, ranks in parts.items():
-                    yield Move(name, (number, submitter, profile_number), stand, ranks)
+                    parts.setdefault(stand_of(rank), []).append(rank)
+                if len(parts) > 1:
+                    staying = parts.pop(present, None)
+                    moving = [Part(stand, RankedByPriority(ranks)) for stand, ranks in parts.items()]
+                    rest = None if staying is None else RankedByPriority(staying)
+                    yield Split(name, group, rest, moving)
+                elif present not in parts:
+                    yield Split(name, group, None, (Part(next(iter(parts)), ranked),))
 
     def _reweigh(self, profile: int, before: WeightClass) -> None:
         for name in self._lines_of_profile.get(profile, () if profile else self._lines):
@@ -415,7 +457,6 @@ class Filters:
             for (submitter, profile), ranked in groups.items() if fitting else ():
                 self._effort.rows += 1
                 if viable := fitting & self._labs.access.allowed(self._submitters[submitter]):
-                    assert isinstance(ranked, RankedByPriority), "the line is one of sets that need room"
                     yield RoomGroup(profile, viable, ranked)
 
     def number(self, key: FilterKey) -> int:

@@ -14,7 +14,7 @@ from typing import Final
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.demand.heads import First, Heads
 from domain.scheduling.demand.weighing import Weighing, WeightClass
-from domain.scheduling.ranked import Rank, Ranked, RankedByPriority
+from domain.scheduling.ranked import Rank, RankedByPriority
 
 NO_WEIGHTS: Final = Weighing(lambda *_: None)
 
@@ -37,6 +37,7 @@ def newly_assigned_line(lab_controller: str) -> str:
     return f"{lab_controller}{_NEWLY}"
 
 
+@lru_cache(maxsize=_MAX_NAMES)
 def room_line(line: str, number: int) -> str:
     """Return the line of the queued or owed recipes whose sets need room, by the number of their class."""
     return f"{line}{_ROOM}{number}" if number else line
@@ -93,27 +94,23 @@ class Line:
     are compared. `weighing` has the static weight of each profile; groups of profiles that weigh the same
     have one `Heads`. When the weight of a profile changes, its groups are moved before the next search.
     `filters` is the bitmap of the filters with recipes. `is_queued` is False for assigned and owed recipes,
-    which rank before queued ones of equal priorities. With `has_priorities`, the recipes of each
-    nominal priority can be read apart.
+    which rank before queued ones of equal priorities.
 
     After `invalidate_heads` the heads are formed at the next search, so that many recipes can be moved at
     once.
     """
 
-    def __init__(
-        self, is_queued: bool, weighing: Weighing = NO_WEIGHTS, *, has_priorities: bool = False
-    ) -> None:
+    def __init__(self, is_queued: bool, weighing: Weighing = NO_WEIGHTS) -> None:
         self.is_queued = is_queued
         self.filters = 0
         self._heads: dict[WeightClass, Heads] | None = {}
         # The former weight class of each profile whose class has changed since the last search.
         self._moving: dict[int, WeightClass] = {}
         self._weighing = weighing
-        self._new_group: type[Ranked[Rank]] = RankedByPriority if has_priorities else Ranked
-        self._groups: dict[int, dict[tuple[int, int], Ranked[Rank]]] = {}
+        self._groups: dict[int, dict[tuple[int, int], RankedByPriority]] = {}
         # The first recipes of groups by profile, and the group of each.
         self._of_profile: dict[int, dict[Group, First]] = {}
-        self._group_of_head: dict[Rank, Ranked[Rank]] = {}
+        self._group_of_head: dict[Rank, RankedByPriority] = {}
         self._recipe_counts: RecipeCounts | None = None
 
     def add(self, group: Group, *ranks: Rank) -> None:
@@ -122,7 +119,7 @@ class Line:
         ranked = of_filter.get((submitter, profile))
         before = None if ranked is None else ranked.first()
         if ranked is None:
-            ranked = of_filter[submitter, profile] = self._new_group(ranks)
+            ranked = of_filter[submitter, profile] = RankedByPriority(ranks)
         else:
             for rank in ranks:
                 ranked.add(rank)
@@ -147,6 +144,29 @@ class Line:
         if not of_filter:
             del self._groups[number]
             self.filters &= ~(1 << number)
+
+    def put(self, group: Group, ranked: RankedByPriority) -> None:
+        """Add a whole group, or its recipes to the equal group. The heads are invalid."""
+        number, submitter, profile = group
+        of_filter = self._groups.get(number)
+        if of_filter is None:
+            of_filter = self._groups[number] = {}
+            self.filters |= 1 << number
+        there = of_filter.setdefault((submitter, profile), ranked)
+        if there is not ranked:
+            there.update(ranked.unordered())
+
+    def replace(self, group: Group, ranked: RankedByPriority | None) -> None:
+        """Replace a group by the rest of its recipes, None if there are none. The heads are invalid."""
+        number, submitter, profile = group
+        of_filter = self._groups[number]
+        if ranked is not None:
+            of_filter[submitter, profile] = ranked
+            return
+        del of_filter[submitter, profile]
+        if not of_filter:
+            del self._groups[number]
+            self.filters ^= 1 << number
 
     def reweigh(self, profile: int, before: WeightClass) -> None:
         """Note that the groups of a profile, whose weight class was `before`, are to be moved."""
@@ -178,8 +198,9 @@ class Line:
         return {weight_class: Heads(firsts) for weight_class, firsts in of_class.items()}
 
     def invalidate_heads(self) -> None:
-        """Form the heads again at the next search, before many recipes are moved."""
+        """Form the heads again at the next search, and count at the next call, before recipes are moved."""
         self._heads = None
+        self._recipe_counts = None
         self._moving.clear()
         self._of_profile.clear()
         self._group_of_head.clear()
@@ -197,7 +218,7 @@ class Line:
         if not heads[before].filters:
             del heads[before]
 
-    def _change_head(self, group: Group, ranked: Ranked[Rank], before: Rank | None) -> None:
+    def _change_head(self, group: Group, ranked: RankedByPriority, before: Rank | None) -> None:
         after = ranked.first()
         if self._heads is None or after == before:
             return
@@ -228,7 +249,7 @@ class Line:
         """Yield the recipes of the group whose first recipe is `head`, in rank order."""
         return iter(self._group_of_head[head])
 
-    def groups(self) -> Mapping[int, Mapping[tuple[int, int], Ranked[Rank]]]:
+    def groups(self) -> Mapping[int, Mapping[tuple[int, int], RankedByPriority]]:
         """Return the groups by filter, then by submitter and profile."""
         return self._groups
 
@@ -237,9 +258,9 @@ class Line:
         for ranked in self._groups.get(number, {}).values():
             yield from ranked.unordered()
 
-    def by_submitter(self, number: int) -> Mapping[int, list[Ranked[Rank]]]:
+    def by_submitter(self, number: int) -> Mapping[int, list[RankedByPriority]]:
         """Return the groups of a filter by submitter."""
-        groups: dict[int, list[Ranked[Rank]]] = {}
+        groups: dict[int, list[RankedByPriority]] = {}
         for (submitter, _), ranked in self._groups.get(number, {}).items():
             groups.setdefault(submitter, []).append(ranked)
         return groups

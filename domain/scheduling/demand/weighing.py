@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from domain.contention.held_sums import HeldSums, SumKey, keys_of
 from domain.contention.locks import NO_LOCKS, Locks
-from domain.contention.weights import Cells, WeightSettings, aged_weight, static_weight, ticks
+from domain.contention.weights import NO_CONTENTION, Cells, WeightSettings, aged_weight, static_weight, ticks
 
 NO_PROFILE: Final = 0
 """The number of the profile of sets that declare no locks."""
@@ -160,7 +160,7 @@ class Weighing:
         return WeightClass(systems, -number if profile.is_of_holder else self._static(profile))
 
     def _depends_on(self, profile: Profile) -> Iterable[SumKey]:
-        return keys_of(profile.locks) if profile.holder is None else ()
+        return () if profile.holder is not None or profile.locks == NO_LOCKS else keys_of(profile.locks)
 
     def use(self, number: int, count: int = 1) -> None:
         """Count recipes of a profile; a profile without recipes is dropped."""
@@ -245,6 +245,8 @@ class Weighing:
 
     def cells(self, profile: Profile) -> Cells:
         """Return the worst cells of a profile beside the placed recipes of other sets."""
+        if profile.locks == NO_LOCKS:
+            return NO_CONTENTION
         if profile.holder is None or profile.is_weightless:
             return self._sums.worst_cells(profile.locks)
         own = self._own.get(profile.holder) or self._sum_own(profile.holder)

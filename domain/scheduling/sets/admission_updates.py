@@ -58,7 +58,9 @@ class AdmissionUpdates:
                 has_other_needs = True
             elif is_moved:
                 self._classes.requeue(recipe_set_id)
-            answers[recipe_set_id] = self._answer(recipe_set, applying)
+            answer = self._answer(recipe_set, applying)
+            if answer != self._admission.held_back.get(recipe_set_id):
+                answers[recipe_set_id] = answer
         if is_moved or has_other_needs:
             self._index.line_up()
         self._put(answers)

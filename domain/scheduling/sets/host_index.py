@@ -11,7 +11,7 @@ from domain.access.submit_rights import Submitter
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.demand.filters import Filters, Stand
-from domain.scheduling.demand.weighing import Profile
+from domain.scheduling.demand.weighing import WITHOUT_LOCKS, Profile
 from domain.scheduling.ranked import Rank
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.sets.host_places import HostPlaces
@@ -178,13 +178,21 @@ class HostIndex:
 
         The change before made no host wait or stop waiting.
         """
-        recipes, line_of, profile_of = self._states.recipes, self._places.line_of, self._places.profile
+        recipes, places, number_of = self._states.recipes, self._places, self._filters.weighing.number
+        # The numbers of the profiles without locks, by job.
+        unlocked: dict[int | None, int] = {}
 
         def stand_of(rank: Rank) -> Stand:
             host = recipes[rank.recipe_id]
-            line = line_of(host)
+            line = places.line_of(host)
             assert line is not None, f"{host.subject} waits"
-            return line, profile_of(host, line)
+            profile, job_id = places.declared_profile(host, line), places.compared_job(host, line)
+            if profile is not WITHOUT_LOCKS:
+                return line, number_of(places.profile(host, line))
+            number = unlocked.get(job_id)
+            if number is None:
+                number = unlocked[job_id] = number_of(places.profile(host, line))
+            return line, number
 
         self._filters.line_up(stand_of)
 

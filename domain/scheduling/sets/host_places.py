@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from domain.contention.locks import NO_LOCKS
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
@@ -15,7 +14,7 @@ from domain.scheduling.demand.lines import (
     ranks_as_queued,
     room_line,
 )
-from domain.scheduling.demand.weighing import WEIGHTLESS, WITHOUT_LOCKS, Profile, Weighing
+from domain.scheduling.demand.weighing import WEIGHTLESS, Profile, Weighing
 from domain.scheduling.sets.queue_turns import ONE_LINE
 from domain.scheduling.sets.set_classes import SetClasses
 from domain.scheduling.sets.set_states import SetStates, lab_of
@@ -68,23 +67,26 @@ class HostPlaces:
         return host.state in UNPLACED and not self.is_held_back(host)
 
     def profile(self, host: Recipe, line: str) -> Profile:
-        """Return the profile with which a recipe stands in a line; recipes of owed sets weigh nothing."""
-        states = self._states
-        if states.overtakings.is_owed(host.recipe_set_id):
-            profile = WEIGHTLESS
-        else:
-            locks = states.sets[host.recipe_set_id].profile
-            profile = WITHOUT_LOCKS if locks == NO_LOCKS else states.declared_profile(host, line)
-        if states.turns.is_one_line or not states.turns.is_fair(self._queue_of(host, line)):
-            return profile
-        return profile._replace(job=states.sets[host.recipe_set_id].job_id)
+        """Return the profile with which a recipe stands in a line."""
+        profile, job_id = self.declared_profile(host, line), self.compared_job(host, line)
+        return profile if job_id is None else Profile(profile.locks, profile.holder, job_id)
+
+    def declared_profile(self, host: Recipe, line: str) -> Profile:
+        """Return the profile of a recipe before jobs are compared; recipes of owed sets weigh nothing."""
+        if self._states.overtakings.is_owed(host.recipe_set_id):
+            return WEIGHTLESS
+        return self._states.declared_profile(host, line)
+
+    def compared_job(self, host: Recipe, line: str) -> int | None:
+        """Return the job of a recipe that stands in a fair leaf, which compares jobs; otherwise None."""
+        turns, recipe_set = self._states.turns, self._states.sets[host.recipe_set_id]
+        is_fair = not turns.is_one_line and turns.is_fair(self._queue_of(host, line))
+        return recipe_set.job_id if is_fair else None
 
     def systems(self, host: Recipe) -> int:
         """Return the number of systems of the job of an unplaced recipe in a fair leaf, otherwise 0."""
-        turns, recipe_set = self._states.turns, self._states.sets[host.recipe_set_id]
-        line = self.line_of(host) or QUEUED
-        is_fair = not turns.is_one_line and turns.is_fair(self._queue_of(host, line))
-        return turns.systems_of_job(recipe_set.job_id) if is_fair else 0
+        job_id = self.compared_job(host, self.line_of(host) or QUEUED)
+        return 0 if job_id is None else self._states.turns.systems_of_job(job_id)
 
     def weight(self, host: Recipe) -> int:
         """Return the weight of an unplaced recipe; a new one counts as queued. 0 if all weigh the same."""
