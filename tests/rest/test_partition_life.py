@@ -96,6 +96,7 @@ def test_partition__with_a_lab__grants_its_systems_to_its_jobs(
 
 @pytest.mark.parametrize("form", ["json", "xml"])
 def test_job__names_its_partition_in_any_form__is_there(client: httpx.Client, form: str) -> None:
+    configured(client, "gpu", WEST).raise_for_status()
     body = (SAMPLES / "kernel-smoke.xml").read_text()
     if form == "json":
         job = submitted(client, ARM, partition="gpu")
