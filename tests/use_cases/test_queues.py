@@ -21,7 +21,10 @@ from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.town import Town, as_admin, by
 
 ADVICE = "choose another queue or a smaller set"
-MOVED = 'the job names "root.kernel.net", but the placement rules put it into root.kernel.storage'
+MOVED = (
+    'the job names "root.kernel.net", but the placement rules put it into root.kernel.storage: '
+    "no rule provided comes before rule fixed root.kernel.storage"
+)
 QUEUES = {
     "submit": {"users": ["root"]},
     "queues": [
@@ -82,9 +85,32 @@ def test_job__names_a_queue_that_does_not_exist__is_refused_with_the_nearest(tow
     with pytest.raises(FaultyInput) as refused:
         town.ask(submit_jobs, by("bob"), jobs)
     assert str(refused.value) == (
-        'jobs[1].queue: there is no queue "root.kernel.nett"; did you mean root.kernel.net?'
+        'jobs[1].queue: there is no queue "root.kernel.nett" in partition default; '
+        "did you mean root.kernel.net?"
     )
     assert town.log.end() == before
+
+
+def test_job__misspells_a_queue__only_leaves_that_take_its_jobs_are_suggested(town: Town) -> None:
+    def suggested(user: str, queue: str) -> str:
+        with pytest.raises(FaultyInput) as refused:
+            town.ask(submit_job, by(user), of(queue))
+        return str(refused.value).partition(" in partition default")[2]
+
+    # The nearest name would be that of the parent.
+    assert suggested("ada", "kernell") == "; did you mean root.kernel.net?"
+    # Ada may not submit to the default queue.
+    assert suggested("ada", "defaultt") == ""
+    assert suggested("bob", "defaultt") == "; did you mean root.default?"
+
+
+def test_job__names_a_vanished_queue__is_refused_because_it_is_draining(town: Town) -> None:
+    configured(town, {**QUEUES, "queues": [{**QUEUES["queues"][0], "queues": [{"name": "storage"}]}]})
+    with pytest.raises(FaultyInput) as refused:
+        town.ask(submit_job, by("bob"), of("kernel.net"))
+    assert str(refused.value) == (
+        "queue: the configuration no longer names root.kernel.net, which is draining in partition default"
+    )
 
 
 def test_job__of_a_user_without_any_right__is_not_permitted(town: Town) -> None:
