@@ -9,9 +9,12 @@ import orjson
 import pytest
 
 from api.use_cases.change_partition import configure_partition
+from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
 from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
-from domain.admission.configuration import stored_configuration
-from domain.errors import FaultyInput, NotPermitted
+from domain.admission.configuration import configuration_to_json, stored_configuration
+from domain.directory.events import PartitionConfigured
+from domain.errors import FaultyInput, NotPermitted, Refused
 from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
@@ -185,3 +188,46 @@ def test_configuration__names_unknown_people__is_refused_with_all(town: Town) ->
 def test_job__names_a_queue_of_a_moment_ago__is_there(town: Town) -> None:
     configured(town, {"queues": [*QUEUES["queues"][:1], {"name": "fresh"}]}, process=1)
     assert queues_of(town, town.ask(submit_job, by("bob"), of("root.fresh"))) == ["root.fresh"] * 2
+
+
+RULES = ({"rule": "provided", "filter": {"allow": False, "users": ["eve"]}},)
+# Each place of a configuration that names eve or the group ops.
+NAMING: list[tuple[str, str, Any, tuple[Any, ...]]] = [
+    ("user", "eve", {"submit": {"users": ["eve"]}}, ()),
+    ("user", "eve", {"queues": [{"name": "a", "limits": [{"user": "eve", "max": 1}]}]}, ()),
+    ("user", "eve", {}, RULES),
+    ("group", "ops", {"queues": [{"name": "a", "admin": {"groups": ["ops"]}}]}, ()),
+]
+NEW: dict[str, dict[str, Any]] = {"user": {}, "group": {"owners": ["ada"], "members": []}}
+
+
+@pytest.mark.parametrize(("kind", "name", "queues", "rules"), NAMING)
+def test_user_or_group__removed_and_named_by_a_configuration__cannot_be_registered_again(
+    town: Town, kind: str, name: str, queues: Any, rules: tuple[Any, ...]
+) -> None:
+    configured(town, queues, *rules)
+    town.ask(remove_document, as_admin(), kind, name)
+    before = town.log.end()
+    with pytest.raises(Refused) as refused:
+        town.ask(put_document, as_admin(), kind, name, NEW[kind])
+    assert str(refused.value) == (
+        f"the configuration of partition default names {kind} {name}, which was removed; "
+        "drop the name there first"
+    )
+    assert town.log.end() == before
+    # Another process drops the name, which this one has not read yet.
+    configured(town, {}, process=1)
+    assert town.ask(put_document, as_admin(), kind, name, NEW[kind]) is not None
+
+
+def test_user__a_configuration_begins_to_name_it_before_its_registration__is_refused(town: Town) -> None:
+    """The configuration does not know the removal yet, nor the registration the configuration."""
+    town.ask(remove_document, as_admin(), "user", "eve")
+    town.scene.apis[1].catch_up()
+    wanted = configuration_to_json(stored_configuration({"queues": {"admin": {"users": ["eve"]}}}))
+    named = PartitionConfigured(wanted)
+    with (
+        town.scene.apis[1].appended.preceded(lambda: town.append("partition/default", named)),
+        pytest.raises(Refused, match="names user eve"),
+    ):
+        town.ask(put_document, as_admin(), "user", "eve", {}, process=1)
