@@ -9,7 +9,8 @@ from typing import NamedTuple
 from api.intake.near_names import suggestion
 from api.use_cases.ports import JobParts
 from domain.directory.partition_queues import PartitionQueues, is_in_group, partition_queues
-from domain.errors import Fault, FaultyInput, NotPermitted, unknown_name
+from domain.directory.partitions import KIND
+from domain.errors import Fault, FaultyInput, NotPermitted, display_name
 from domain.job.spec import JobSpec
 from domain.partition_numbers import PartitionIdentity
 from domain.queues.limits import too_small_for
@@ -20,6 +21,7 @@ from domain.queues.placement import (
     SubmittedJob,
     choose_queue,
     dynamic_queues,
+    open_leaves,
 )
 from domain.queues.tree import DEFAULT_QUEUE, ROOT
 from domain.recipe.lifecycle import UNFINISHED
@@ -61,7 +63,9 @@ async def _choose(
     faults = [
         Fault(where, message)
         for index, (spec, job, found) in enumerate(zip(specs, jobs, places, strict=True))
-        for where, message in _faults(queues, spec, job, found, f"jobs[{index}]." if len(specs) > 1 else "")
+        for where, message in _faults(
+            partition.name, queues, spec, job, found, f"jobs[{index}]." if len(specs) > 1 else ""
+        )
     ]
     if faults:
         raise FaultyInput(faults)
@@ -87,6 +91,7 @@ async def _existing(
 
 
 def _faults(
+    partition: str,
     queues: PartitionQueues,
     spec: JobSpec,
     job: SubmittedJob,
@@ -94,8 +99,10 @@ def _faults(
     prefix: str,
 ) -> Iterator[tuple[str, str]]:
     if isinstance(found, NoSuchQueue):
-        near = suggestion(found.path, queues.tree.by_path)
-        yield f"{prefix}queue", unknown_name("queue", found.path) + near
+        # A queue that has vanished is not misspelt.
+        is_misspelt = queues.tree.vanished_above(found.path) is None
+        near = suggestion(found.path, open_leaves(queues.tree, job)) if is_misspelt else ""
+        yield f"{prefix}queue", f"{found.text} in {display_name(KIND, partition)}{near}"
     elif isinstance(found, NoChosenQueue):
         said = "; ".join(f"rule {rule}: {reason.text}" for rule, reason in found.results)
         if found.is_forbidden:
@@ -113,7 +120,8 @@ def _faults(
 def _queue_of(job: SubmittedJob, found: ChosenQueue | NoSuchQueue | NoChosenQueue) -> QueueOfJob:
     assert isinstance(found, ChosenQueue), "a job without faults has a queue"
     path = None if found.path == DEFAULT_QUEUE else found.path
-    if job.queue is None or found.path in (job.queue, f"{ROOT}.{job.queue}"):
+    why_not = found.why_not_named
+    if job.queue is None or found.path in (job.queue, f"{ROOT}.{job.queue}") or why_not is None:
         return QueueOfJob(path)
     message = f'the job names "{job.queue}", but the placement rules put it into {found.path}'
-    return QueueOfJob(path, Fault("queue", message))
+    return QueueOfJob(path, Fault("queue", f"{message}: {why_not}"))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.ports import NameParts
 from domain.contention.locks import LEVELS, Locks
+from domain.directory.partition_labs import labs_in
 from domain.directory.partition_states import state_of
 from domain.directory.partitions import (
     KIND,
@@ -102,9 +103,10 @@ def _is_active(directory: Directory, partition: PartitionIdentity) -> bool:
 async def require_one_partition(
     aggregates: Aggregates, directory: Directory, specs: Sequence[JobSpec], partition: PartitionIdentity
 ) -> None:
-    """Raise FaultyInput for what jobs name in other partitions, and for sets that are too large for theirs.
+    """Raise FaultyInput for what jobs name in other partitions, and for what theirs could never run.
 
-    Other partitions are those of jobs and sets that the jobs depend on, and of systems that they lock.
+    Other partitions are those of jobs and sets that the jobs depend on, and of systems that they lock. A
+    partition that the jobs name has to have a lab, and room for each of their sets.
     """
     # Without other partitions everything is in one, and the sets have been checked.
     if len(directory.partition_names) == 1:
@@ -120,9 +122,21 @@ async def require_one_partition(
         for subject, number in numbers.items()
         if number != partition.number
     ]
-    faults += [*_locked_elsewhere(directory, specs, partition), *_too_large(directory, specs, partition)]
+    faults += [
+        *_without_labs(directory, specs, partition),
+        *_locked_elsewhere(directory, specs, partition),
+        *_too_large(directory, specs, partition),
+    ]
     if faults:
         raise FaultyInput(faults)
+
+
+def _without_labs(
+    directory: Directory, specs: Sequence[JobSpec], partition: PartitionIdentity
+) -> Iterator[Fault]:
+    """Yield a fault for a partition without labs that jobs name. `place` has read the log to its end."""
+    if _named(specs) is not None and not labs_in(directory, partition.number):
+        yield Fault("partition", f"{partition.name} has no labs, so no job can run there")
 
 
 def _locked_elsewhere(

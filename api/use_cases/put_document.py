@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from api.use_cases.commit import append_for, commit_aggregates, commit_directory, wait_until_reflected
 from api.use_cases.ports import RequestContext, WriteParts
@@ -12,14 +12,19 @@ from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
+from domain.directory.partition_queues import partition_naming
+from domain.directory.partitions import KIND, identities
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
-from domain.errors import FaultyInput, Unknown, display_name
+from domain.errors import FaultyInput, Refused, Unknown, display_name
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_system_references
 from store.requests import AppendRequest, Committed
+
+# The kinds that the queues and placement rules of a configuration name.
+PEOPLE: Final = ("user", "group")
 
 
 async def put_document(
@@ -28,11 +33,12 @@ async def put_document(
     """Register or change an entry of the directory; return None if nothing changes.
 
     Raises FaultyInput for unknown names, NotPermitted as `rights.may_put` does, Stale, and Refused if no
-    admin would be left.
+    admin would be left, or if a configuration names a user or group that is new.
     """
     directory, subject = parts.feed.directory, f"{kind}/{name}"
+    is_new = directory.get(kind, name) is None
     if unknown_names(kind, directory, document) or (
-        directory.get(kind, name) is None and not request.is_admin
+        is_new and (not request.is_admin or partition_naming(directory, kind, name))
     ):
         await parts.feed.catch_up()
 
@@ -46,10 +52,12 @@ async def put_document(
             return None
         if before is None and parts.feed.visibility.referring_systems(kind, name):
             raise _StaleReferences
+        configured = _require_unnamed(directory, kind, name) if before is None else ()
         removed = remove_references(directory, kind, name) if before is None else ()
         decided = [*removed, *((subject, event) for event in events)]
         owners = owned_by(directory, request, name) if kind == "pool" else ()
-        others = (*named_in(kind, document), *_required_admins(directory, kind, name, document), *owners)
+        admins = _required_admins(directory, kind, name, document)
+        others = (*named_in(kind, document), *admins, *owners, *configured)
         versions = {
             other: directory.version(other) for other in (*(changed for changed, _ in decided), *others)
         }
@@ -60,6 +68,20 @@ async def put_document(
     except _StaleReferences:
         await _remove_stale_references(parts, request, kind, name)
         return await commit_directory(parts, request, subject, decide)
+
+
+def _require_unnamed(directory: Directory, kind: str, name: str) -> tuple[str, ...]:
+    """Return the subjects whose configurations do not name a user or group that is to be registered.
+
+    Raises Refused if one does: it means an earlier one of that name, whose rights the new one would inherit.
+    """
+    if kind not in PEOPLE:
+        return ()
+    partition = partition_naming(directory, kind, name)
+    if partition is not None:
+        named = f"the configuration of {display_name(KIND, partition)} names {display_name(kind, name)}"
+        raise Refused(f"{named}, which was removed; drop the name there first")
+    return tuple(identity.subject for identity in identities(directory))
 
 
 async def _remove_stale_references(parts: WriteParts, request: RequestContext, kind: str, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from domain.admission.configuration import Configuration
-from domain.directory.partitions import KIND, Document, configuration_of
+from domain.directory.partitions import KIND, Document, configuration_of, identities
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, unknown_name
 from domain.queues.placement import DEFAULT_RULES, PlacementRule
@@ -60,12 +60,25 @@ def is_in_group(directory: Directory, user: str, group: str) -> bool:
 
 def faults_of_people(directory: Directory, tree: QueueTree, rules: tuple[PlacementRule, ...]) -> list[Fault]:
     """Return a fault for each user and group in queues and placement rules that does not exist."""
-    named = [*_named_in_queues(tree.root), *_named_in_rules(rules)]
     return [
         Fault(where, unknown_name(kind, name))
-        for where, kind, name in dict.fromkeys(named)
+        for where, kind, name in dict.fromkeys(_named(tree, rules))
         if name != EACH and directory.get(kind, name) is None
     ]
+
+
+def partition_naming(directory: Directory, kind: str, name: str) -> str | None:
+    """Return a partition with queues or placement rules that name a user or group, None without one."""
+    for identity in identities(directory):
+        queues = partition_queues(directory, identity.name)
+        if any(each[1:] == (kind, name) for each in _named(queues.tree, queues.rules)):
+            return identity.name
+    return None
+
+
+def _named(tree: QueueTree, rules: tuple[PlacementRule, ...]) -> Iterator[NamedGrantee]:
+    yield from _named_in_queues(tree.root)
+    yield from _named_in_rules(rules)
 
 
 def _named_in_queues(queue: Queue, where: str = "queues") -> Iterator[NamedGrantee]:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from domain.document_checks import fields_of, items_of, name, one_of, read_value, truth
+from domain.errors import unknown_name
 from domain.intake_states import ACTIVE
 from domain.queues.document import grantees_from_json, grantees_to_json, is_path
 from domain.queues.tree import DEFAULT_QUEUE, ROOT, Grantees, QueueTree, parent_of
@@ -80,18 +81,6 @@ class SubmittedJob(NamedTuple):
     tags: Mapping[str, str] = {}
 
 
-class ChosenQueue(NamedTuple):
-    """The queue of a job."""
-
-    path: str
-
-
-class NoSuchQueue(NamedTuple):
-    """The path of the queue that a job names, which does not exist and may not be created."""
-
-    path: str
-
-
 NO_QUEUE: Final = "no queue"
 FORBIDDEN: Final = "forbidden"
 CLOSED: Final = "closed"
@@ -108,10 +97,39 @@ class RuleObstacle(NamedTuple):
     kind: str = NO_QUEUE
 
 
-class NoChosenQueue(NamedTuple):
-    """The rules, each with its obstacle."""
+RuleResults = tuple[tuple[str, RuleObstacle], ...]
+"""Rules, each with its obstacle."""
 
-    results: tuple[tuple[str, RuleObstacle], ...]
+
+class ChosenQueue(NamedTuple):
+    """The queue of a job, the rule that leads to it, and the rules before that one."""
+
+    path: str
+    rule: str
+    before: RuleResults = ()
+
+    @property
+    def why_not_named(self) -> str | None:
+        """Return why no rule leads to the queue that the job names, None if the rule `provided` does."""
+        if self.rule == PROVIDED:
+            return None
+        obstacles = dict.fromkeys(reason.text for rule, reason in self.before if rule == PROVIDED)
+        if not obstacles:
+            return f"no rule {PROVIDED} comes before rule {self.rule}"
+        return f"rule {PROVIDED}: {'; '.join(obstacles)}"
+
+
+class NoSuchQueue(NamedTuple):
+    """The path of the queue that a job names, which does not exist and may not be created, and why."""
+
+    path: str
+    text: str
+
+
+class NoChosenQueue(NamedTuple):
+    """The obstacles of all rules."""
+
+    results: RuleResults
 
     @property
     def is_forbidden(self) -> bool:
@@ -139,15 +157,21 @@ def choose_queue(
     """
     missing = _missing_queue(tree, rules, job, existing)
     if missing is not None:
-        return NoSuchQueue(missing)
+        return NoSuchQueue(missing, _absence(tree, missing))
     results: list[tuple[str, RuleObstacle]] = []
     for rule in (*rules, PlacementRule(FIXED, DEFAULT_QUEUE)):
         path = _path_of(rule, job)
-        found = path if isinstance(path, RuleObstacle) else _chosen(tree, path, job, rule, existing)
-        if isinstance(found, ChosenQueue):
-            return found
+        found = path if isinstance(path, RuleObstacle) else _open_leaf(tree, path, job, rule, existing)
+        if isinstance(found, str):
+            return ChosenQueue(found, str(rule), tuple(results))
         results.append((str(rule), found))
     return NoChosenQueue(tuple(results))
+
+
+def open_leaves(tree: QueueTree, job: SubmittedJob) -> list[str]:
+    """Return the leaves of the configuration that take jobs and to which the job's owner may submit."""
+    provided = PlacementRule(PROVIDED)
+    return [path for path in tree.by_path if isinstance(_open_leaf(tree, path, job, provided), str)]
 
 
 def _missing_queue(
@@ -215,17 +239,17 @@ def _as_name(text: str) -> str:
     return text.replace(".", _DOT)
 
 
-def _chosen(
-    tree: QueueTree, path: str, job: SubmittedJob, rule: PlacementRule, existing: Collection[str]
-) -> ChosenQueue | RuleObstacle:
-    """Return the queue of a path for a job, or the obstacle."""
+def _open_leaf(
+    tree: QueueTree, path: str, job: SubmittedJob, rule: PlacementRule, existing: Collection[str] = ()
+) -> str | RuleObstacle:
+    """Return the path if it is that of a leaf for a job, otherwise the obstacle."""
     queue, parent = tree.by_path.get(path), parent_of(path)
     if queue is None and not tree.takes_dynamic(parent):
-        return RuleObstacle(f"there is no queue {path}")
+        return RuleObstacle(_absence(tree, path))
     if queue is None and not is_path(path):
         return RuleObstacle(f"no queue can have the path {path}")
     if queue is None and not rule.create and path not in existing:
-        return RuleObstacle(f"there is no queue {path}, and the rule may not create it")
+        return RuleObstacle(f"{_absence(tree, path)}, and the rule may not create it")
     if queue is not None and not queue.is_leaf:
         return RuleObstacle(f"{path} is a parent, and only leaves take jobs")
     if not tree.may_submit(path, job.owner, job.is_member):
@@ -233,7 +257,15 @@ def _chosen(
     closed = next((each for each in tree.upward(path) if each.state != ACTIVE), None)
     if closed is not None:
         return RuleObstacle(f"{closed.path} is {closed.state} and takes no new jobs", CLOSED)
-    return ChosenQueue(path)
+    return path
+
+
+def _absence(tree: QueueTree, path: str) -> str:
+    """Return why the configuration has no queue of this path: it never had, or a queue has vanished."""
+    vanished = tree.vanished_above(path)
+    if vanished is None:
+        return unknown_name("queue", path)
+    return f"the configuration no longer names {vanished}, which is draining"
 
 
 def rules_from_json(document: Any, path: Path, report: Report) -> tuple[PlacementRule, ...]:

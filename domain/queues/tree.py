@@ -145,6 +145,11 @@ class QueueTree:
             return Queue(path, **above.template._asdict(), state=DRAINING)
         return vanished.get(path)
 
+    def vanished_above(self, path: str) -> str | None:
+        """Return the lowest queue from a path up to the root that has vanished, None without one."""
+        above = (each for each in paths_upward(path) if each in self._vanished_by_path)
+        return next((each for each in above if each not in self.by_path), None)
+
     def takes_dynamic(self, path: str) -> bool:
         """Return whether jobs may create queues below a queue."""
         queue = self.by_path.get(path)

@@ -96,6 +96,7 @@ def test_partition__with_a_lab__grants_its_systems_to_its_jobs(
 
 @pytest.mark.parametrize("form", ["json", "xml"])
 def test_job__names_its_partition_in_any_form__is_there(client: httpx.Client, form: str) -> None:
+    configured(client, "gpu", WEST).raise_for_status()
     body = (SAMPLES / "kernel-smoke.xml").read_text()
     if form == "json":
         job = submitted(client, ARM, partition="gpu")
@@ -128,6 +129,40 @@ def test_configuration__with_several_faults_of_labs__all_at_once(client: httpx.C
         ("lab_controllers[1]", f"{WEST} is in partition gpu; drop it there first"),
         ("lab_controllers[3]", f"{EAST} occurs twice"),
     }
+
+
+def test_lab__in_use__moves_once_it_is_disabled_and_its_systems_are_free(client: httpx.Client) -> None:
+    def enable(is_enabled: bool) -> None:
+        client.patch(f"/lab-controllers/{WEST}", json={"enabled": is_enabled}).raise_for_status()
+
+    configured(client, "gpu", WEST).raise_for_status()
+    west = machine_in(client, WEST)
+    placed, waits = submitted(client, west, partition="gpu"), submitted(client, west, partition="gpu")
+    recipe = recipe_of(client, placed, "waiting")["recipe_id"]
+    enable(False)
+    refused = configured(client, "gpu")
+    assert refused.status_code == 409
+    in_use = f"lab controller {WEST} cannot change its partition: in use are {west} (recipe {recipe})"
+    assert refused.json()["detail"].startswith(in_use)
+    client.post(f"/jobs/{placed['job_id']}/cancel", json={"reason": "moved"}).raise_for_status()
+    configured(client, "gpu").raise_for_status()
+    configured(client, "default", WEST).raise_for_status()
+    there = submitted(client, west, partition="default")
+    recipe_of(client, there, "queued")
+    enable(True)
+    recipe_of(client, there, "waiting")
+    # The recipe that waited stays in the old partition, which has no labs now.
+    left = client.get(f"/recipes/{waits['recipe_ids'][0]}").json()
+    assert (left["state"], left["partition"]) == ("queued", "gpu")
+    refused = client.post(
+        "/jobs", json={"recipe_sets": [{"recipes": [recipe_for(west)]}], "partition": "gpu"}
+    )
+    assert refused.status_code == 422
+    assert [(error["where"], error["message"]) for error in refused.json()["errors"]] == [
+        ("partition", "gpu has no labs, so no job can run there")
+    ]
+    for job in (waits, there):
+        client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
 
 
 @pytest.mark.parametrize("state", ["stop", "drain"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from domain.errors import NotPermitted
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from tests.random_histories.jobs import job, named, recipe
-from tests.use_cases.town import Town, as_admin, by
+from tests.use_cases.town import OTHER_LAB, Town, as_admin, by
 
 BOTH = {
     "queues": [
@@ -43,8 +43,8 @@ BEFORE = {"queues": [*BOTH["queues"][::2], {"name": "people", "queues": [{"name"
 Act = Callable[[Town, str, dict[str, Any]], object]
 
 
-def configured(town: Town, queues: Any = BOTH, partition: str = "default") -> None:
-    wanted = stored_configuration({"queues": queues, "placement": []})
+def configured(town: Town, queues: Any = BOTH, partition: str = "default", labs: Sequence[str] = ()) -> None:
+    wanted = stored_configuration({"queues": queues, "placement": [], "lab_controllers": list(labs)})
     town.ask(configure_partition, as_admin(), partition, wanted)
 
 
@@ -149,7 +149,7 @@ def test_admin__named_after_the_submission__counts_until_the_configuration_names
 
 def test_admin__of_a_queue_of_the_same_name_in_another_partition__has_no_right(town: Town) -> None:
     town.ask(create_partition, as_admin(), "far")
-    configured(town, BOTH, "far")
+    configured(town, BOTH, "far", [OTHER_LAB])
     configured(town, {"queues": [{"name": "other"}, {"name": "kernel", "queues": [{"name": "net"}]}]})
     here, there = submitted(town, "root.kernel.net"), submitted(town, "root.kernel.net", "far")
     with pytest.raises(NotPermitted):

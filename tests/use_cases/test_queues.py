@@ -9,9 +9,12 @@ import orjson
 import pytest
 
 from api.use_cases.change_partition import configure_partition
+from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
 from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
-from domain.admission.configuration import stored_configuration
-from domain.errors import FaultyInput, NotPermitted
+from domain.admission.configuration import configuration_to_json, stored_configuration
+from domain.directory.events import PartitionConfigured
+from domain.errors import FaultyInput, NotPermitted, Refused
 from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
@@ -21,7 +24,10 @@ from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.town import Town, as_admin, by
 
 ADVICE = "choose another queue or a smaller set"
-MOVED = 'the job names "root.kernel.net", but the placement rules put it into root.kernel.storage'
+MOVED = (
+    'the job names "root.kernel.net", but the placement rules put it into root.kernel.storage: '
+    "no rule provided comes before rule fixed root.kernel.storage"
+)
 QUEUES = {
     "submit": {"users": ["root"]},
     "queues": [
@@ -82,9 +88,32 @@ def test_job__names_a_queue_that_does_not_exist__is_refused_with_the_nearest(tow
     with pytest.raises(FaultyInput) as refused:
         town.ask(submit_jobs, by("bob"), jobs)
     assert str(refused.value) == (
-        'jobs[1].queue: there is no queue "root.kernel.nett"; did you mean root.kernel.net?'
+        'jobs[1].queue: there is no queue "root.kernel.nett" in partition default; '
+        "did you mean root.kernel.net?"
     )
     assert town.log.end() == before
+
+
+def test_job__misspells_a_queue__only_leaves_that_take_its_jobs_are_suggested(town: Town) -> None:
+    def suggested(user: str, queue: str) -> str:
+        with pytest.raises(FaultyInput) as refused:
+            town.ask(submit_job, by(user), of(queue))
+        return str(refused.value).partition(" in partition default")[2]
+
+    # The nearest name would be that of the parent.
+    assert suggested("ada", "kernell") == "; did you mean root.kernel.net?"
+    # Ada may not submit to the default queue.
+    assert suggested("ada", "defaultt") == ""
+    assert suggested("bob", "defaultt") == "; did you mean root.default?"
+
+
+def test_job__names_a_vanished_queue__is_refused_because_it_is_draining(town: Town) -> None:
+    configured(town, {**QUEUES, "queues": [{**QUEUES["queues"][0], "queues": [{"name": "storage"}]}]})
+    with pytest.raises(FaultyInput) as refused:
+        town.ask(submit_job, by("bob"), of("kernel.net"))
+    assert str(refused.value) == (
+        "queue: the configuration no longer names root.kernel.net, which is draining in partition default"
+    )
 
 
 def test_job__of_a_user_without_any_right__is_not_permitted(town: Town) -> None:
@@ -159,3 +188,46 @@ def test_configuration__names_unknown_people__is_refused_with_all(town: Town) ->
 def test_job__names_a_queue_of_a_moment_ago__is_there(town: Town) -> None:
     configured(town, {"queues": [*QUEUES["queues"][:1], {"name": "fresh"}]}, process=1)
     assert queues_of(town, town.ask(submit_job, by("bob"), of("root.fresh"))) == ["root.fresh"] * 2
+
+
+RULES = ({"rule": "provided", "filter": {"allow": False, "users": ["eve"]}},)
+# Each place of a configuration that names eve or the group ops.
+NAMING: list[tuple[str, str, Any, tuple[Any, ...]]] = [
+    ("user", "eve", {"submit": {"users": ["eve"]}}, ()),
+    ("user", "eve", {"queues": [{"name": "a", "limits": [{"user": "eve", "max": 1}]}]}, ()),
+    ("user", "eve", {}, RULES),
+    ("group", "ops", {"queues": [{"name": "a", "admin": {"groups": ["ops"]}}]}, ()),
+]
+NEW: dict[str, dict[str, Any]] = {"user": {}, "group": {"owners": ["ada"], "members": []}}
+
+
+@pytest.mark.parametrize(("kind", "name", "queues", "rules"), NAMING)
+def test_user_or_group__removed_and_named_by_a_configuration__cannot_be_registered_again(
+    town: Town, kind: str, name: str, queues: Any, rules: tuple[Any, ...]
+) -> None:
+    configured(town, queues, *rules)
+    town.ask(remove_document, as_admin(), kind, name)
+    before = town.log.end()
+    with pytest.raises(Refused) as refused:
+        town.ask(put_document, as_admin(), kind, name, NEW[kind])
+    assert str(refused.value) == (
+        f"the configuration of partition default names {kind} {name}, which was removed; "
+        "drop the name there first"
+    )
+    assert town.log.end() == before
+    # Another process drops the name, which this one has not read yet.
+    configured(town, {}, process=1)
+    assert town.ask(put_document, as_admin(), kind, name, NEW[kind]) is not None
+
+
+def test_user__a_configuration_begins_to_name_it_before_its_registration__is_refused(town: Town) -> None:
+    """The configuration does not know the removal yet, nor the registration the configuration."""
+    town.ask(remove_document, as_admin(), "user", "eve")
+    town.scene.apis[1].catch_up()
+    wanted = configuration_to_json(stored_configuration({"queues": {"admin": {"users": ["eve"]}}}))
+    named = PartitionConfigured(wanted)
+    with (
+        town.scene.apis[1].appended.preceded(lambda: town.append("partition/default", named)),
+        pytest.raises(Refused, match="names user eve"),
+    ):
+        town.ask(put_document, as_admin(), "user", "eve", {}, process=1)

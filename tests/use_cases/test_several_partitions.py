@@ -246,9 +246,29 @@ def usable(town: Town, fqdn: str) -> None:
 
 
 def test_job__names_a_partition__is_there_with_all_its_later_events(gpu: Town) -> None:
+    # No system fits it: the scheduler of the partition says why.
+    names(gpu, GPU, OTHER_LAB)
     number = number_of(gpu, GPU)
     _, done = submitted(gpu, of(GPU))
     assert columns(gpu, done) == {number}
+
+
+def test_job__names_a_partition_without_labs__is_refused(gpu: Town) -> None:
+    before = gpu.log.end()
+    with pytest.raises(FaultyInput) as refused:
+        submitted(gpu, of(GPU))
+    assert str(refused.value) == "partition: gpu has no labs, so no job can run there"
+    assert gpu.log.end() == before
+    # Another process gives it a lab, which this one has not read yet.
+    names(gpu, GPU, LAB, process=1)
+    assert columns(gpu, submitted(gpu, of(GPU))[1]) == {number_of(gpu, GPU)}
+
+
+def test_job__names_none_and_default_has_no_labs__is_in_default(gpu: Town) -> None:
+    """Its scheduler aborts what no lab could ever serve."""
+    names(gpu, GPU, LAB, OTHER_LAB)
+    gpu.ask(move_partition, as_admin(), GPU, DRAIN)
+    assert columns(gpu, submitted(gpu, of())[1]) == {1}
 
 
 def test_job__names_none__is_in_the_first_partition_whose_labs_could_serve_it(gpu: Town) -> None:
@@ -311,6 +331,7 @@ def test_jobs_of_one_submission__name_several_partitions__refused(gpu: Town) -> 
     jobs = [AcceptedJob(of(GPU)), AcceptedJob(of(DEFAULT))]
     with pytest.raises(FaultyInput, match="name several partitions"):
         gpu.ask(submit_jobs, by("eve"), jobs)
+    names(gpu, GPU, LAB)
     done = gpu.ask(submit_jobs, by("eve"), [AcceptedJob(of(GPU)), AcceptedJob(of())])
     assert columns(gpu, done) == {number_of(gpu, GPU)}
 
@@ -352,6 +373,7 @@ def test_submission__partition_is_removed_or_made_anew_before_it__no_job_of_a_re
     with pytest.raises(FaultyInput, match='there is no partition "gpu"'):
         submitted(gpu, of(GPU))
     gpu.ask(create_partition, as_admin(), GPU, process=1)
+    names(gpu, GPU, OTHER_LAB, process=1)
     assert columns(gpu, submitted(gpu, of(GPU))[1]) == {number + 1}
 
 

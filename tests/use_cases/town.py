@@ -64,7 +64,13 @@ class Town:
         return len(self.log.load({subject: 0})[subject])
 
     def happens(self, subject: str, event: Event) -> None:
-        """Append an event without a use case, as in an older log."""
+        """Append an event without a use case, as in an older log; all processes read it."""
+        self.append(subject, event)
+        for process in self.scene.apis:
+            process.catch_up()
+
+    def append(self, subject: str, event: Event) -> None:
+        """Append an event that no process has read yet."""
         version = self.version(subject)
         change = Change(subject, event, Stamp(BEGINNING, "admin", "request/test"))
         (outcome,) = self.log.append(
@@ -78,8 +84,6 @@ class Town:
             ]
         )
         require_committed(outcome)
-        for process in self.scene.apis:
-            process.catch_up()
 
     def since(self, position: int) -> list[tuple[str, str]]:
         """Return subject and topic of the events after a position."""

@@ -109,6 +109,7 @@ SHOWN: Final[Mapping[str, str]] = {
     SIBLING_TREE_AWAY: "no lab has the distro tree of another recipe of its set now",
     TO_BE_ASKED: "the scheduler is about to choose a recipe for it",
     DISTRO_LEFT: "no lab has its distro tree any more",
+    NOT_REGISTERED: "its partition has no systems",
     NO_LAB_FOR_ALL: "no lab has enough matching systems for all recipes of the set",
     RESERVATION_OVER: "the reservation has expired",
     LOAN_OVER: "the loan has expired",

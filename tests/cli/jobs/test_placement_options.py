@@ -21,6 +21,7 @@ Run = Callable[..., Result]
 
 SMOKE = SAMPLES / "kernel-smoke.xml"
 GIVEN = DeclarationOptions(queue="root.a&b", partition="west")
+EMPTY_LAB = "lab.empty.example.com"
 OWN = 'xmlns:ll="urn:labledger:job"'
 QUEUES = {"queues": [{"name": "kernel", "queues": [{"name": "net"}]}]}
 
@@ -111,16 +112,24 @@ def test_submit__fault_of_an_option__names_it_also_if_the_file_had_one(
 
 @pytest.fixture
 def other(real: Run, service: Running, tmp_path: Path) -> Iterator[str]:
-    """Return the name of a second partition; `default` has the queues of QUEUES meanwhile."""
+    """Return the name of a partition with an empty lab; `default` has the queues of QUEUES meanwhile."""
     file = tmp_path / "configuration.json"
-    file.write_text(json.dumps({"queues": QUEUES}))
-    for arguments in (("apply", str(file)), ("put", "other")):
-        assert real("partition", *arguments).exit_code == 0
+
+    def apply(name: str, **sections: Any) -> None:
+        file.write_text(json.dumps(sections))
+        assert real("partition", "apply", str(file), "--partition", name).exit_code == 0
+
+    apply("default", queues=QUEUES)
+    for arguments in (("lab-controller", "put", EMPTY_LAB), ("partition", "put", "other")):
+        assert real(*arguments).exit_code == 0
+    apply("other", lab_controllers=[EMPTY_LAB])
     yield "other"
-    file.write_text("{}")
     for arguments in (("start", "other"), ("drain", "other"), ("remove", "other", "--force")):
         real("partition", *arguments)
-    assert real("partition", "apply", str(file)).exit_code == 0
+    # A lab in no partition cannot be deleted.
+    apply("default", lab_controllers=[EMPTY_LAB])
+    apply("default")
+    assert real("lab-controller", "delete", EMPTY_LAB).exit_code == 0
 
 
 def test_submit__queue_of_the_option__wins_over_the_file(
@@ -152,9 +161,9 @@ def test_submit__partition_of_the_option__holds_for_each_file(
 
 # Options, and what the command prints.
 REFUSED = [
-    ("--queue kernel.nett", 'no queue "root.kernel.nett"; did you mean root.kernel.net?'),
+    ("--queue kernel.nett", '"root.kernel.nett" in partition default; did you mean root.kernel.net?'),
     ("--partition nope", '  --partition: there is no partition "nope"; the partitions are default, other'),
-    ("--partition other --queue kernel.net", '  --queue: there is no queue "root.kernel.net"'),
+    ("--partition other --queue kernel.net", '--queue: there is no queue "root.kernel.net"'),
 ]  # fmt: skip
 
 
@@ -173,7 +182,8 @@ def test_submit__queue_of_the_option_is_a_parent__is_in_another_one_with_a_warni
     result = real("submit", str(SMOKE), "--queue", "kernel")
     assert result.exit_code == 0
     message = 'the job names "kernel", but the placement rules put it into root.default'
-    assert f"  --queue: {message}\n" in result.stderr
+    reason = "rule provided: root.kernel is a parent, and only leaves take jobs"
+    assert f"  --queue: {message}: {reason}\n" in result.stderr
     real("cancel", result.stdout.split()[1])
 
 

@@ -15,9 +15,11 @@ from domain.queues.placement import (
     SubmittedJob,
     choose_queue,
     dynamic_queues,
+    open_leaves,
     rules_from_json,
     rules_to_json,
 )
+from domain.queues.tree import Queue, QueueTree
 
 TREE: dict[str, Any] = {
     "queues": [
@@ -58,6 +60,16 @@ def placed(
     return choose_queue(tree, rules_from_json(list(rules), (), refuse), job, with_jobs)
 
 
+def path_of(found: ChosenQueue | NoSuchQueue | NoChosenQueue) -> str:
+    assert isinstance(found, ChosenQueue), found
+    return found.path
+
+
+def missing_in(found: ChosenQueue | NoSuchQueue | NoChosenQueue) -> str:
+    assert isinstance(found, NoSuchQueue), found
+    return found.path
+
+
 @pytest.mark.parametrize(
     ("rule", "job", "path"),
     [
@@ -78,7 +90,7 @@ def placed(
     ],
 )
 def test_job__one_rule__is_in_this_queue(rule: Any, job: SubmittedJob, path: str) -> None:
-    assert placed(rule, job=job) == ChosenQueue(path)
+    assert path_of(placed(rule, job=job)) == path
 
 
 def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
@@ -87,13 +99,13 @@ def test_job__several_rules__the_first_that_leads_to_a_leaf_decides() -> None:
         {"rule": "fixed", "value": "root.kernel.net"},
         {"rule": "user", "create": True},
     ]
-    assert placed(*rules) == ChosenQueue("root.kernel.net")
+    assert path_of(placed(*rules)) == "root.kernel.net"
 
 
 def test_job__of_a_dynamic_queue__is_there_while_another_job_is() -> None:
     rule = {"rule": "user", "parent": PEOPLE}
-    assert placed(rule, with_jobs=["root.people.ada"]) == ChosenQueue("root.people.ada")
-    assert placed(rule) == ChosenQueue("root.default")
+    assert path_of(placed(rule, with_jobs=["root.people.ada"])) == "root.people.ada"
+    assert path_of(placed(rule)) == "root.default"
 
 
 @pytest.mark.parametrize(
@@ -113,15 +125,14 @@ def test_job__names_a_queue_that_does_not_exist__is_in_none(
     rules: list[dict[str, Any]], missing: str | None
 ) -> None:
     job = ADA._replace(queue="kernel.nett")
-    assert placed(*rules, job=job) == NoSuchQueue(missing or "root.people.kernel.nett")
+    assert missing_in(placed(*rules, job=job)) == (missing or "root.people.kernel.nett")
 
 
 def test_job__of_a_dynamic_queue_that_is_gone__names_no_queue() -> None:
     job = ADA._replace(queue="root.people.eve")
-    assert placed({"rule": "provided"}, job=job) == NoSuchQueue("root.people.eve")
-    assert placed({"rule": "provided"}, job=job, with_jobs=["root.people.eve"]) == ChosenQueue(
-        "root.people.eve"
-    )
+    rule = {"rule": "provided"}
+    assert missing_in(placed(rule, job=job)) == "root.people.eve"
+    assert path_of(placed(rule, job=job, with_jobs=["root.people.eve"])) == "root.people.eve"
 
 
 def test_rules__may_lead_to_dynamic_queues__which_need_jobs_to_exist() -> None:
@@ -138,10 +149,10 @@ def test_rules__may_lead_to_dynamic_queues__which_need_jobs_to_exist() -> None:
 @pytest.mark.parametrize("name", ["", " ", "*", "a/b", "a" * 244])
 def test_rule__creates_a_queue_with_a_name_that_none_can_have__leads_nowhere(name: str) -> None:
     rule = {"rule": "tag", "value": "product", "create": True, "parent": PEOPLE}
-    assert placed(rule, job=ADA._replace(tags={"product": name})) == ChosenQueue("root.default")
+    assert path_of(placed(rule, job=ADA._replace(tags={"product": name}))) == "root.default"
     provided = {"rule": "provided", "create": True}
     path = f"root.people.{name}"
-    assert placed(provided, job=ADA._replace(queue=path)) == NoSuchQueue(path)
+    assert missing_in(placed(provided, job=ADA._replace(queue=path))) == path
 
 
 @pytest.mark.parametrize(
@@ -153,7 +164,7 @@ def test_rule__creates_a_queue_with_a_name_that_none_can_have__leads_nowhere(nam
     ],
 )
 def test_rule__of_a_name_that_is_root__leads_below_the_parent_rule(rule: Any, job: SubmittedJob) -> None:
-    assert placed({**rule, "create": True, "parent": PEOPLE}, job=job) == ChosenQueue("root.people.root")
+    assert path_of(placed({**rule, "create": True, "parent": PEOPLE}, job=job)) == "root.people.root"
 
 
 def test_job__that_no_rule_places__has_the_reason_of_each() -> None:
@@ -175,8 +186,8 @@ def test_job__that_no_rule_places__has_the_reason_of_each() -> None:
         ("tag retention_tag", "the job has no retention_tag"),
         ("fixed root.kernel", "root.kernel is a parent, and only leaves take jobs"),
         ("fixed root.kernel.net", "eve may not submit to root.kernel.net"),
-        ("user", "there is no queue root.eve"),
-        ("user", "there is no queue root.people.eve, and the rule may not create it"),
+        ("user", 'there is no queue "root.eve"'),
+        ("user", 'there is no queue "root.people.eve", and the rule may not create it'),
         ("user", "its filter excludes eve"),
         ("fixed root.default", "eve may not submit to root.default"),
     ]
@@ -221,3 +232,61 @@ def test_rules__written__read_as_the_same() -> None:
 def test_rule__one_fault__is_found_at_its_place(rule: Any, where: str, message: str) -> None:
     ((place_of_fault, text),) = faults_of([rule])
     assert place_of_fault == where and message in text
+
+
+NAMED = {"rule": "provided"}
+FIRST = {"rule": "fixed", "value": "root.kernel.net"}
+
+
+@pytest.mark.parametrize(
+    ("rules", "queue", "why"),
+    [
+        ([NAMED], "kernel.old", "rule provided: root.kernel.old is draining and takes no new jobs"),
+        ([NAMED], "kernel.shut.a", "rule provided: root.kernel.shut is stopped and takes no new jobs"),
+        ([NAMED], "kernel", "rule provided: root.kernel is a parent, and only leaves take jobs"),
+        (
+            [NAMED],
+            "ada_dot_lovelace",
+            "rule provided: ada may not submit to root.ada_dot_lovelace",
+        ),
+        (
+            [{**NAMED, "filter": {"groups": ["qb"]}}, FIRST],
+            "kernel.storage",
+            "rule provided: its filter excludes ada",
+        ),
+        ([FIRST, NAMED], "kernel.storage", "no rule provided comes before rule fixed root.kernel.net"),
+        ([{"rule": "user"}], "kernel.net", "no rule provided comes before rule fixed root.default"),
+        ([NAMED], "kernel.net", None),
+        # The queue that the job names is below that of the parent rule.
+        ([{**NAMED, "create": True, "parent": PEOPLE}], "x", None),
+    ],
+)
+def test_job__names_a_queue_and_is_in_another_one__has_the_reason(
+    rules: list[dict[str, Any]], queue: str, why: str | None
+) -> None:
+    found = placed(*rules, job=ADA._replace(queue=queue))
+    assert isinstance(found, ChosenQueue)
+    assert found.why_not_named == why
+
+
+@pytest.mark.parametrize(
+    ("queue", "text"),
+    [
+        ("kernel.gone", "the configuration no longer names root.kernel.gone, which is draining"),
+        ("kernel.gone.a", "the configuration no longer names root.kernel.gone, which is draining"),
+        # It has vanished, and was brought back.
+        ("kernel.net.a", 'there is no queue "root.kernel.net.a"'),
+        ("kernel.never", 'there is no queue "root.kernel.never"'),
+    ],
+)
+def test_job__names_a_vanished_queue__is_in_none_because_it_is_draining(queue: str, text: str) -> None:
+    vanished = tuple(Queue(f"root.kernel.{name}", state="draining") for name in ("gone", "net"))
+    tree = QueueTree(tree_from_json(TREE, (), refuse).root, vanished)
+    found = choose_queue(tree, rules_from_json([NAMED], (), refuse), ADA._replace(queue=queue))
+    assert isinstance(found, NoSuchQueue) and found.text == text
+
+
+def test_open_leaves__those_that_take_jobs_of_the_owner() -> None:
+    tree = tree_from_json(TREE, (), refuse)
+    assert open_leaves(tree, ADA) == ["root.kernel.net", "root.kernel.storage", "root.default"]
+    assert open_leaves(tree, SubmittedJob("eve")) == []

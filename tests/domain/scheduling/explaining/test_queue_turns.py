@@ -37,6 +37,23 @@ def test_recipe__of_a_queue_that_waits_for_its_turn__says_which_share_comes_firs
     assert [each.recipe_id for each in places_on(lab.partition, lab.systems["a"], lab.now, first.key)] == late
 
 
+def test_order_of_a_system__shares_change__is_that_of_the_moment(lab: World) -> None:
+    queues(lab, {"name": "a"}, {"name": "b"}, order=FAIR)
+    submit(lab, "root.default", "a")
+    lab.settle()
+    first, second, other = submit(lab, "root.a", "a"), submit(lab, "root.a", "a"), submit(lab, "root.b", "a")
+    lab.settle()
+
+    def order() -> list[int]:
+        return [each.recipe_id for each in places_on(lab.partition, lab.systems["a"], lab.now)]
+
+    # A grant to the first recipe would make the third one the next.
+    assert order() == [*first, *second, *other]
+    submit(lab, "root.a", "b")
+    lab.settle()
+    assert order() == [*other, *first, *second]
+
+
 def test_recipe__behind_a_queue_with_an_offset__says_so(lab: World) -> None:
     queues(lab, {"name": "a"}, {"name": "b", "priority_offset": 2}, order=PRIORITY)
     submit(lab, "root.default", "a")
