@@ -181,7 +181,8 @@ def configuration(client: Client, output: Output, name: str, as_of: str | None) 
 def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: bool) -> None:
     """Replace the configuration of a partition with that in FILE, YAML or JSON; - is standard input.
 
-    FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults.
+    FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults;
+    {} resets all of them. The output has each setting that changes, and the changed queues.
     Labs that it names move to the partition with their systems, which nobody may use meanwhile. Queues that
     it no longer names take no new jobs.
     """
@@ -189,14 +190,22 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
     path = client.path("partitions", name, "configuration")
     answer = client.put(path, body, dry_run=dry_run or None)
     outcome = "changed" if answer["changed"] else "unchanged"
-    output.line(answer, f"configuration would be {outcome}" if dry_run else f"configuration {outcome}")
+    output.line(answer, f"configuration of partition {name} {'would be ' if dry_run else ''}{outcome}")
     if output.as_json:
         return
-    for change, paths in answer["queue_changes"].items():
-        if paths:
-            note(f"{counted(len(paths), 'queue')} {change}: {listed(paths)}")
+    _print_changes(output, answer)
     if dry_run:
         print_effects(output, answer["effects"])
+
+
+def _print_changes(output: Output, answer: Row) -> None:
+    """Print the settings that a configuration changes; of queues, which may be thousands, only the paths."""
+    old = {section: value for section, value in answer["replaced"].items() if section != "queues"}
+    if rows := differences(old, {section: answer[section] for section in old}):
+        output.table(DIFFERENCES, rows)
+    for change, paths in answer["queue_changes"].items():
+        if paths:
+            click.echo(f"{counted(len(paths), 'queue')} {change}: {listed(paths)}")
 
 
 @partition.command("configurations")

@@ -168,12 +168,13 @@ class JobFilterEffects(AnswerPart):
 
 
 class ConfigurationPut(Answer, Configuration):
-    """`changed` is false for content that was in force.
+    """`changed` is false for content that was in force. `replaced`: former values of the changed sections.
 
     `dry_run`: nothing was stored, and `effects` says what the configuration would do; otherwise null.
     """
 
     changed: bool
+    replaced: dict[str, Any]
     queue_changes: QueueChanges
     dry_run: bool
     effects: AdmissionEffects | None
