@@ -108,8 +108,11 @@ def test_queue__of_a_job_in_json_and_xml__is_shown(client: httpx.Client) -> None
     configured(client, QUEUES).raise_for_status()
     (fqdn,) = idle_systems(client, 1)
     job = submitted(client, fqdn, queue="kernel.net")
+    assert (job["queue"], job["partition"]) == ("root.kernel.net", "default")
     shown = client.get(f"/jobs/{job['job_id']}", params={"min_position": job["position"]}).json()
     assert (shown["queue"], shown["document"]["queue"]) == ("root.kernel.net", "kernel.net")
+    parts = (f"/recipe-sets/{job['recipe_set_ids'][0]}", f"/recipes/{job['recipe_ids'][0]}")
+    assert [client.get(part).json()["queue"] for part in parts] == ["root.kernel.net"] * 2
     xml = f"""<job {OWN}><l:queue>root.kernel.net</l:queue><recipeSet><recipe>
       <distroRequires><distro_name op="=" value="none"/></distroRequires>
       <hostRequires force="{fqdn}"/><task name="/t"/></recipe></recipeSet></job>"""
