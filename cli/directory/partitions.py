@@ -17,7 +17,7 @@ from cli.lazy import SuggestingGroup
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import counted
+from cli.terminal.wording import clock, counted, zone
 from domain.directory.partitions import DEFAULT
 from domain.errors import listed
 
@@ -47,7 +47,7 @@ PARTITIONS = (
 
 VERSIONS = (
     Column("version", "version", "number", 0),
-    Column("time", "recorded_at", rank=0),
+    Column(f"time ({zone()})", lambda row: clock(row["recorded_at"]), rank=0),
     Column("author", "actor", rank=0),
 )
 OF_VERSION = ("version", "recorded_at", "actor")
@@ -117,7 +117,7 @@ def put_partition(client: Client, output: Output, name: str) -> None:
 )
 @remote
 def remove_partition(client: Client, output: Output, name: str, force: bool) -> None:
-    """Remove the partition NAME, which must be draining or stopped, and empty.
+    """Remove the partition NAME, which must be draining or stopped, and empty unless --force is given.
 
     Its labs are in no partition then, until the configuration of another one names them.
     """
@@ -214,7 +214,11 @@ def _print_changes(output: Output, answer: Row) -> None:
 @wide
 @remote
 def configurations(client: Client, output: Output, name: str, as_of: str | None) -> None:
-    """List the versions of the configuration of a partition, with their authors."""
+    """List the versions of the configuration of a partition, with their times and authors.
+
+    They are numbers of changes of the partition. Each start, drain, stop and change of a job filter has a
+    number, too, which is missing in the list.
+    """
     document = client.get(client.path("partitions", name, "configurations"), as_of=as_of)
     note_moment(client, output, as_of, document)
     output.rows(document, "configurations", VERSIONS, empty="The partition has the default configuration.")

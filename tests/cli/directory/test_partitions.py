@@ -203,6 +203,21 @@ def test_apply__of_yaml__puts_the_same_document(server: LoopbackServer, run: Run
     }
 
 
+def test_configurations__for_people__have_their_times_and_authors(server: LoopbackServer, run: Run) -> None:
+    rows = [
+        {"version": version, "position": 9, "recorded_at": f"2026-11-27T00:00:0{version}.25Z", "actor": "ada"}
+        for version in (3, 5)
+    ]
+    path = "/partitions/default/configurations"
+    server.on("GET", path, Answer({"position": 9, "configurations": rows}))
+    heading, _, *lines = run("partition", "configurations").stdout.splitlines()
+    assert heading.split() == ["version", "time", "(UTC)", "author"]
+    assert [line.split() for line in lines] == [
+        ["3", "2026-11-27", "00:00:03", "ada"],
+        ["5", "2026-11-27", "00:00:05", "ada"],
+    ]
+
+
 def test_diff__of_two_versions__has_each_setting_that_differs(server: LoopbackServer, run: Run) -> None:
     old = {**DEFAULTS, "limits": {"placed_recipes": 3}}
     new = {
