@@ -80,7 +80,7 @@ WHERE EXISTS (
       AND j.state = ANY (%(unfinished)s::text[]))
 
 -- name: recipe_set
-SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, s.priority, s.state, s.result
+SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, d.queue, s.priority, s.state, s.result
 FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
 WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
 

@@ -52,6 +52,7 @@ WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s) AND j.has_conditions
 -- name: recipe
 -- `guests` are the ids of a host's guests.
 SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.partition, d.whiteboard, d.role,
+       (SELECT j.queue FROM read.job_documents j WHERE j.job_id = d.job_id) AS queue,
        d.distro_tree_id, d.distro, d.host_recipe_id, d.guestname, d.guestargs, d.reservesys,
        d.locks AS declared_locks,
        ARRAY (SELECT g.recipe_id FROM read.recipe_details g

@@ -153,6 +153,11 @@ def test_scripts__asked_for_help__print_it_and_do_nothing(checkout: Path, script
     assert sorted(checkout.rglob("*")) == before
 
 
+def test_script_up__asked_for_help_before_installation__says_when_it_has_all_options(checkout: Path) -> None:
+    asked = subprocess.run(["script/up", "-h"], cwd=checkout, check=True, capture_output=True, text=True)
+    assert "Once it is installed, `script/up --help` shows all options" in asked.stdout
+
+
 def test_script_test__asked_for_help__prints_the_docstring_of_the_module(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,8 @@ from domain.directory.partition_queues import queue_tree_of
 from domain.directory.partitions import Document, configuration_of
 from domain.intake_states import DRAINING
 from domain.partition_numbers import DEFAULT_NUMBER
-from domain.queues.tree import ROOT, Queue, QueueTree, parent_of
+from domain.queues.document import grantees_to_json, limit_to_json, template_to_json
+from domain.queues.tree import ROOT, Queue, QueueTree, parent_of, paths_upward
 from projections.queue_usage import QueueUsage
 from projections.reader import At
 
@@ -36,12 +37,16 @@ async def queues_at(parts: ReadParts, at: At, document: Document) -> list[dict[s
 
 
 def _all(tree: QueueTree, usage: QueueUsage) -> Iterator[Queue]:
-    """Yield the queues of the configuration, then those that only have jobs."""
-    yield from tree.by_path.values()
-    for path in sorted(usage.by_path):
-        if path not in tree.by_path:
-            found = tree.find(path) or Queue(path)
-            yield found if tree.takes_dynamic(parent_of(path)) else found._replace(state=DRAINING)
+    """Yield the queues, each before those below it; those that only have jobs come behind their siblings."""
+    numbers = {path: number for number, path in enumerate(tree.by_path)}
+
+    def place(path: str) -> list[tuple[int, str]]:
+        return [(numbers.get(each, len(numbers)), each) for each in paths_upward(path)][::-1]
+
+    for path in sorted({*tree.by_path, *usage.by_path}, key=place):
+        found = tree.find(path) or Queue(path)
+        is_there = path in tree.by_path or tree.takes_dynamic(parent_of(path))
+        yield found if is_there else found._replace(state=DRAINING)
 
 
 def _shown(queue: Queue, tree: QueueTree, usage: QueueUsage) -> dict[str, Any]:
@@ -54,6 +59,12 @@ def _shown(queue: Queue, tree: QueueTree, usage: QueueUsage) -> dict[str, Any]:
         "guaranteed": queue.guaranteed,
         "max_jobs": queue.max_jobs,
         "order": queue.order,
+        "priority_offset": queue.priority_offset,
+        "fence": queue.fence,
+        "limits": [limit_to_json(limit) for limit in queue.limits],
+        "submit": grantees_to_json(queue.submit),
+        "admin": grantees_to_json(queue.admin),
+        "template": None if queue.template is None else template_to_json(queue.template),
         # A queue without a guarantee counts as one with 1.
         "share": round(counts["used"] / (queue.guaranteed or 1), 3),
         **counts,

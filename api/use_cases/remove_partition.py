@@ -55,8 +55,9 @@ async def remove_partition(
     unfinished = await _unfinished_sets(parts, partition)
     reason = f"partition {name} is removed"
     if unfinished and not force:
-        count = f"{len(unfinished)} unfinished recipe sets"
-        raise Refused(f"partition {name} has {count}; wait until they end, or remove it with force")
+        count = f"{len(unfinished)} unfinished recipe set{'s' if len(unfinished) > 1 else ''}"
+        advice = "wait until they end, or remove it with force (labledger partition remove --force)"
+        raise Refused(f"partition {name} has {count}; {advice}")
     unconditional = replace(request, expected=None, command_id=None)
     for first in range(0, len(unfinished), SETS_IN_A_COMMIT):
         await _abort(parts, unconditional, unfinished[first : first + SETS_IN_A_COMMIT], reason)

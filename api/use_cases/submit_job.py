@@ -25,6 +25,7 @@ from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
 from domain.partition_numbers import PartitionIdentity
+from domain.queues.tree import DEFAULT_QUEUE
 from store.event_log import EventLog
 from store.quota_counts import unfinished_count
 from store.requests import AppendRequest, Committed
@@ -47,8 +48,8 @@ async def submit_job(
 ) -> Committed:
     """Append an accepted job to the log, and store its submitted bytes beside the log.
 
-    The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}. Raises Refused unless the
-    partition takes new jobs, and the errors of `choose_queues`.
+    The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "partition", "queue", "warnings"}.
+    Raises Refused unless the partition takes new jobs, and the errors of `choose_queues`.
     """
     jobs = [AcceptedJob(spec, warnings)]
     return await _append_jobs(parts, request, jobs, original, lambda answers: answers[0])
@@ -127,7 +128,8 @@ async def _decided(
         decided += submit(job.spec, ids, request.actor, trees, original, operations, preceding, queue)
         answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}
         warnings = [*job.warnings, *([] if warning is None else [asdict(warning)])]
-        answers.append({**answer, "warnings": warnings})
+        placed = {"partition": placement.partition.name, "queue": queue or DEFAULT_QUEUE}
+        answers.append({**answer, **placed, "warnings": warnings})
     return decided, answers
 
 

@@ -80,10 +80,10 @@ class DeclarationOptions(NamedTuple):
     def of_job(self) -> Document:
         """Return the fields that a job gets, without empty ones."""
         lists = {"depends_on": [*self.depends_on], "reasons": [*self.reasons]}
-        return {name: value for name, value in {**lists, **self.single()}.items() if value}
+        return {name: value for name, value in {**lists, **self.replacing()}.items() if value}
 
-    def single(self) -> dict[str, str]:
-        """Return the given fields of a job that have one value each."""
+    def replacing(self) -> dict[str, str]:
+        """Return the given fields of a job that replace what a file says: queue and partition."""
         fields = {"queue": self.queue, "partition": self.partition}
         return {name: value for name, value in fields.items() if value is not None}
 

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 def read_document(file: IO[bytes]) -> dict[str, Any]:
-    """Return the object in a YAML or JSON file. Raise Unreadable, also for a key that occurs twice."""
+    """Return the object in a YAML or JSON file.
+
+    Raise Unreadable, also for a key that occurs twice, and for a file without content.
+    """
     # Standard input may have no name.
     name, content = getattr(file, "name", "<stdin>"), file.read()
     read = _json if content.lstrip().startswith(b"{") else _yaml
@@ -38,8 +41,10 @@ def _yaml(name: str, content: bytes) -> Any:
         node = loader.get_single_node()
         for line, key in _repeated_keys(node):
             raise Unreadable([Fault(f"{name}, line {line}", f'"{key}" occurs twice')])
-        # A file of comments alone has no content.
-        return {} if node is None else loader.construct_document(node)
+        if node is None:
+            # A file of comments alone is empty, too.
+            raise Unreadable([Fault(name, "is empty; {} resets a configuration to its defaults")])
+        return loader.construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = name if mark is None else f"{name}, line {mark.line + 1}"

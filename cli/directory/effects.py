@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cli.terminal.output import Output, note
+import click
+
+from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import counted
 
@@ -43,7 +45,7 @@ def print_effects(output: Output, effects: Mapping[str, Any], matched: str = "")
     held_back = effects["held_back"]
     subject = str(held_back) if matched else counted(held_back, "recipe set")
     each = ", each if it were the only one" if effects["freed"] > 1 else ""
-    note(f"{matched}{subject} would newly be held back or end, {effects['freed']} freed{each}")
+    click.echo(f"{matched}{subject} would newly be held back or end, {effects['freed']} freed{each}")
 
 
 def matched_text(effects: Mapping[str, Any]) -> str:

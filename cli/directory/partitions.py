@@ -17,7 +17,7 @@ from cli.lazy import SuggestingGroup
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import counted
+from cli.terminal.wording import clock, counted, zone
 from domain.directory.partitions import DEFAULT
 from domain.errors import listed
 
@@ -47,7 +47,7 @@ PARTITIONS = (
 
 VERSIONS = (
     Column("version", "version", "number", 0),
-    Column("time", "recorded_at", rank=0),
+    Column(f"time ({zone()})", lambda row: clock(row["recorded_at"]), rank=0),
     Column("author", "actor", rank=0),
 )
 OF_VERSION = ("version", "recorded_at", "actor")
@@ -117,7 +117,7 @@ def put_partition(client: Client, output: Output, name: str) -> None:
 )
 @remote
 def remove_partition(client: Client, output: Output, name: str, force: bool) -> None:
-    """Remove the partition NAME, which must be draining or stopped, and empty.
+    """Remove the partition NAME, which must be draining or stopped, and empty unless --force is given.
 
     Its labs are in no partition then, until the configuration of another one names them.
     """
@@ -181,7 +181,8 @@ def configuration(client: Client, output: Output, name: str, as_of: str | None) 
 def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: bool) -> None:
     """Replace the configuration of a partition with that in FILE, YAML or JSON; - is standard input.
 
-    FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults.
+    FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults;
+    {} resets all of them. The output has each setting that changes, and the changed queues.
     Labs that it names move to the partition with their systems, which nobody may use meanwhile. Queues that
     it no longer names take no new jobs.
     """
@@ -189,14 +190,22 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
     path = client.path("partitions", name, "configuration")
     answer = client.put(path, body, dry_run=dry_run or None)
     outcome = "changed" if answer["changed"] else "unchanged"
-    output.line(answer, f"configuration would be {outcome}" if dry_run else f"configuration {outcome}")
+    output.line(answer, f"configuration of partition {name} {'would be ' if dry_run else ''}{outcome}")
     if output.as_json:
         return
-    for change, paths in answer["queue_changes"].items():
-        if paths:
-            note(f"{counted(len(paths), 'queue')} {change}: {listed(paths)}")
+    _print_changes(output, answer)
     if dry_run:
         print_effects(output, answer["effects"])
+
+
+def _print_changes(output: Output, answer: Row) -> None:
+    """Print the settings that a configuration changes; of queues, which may be thousands, only the paths."""
+    old = {section: value for section, value in answer["replaced"].items() if section != "queues"}
+    if rows := differences(old, {section: answer[section] for section in old}):
+        output.table(DIFFERENCES, rows)
+    for change, paths in answer["queue_changes"].items():
+        if paths:
+            click.echo(f"{counted(len(paths), 'queue')} {change}: {listed(paths)}")
 
 
 @partition.command("configurations")
@@ -205,7 +214,11 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
 @wide
 @remote
 def configurations(client: Client, output: Output, name: str, as_of: str | None) -> None:
-    """List the versions of the configuration of a partition, with their authors."""
+    """List the versions of the configuration of a partition, with their times and authors.
+
+    They are numbers of changes of the partition. Each start, drain, stop and change of a job filter has a
+    number, too, which is missing in the list.
+    """
     document = client.get(client.path("partitions", name, "configurations"), as_of=as_of)
     note_moment(client, output, as_of, document)
     output.rows(document, "configurations", VERSIONS, empty="The partition has the default configuration.")

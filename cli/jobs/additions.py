@@ -29,7 +29,7 @@ _LOCKS, _QUEUE, _PARTITION = (
     own(name).removeprefix("{").replace("}", " ") for name in ("locks", "queue", "partition")
 )
 _JOB = ["job"]
-_SINGLE = {_QUEUE: "queue", _PARTITION: "partition"}
+_REPLACING = {_QUEUE: "queue", _PARTITION: "partition"}
 _RECIPE = ["job", "recipeSet", "recipe"]
 
 
@@ -54,7 +54,7 @@ def _in_json(content: bytes, added: DeclarationOptions) -> bytes:
 def _add_to_job(job: Document, added: DeclarationOptions) -> None:
     for name, values in added.of_job().items():
         present = job.get(name)
-        if name in added.single():
+        if name in added.replacing():
             job[name] = values
         elif present is None or isinstance(present, list):
             job[name] = [*(present or ()), *values]
@@ -84,12 +84,12 @@ class _Places(NamedTuple):
     """Byte positions in the XML of a job.
 
     `recipes` has for each recipe the begin and end of its own `<locks>`; if it has none, both are the place
-    for one. `single` has those of the job's own queue and partition by field. `job_end` is the place for
+    for one. `replacing` has those of the job's own queue and partition by field. `job_end` is the place for
     further elements of the job.
     """
 
     recipes: list[tuple[int, int]]
-    single: dict[str, tuple[int, int]]
+    replacing: dict[str, tuple[int, int]]
     job_end: int
 
 
@@ -100,7 +100,8 @@ def _in_xml(content: bytes, added: DeclarationOptions) -> bytes:
     places = _places(content)
     at_end = (places.job_end, places.job_end)
     changes = [
-        (*places.single.get(name, at_end), _elements({name: value})) for name, value in added.of_job().items()
+        (*places.replacing.get(name, at_end), _elements({name: value}))
+        for name, value in added.of_job().items()
     ]
     if added.locks:
         locks = ({"locks": _merged(recipe.get("locks"), added)} for recipe in _recipes(document))
@@ -127,7 +128,7 @@ def _places(content: bytes) -> _Places:
     begins: list[int] = []
     recipes: list[tuple[int, int]] = []
     own_locks: list[tuple[int, int]] = []
-    single: dict[str, tuple[int, int]] = {}
+    replacing: dict[str, tuple[int, int]] = {}
     job_end = last_begin = 0
 
     def start(name: str, _: Any) -> None:
@@ -144,8 +145,8 @@ def _places(content: bytes) -> _Places:
         after = close if is_empty else content.index(b">", close) + 1
         if path == [*_RECIPE, _LOCKS]:
             own_locks.append((begin, after))
-        elif path[:-1] == _JOB and path[-1] in _SINGLE:
-            single[_SINGLE[path[-1]]] = begin, after
+        elif path[:-1] == _JOB and path[-1] in _REPLACING:
+            replacing[_REPLACING[path[-1]]] = begin, after
         elif path in (_RECIPE, _JOB) and is_empty:
             raise FaultyInput(())
         elif path == _RECIPE:
@@ -156,4 +157,4 @@ def _places(content: bytes) -> _Places:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.Parse(content, True)
-    return _Places(recipes, single, job_end)
+    return _Places(recipes, replacing, job_end)

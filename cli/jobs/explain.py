@@ -16,6 +16,7 @@ from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, reason_of, weight, zone
+from domain.errors import listed
 from domain.priority import Priority
 from domain.scheduling.supply.reasons import shown_reason
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # Fits on a screen.
 DEFAULT_LIMIT = 20
+AHEAD = "recipes ahead"
 
 
 def _all_reasons(system: Row) -> str:
@@ -83,7 +85,7 @@ SYSTEMS = (
     Column("effective priority", "effective_priority", "name", 2),
     Column(f"since ({zone()})", _since, rank=3),
     Column("until", _until, rank=3),
-    Column("recipes ahead", _ahead, "text", 1),
+    Column(AHEAD, _ahead, "text", 1),
     Column("lab", "lab_controller", "name", 4),
 )
 RIVALS = (
@@ -184,10 +186,22 @@ def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
     output.table(RULES, waiting["rules"])
     if waiting["systems"]:
         click.echo()
-        output.table(SYSTEMS, waiting["systems"])
+        left_out = output.table(SYSTEMS, waiting["systems"])
         count, total = len(waiting["systems"]), waiting["systems_count"]
         if count < total:
             click.echo(f"Showing the first {count} of {total}; use --limit N for more.")
+        if AHEAD in left_out:
+            _show_ahead(waiting["systems"])
+
+
+def _show_ahead(systems: list[dict[str, Any]]) -> None:
+    """Print the reasons why recipes are ahead, on any of the systems, for which the table has no room."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for row in (row for system in systems for row in system["ahead"]):
+        by_reason.setdefault(_reason(row), {})[str(row["recipe_id"])] = None
+    click.echo(f"\n{AHEAD}")
+    for reason, numbers in by_reason.items():
+        click.echo(f"  {listed([*numbers])}: {reason}")
 
 
 def _show_locking(output: Output, locking: dict[str, Any]) -> None:

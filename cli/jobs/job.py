@@ -10,6 +10,7 @@ from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import ID
 from cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from cli.lists import completing
+from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
 from cli.terminal.output import Output, content, xml
 from cli.terminal.tables import Row
@@ -18,7 +19,7 @@ from cli.terminal.wording import plain
 if TYPE_CHECKING:
     from api.client import Client
 
-FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
+FACTS = ("owner", "submitter", "group", "partition", "queue", "whiteboard", "state", "result")
 
 
 @click.command
@@ -52,6 +53,7 @@ def job(client: Client, output: Output, job_id: int, as_xml: bool, original: boo
 
 def _print_facts(job: Row) -> None:
     click.echo(f"job {job['job_id']}")
+    facts = {**job, "partition": shown_partition(job)}
     for fact in FACTS:
-        if job.get(fact) not in (None, ""):
-            click.echo(f"  {fact}: {plain(job[fact])}")
+        if facts.get(fact) not in (None, ""):
+            click.echo(f"  {fact}: {plain(facts[fact])}")

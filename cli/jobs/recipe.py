@@ -10,6 +10,7 @@ from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.locks import locks_text
 from cli.arguments.params import ID
 from cli.lists import completing
+from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from api.client import Client
 
 FACTS = (
-    *("job_id", "recipe_set_id", "priority", "owner", "group", "whiteboard", "distro_tree", "distro"),
+    *("job_id", "recipe_set_id", "priority", "owner", "group", "partition", "queue", "whiteboard"),
+    *("distro_tree", "distro"),
     *("host_recipe_id", "guests", "state", "note", "result", "system", "lab_controller", "deadline"),
     *("declared_locks", "held_locks"),
 )
@@ -80,7 +82,7 @@ def _lock_facts(recipe: Row) -> dict[str, str]:
 
 def _show(output: Output, recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
-    facts = {**recipe, **_lock_facts(recipe)}
+    facts = {**recipe, "partition": shown_partition(recipe), **_lock_facts(recipe)}
     for fact in FACTS:
         if facts.get(fact) not in (None, [], ""):
             click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_fact_text(fact, facts[fact])}")

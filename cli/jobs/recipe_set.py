@@ -11,6 +11,7 @@ from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.locks import locks_text
 from cli.arguments.params import ID
 from cli.lists import completing
+from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
@@ -19,7 +20,7 @@ from cli.terminal.wording import plain, reason_of, weight
 if TYPE_CHECKING:
     from api.client import Client
 
-FACTS = ("job_id", "owner", "group", "priority", "state", "result")
+FACTS = ("job_id", "owner", "group", "partition", "queue", "priority", "state", "result")
 RECIPES = (
     Column("recipe", "recipe_id", "number", 0),
     Column("state", "state", "state", 0),
@@ -62,9 +63,10 @@ def recipe_set(client: Client, output: Output, recipe_set_id: int, as_of: str | 
 
 def _show(output: Output, recipe_set: Row) -> None:
     click.echo(f"recipe set {recipe_set['recipe_set_id']}")
+    facts = {**recipe_set, "partition": shown_partition(recipe_set)}
     for fact in FACTS:
-        if recipe_set.get(fact) not in (None, ""):
-            click.echo(f"  {fact.removesuffix('_id')}: {plain(recipe_set[fact])}")
+        if facts.get(fact) not in (None, ""):
+            click.echo(f"  {fact.removesuffix('_id')}: {plain(facts[fact])}")
     for name, locks in recipe_set["locks"].items():
         if locks:
             click.echo(f"  {name} locks: {locks_text(locks)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.declarations import DeclarationOptions, declaration_options
-from cli.lists.placement import placement_options
+from cli.lists.placement import placement_options, placement_text
 from cli.remote import remote
 from cli.terminal.output import Output
 
@@ -86,8 +86,10 @@ def _submit(
     jobs: list[dict[str, Any]] = answer.get("jobs", [answer])
     for job in jobs:
         parts = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
-        number = job["job_id"]
-        output.line({"file": name, **job}, f"job {number} submitted: {parts} (labledger watch {number})")
+        number, where = job["job_id"], placement_text(job)
+        output.line(
+            {"file": name, **job}, f"job {number} submitted{where}: {parts} (labledger watch {number})"
+        )
     return jobs
 
 

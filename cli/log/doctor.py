@@ -43,7 +43,8 @@ def doctor(is_log: bool, as_of: str | None, data: str | None, as_json: bool) -> 
     Without --log the command checks the read models, with --log the whole log, or that up to --as-of. The
     services may run meanwhile.
 
-    Exit status 1 if a law is broken. The database is that of LABLEDGER_OWNER_DATABASE_URL or
+    Exit status 1 if a law is broken, or if the laws cannot be checked, as without a database; then the only
+    output is the error. The database is that of LABLEDGER_OWNER_DATABASE_URL or
     LABLEDGER_DATABASE_URL, otherwise that of a running `labledger up`.
     """
     from runtime.embedded.database import database_url

@@ -38,12 +38,14 @@ class Output:
         else:
             click.echo(empty)
 
-    def table(self, columns: Iterable[Column], rows: Iterable[Row], *, title: str | None = None) -> None:
+    def table(self, columns: Iterable[Column], rows: Iterable[Row], *, title: str | None = None) -> list[str]:
+        """Print a table, and return the headings of the columns that do not fit."""
         screen = console(wide=self.wide)
         table = Rows(columns, rows, title=title)
         show(screen, table)
         if left_out := table.left_out(screen.width):
             note(f"columns not shown: {', '.join(left_out)} (use --wide or --json)")
+        return left_out
 
     def line(self, document: Row, text: str) -> None:
         """Print a document or its text, and flush the output. Styles in `text` are printed as they are."""

@@ -260,12 +260,12 @@ def _written(queue: Queue) -> dict[str, Any]:
         if (right := getattr(queue, field)) != Grantees() or (queue.path, field) == (ROOT, "submit")
     }
     others: dict[str, Any] = {
-        "limits": [_written_limit(limit) for limit in queue.limits],
+        "limits": [limit_to_json(limit) for limit in queue.limits],
         "order": None if queue.order == FIFO else queue.order,
         "priority_offset": queue.priority_offset,
         "fence": queue.fence,
         "state": None if queue.state == ACTIVE else queue.state,
-        "template": None if queue.template is None else _written_template(queue.template),
+        "template": None if queue.template is None else template_to_json(queue.template),
         "queues": [_written(child) for child in queue.children],
     }
     given = {field: value for field, value in others.items() if value not in (None, 0, False, [])}
@@ -274,11 +274,13 @@ def _written(queue: Queue) -> dict[str, Any]:
     return {**plain, **numbers, **rights, **given}
 
 
-def _written_limit(limit: QueueLimit) -> dict[str, Any]:
+def limit_to_json(limit: QueueLimit) -> dict[str, Any]:
+    """Return a limit of a queue, without absent numbers."""
     numbers = {"max": limit.max, "max_jobs": limit.max_jobs}
     return {limit.kind: limit.name, **{field: value for field, value in numbers.items() if value is not None}}
 
 
-def _written_template(template: Template) -> dict[str, Any]:
+def template_to_json(template: Template) -> dict[str, Any]:
+    """Return a template, without the fields that have their defaults."""
     values = {field: value for field, value in template._asdict().items() if value is not None}
     return {field: value for field, value in values.items() if (field, value) != ("order", FIFO)}

@@ -161,13 +161,13 @@ class QueueOrder:
     def order_of(self, path: str) -> str:
         return self._queue(path).order
 
-    def guaranteed(self, path: str) -> int:
-        """Return the divisor of the used systems of a queue."""
-        return self._queue(path).guaranteed or 1
+    def guaranteed(self, path: str) -> int | None:
+        """Return the guarantee of a queue, None without one."""
+        return self._queue(path).guaranteed
 
     def share(self, path: str, used: int) -> int:
         """Return used / guaranteed of a queue, times a number that keeps different quotients apart."""
-        return used * _SCALE // self.guaranteed(path)
+        return used * _SCALE // (self.guaranteed(path) or 1)
 
 
 def _parting(one: str, other: str) -> tuple[str, str, str]:

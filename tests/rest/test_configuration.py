@@ -44,7 +44,10 @@ def test_configuration__put__is_in_force_as_of_then_and_equal_content_makes_no_e
     client: httpx.Client, service: Running
 ) -> None:
     before = service.end()
+    dry = client.put(PATH, json=STRICT, params={"dry_run": "true"})
     done = client.put(PATH, json=STRICT)
+    # Every section that STRICT changes, with its former value.
+    assert dry.json()["replaced"] == done.json()["replaced"] == {name: DEFAULTS[name] for name in STRICT}
     assert (done.status_code, done.json()["changed"], done.json()["dry_run"]) == (200, True, False)
     shown = client.get(PATH, params=after(done))
     assert shown.json()["order"] == {"assigned_first": "always", "most_overtaken": 8}
@@ -52,7 +55,7 @@ def test_configuration__put__is_in_force_as_of_then_and_equal_content_makes_no_e
     assert content(shown.json()) == content(done.json())
     # What was shown, with all its fields, is equal content.
     same = client.put(PATH, json=content(shown.json()), headers={"If-Match": shown.headers["etag"]})
-    assert (same.status_code, same.json()["changed"]) == (200, False)
+    assert (same.status_code, same.json()["changed"], same.json()["replaced"]) == (200, False, {})
     assert by_people(service, before) == [(SUBJECT, "partition.configured")]
     assert content(client.get(PATH, params={"as_of": before}).json()) == DEFAULTS
 

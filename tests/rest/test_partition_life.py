@@ -179,7 +179,9 @@ def test_removal__of_a_partition_with_work__only_by_force(
     assert refused.json()["title"] == "Cannot remove a partition"
     client.post(f"{GPU}/{state}").raise_for_status()
     refused = client.delete(GPU)
-    assert refused.status_code == 409 and "has 2 unfinished recipe sets" in refused.json()["detail"]
+    assert refused.status_code == 409
+    detail = refused.json()["detail"]
+    assert "has 2 unfinished recipe sets" in detail and "partition remove --force" in detail
     before = configured(client, "gpu")
     assert before.status_code == 409 and west in before.json()["detail"]
     removed = client.delete(GPU, params={"force": "true"})

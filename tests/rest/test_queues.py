@@ -85,7 +85,7 @@ def test_queues__with_jobs__show_usage_on_every_level_as_of_any_moment(
     shown = client.get(PATH, params={"min_position": then}).json()["queues"]
     by_path = {row["path"]: row for row in shown}
     assert list(by_path) == [
-        *("root", "root.kernel", "root.kernel.net", "root.people", "root.default", "root.people.admin")
+        *("root", "root.kernel", "root.kernel.net", "root.people", "root.people.admin", "root.default")
     ]
     assert counts(by_path["root.kernel.net"]) == counts(by_path["root.kernel"]) == (1, 1, 1)
     assert counts(by_path["root.people"]) == counts(by_path["root.people.admin"]) == (1, 1, 0)
@@ -104,12 +104,48 @@ def test_queues__with_jobs__show_usage_on_every_level_as_of_any_moment(
     service.do("doctor")
 
 
+def test_queue__with_properties__shows_them_and_a_vanished_one_stands_below_its_parent(
+    client: httpx.Client,
+) -> None:
+    of_kernel = {
+        "limits": [{"group": "kernel-qe", "max_jobs": 3}, {"user": "*", "max": 2}],
+        "admin": {"users": ["bob"], "groups": ["kernel-qe"]},
+        "priority_offset": 2,
+        "fence": True,
+    }
+    below = [{"name": "net"}, {"name": "storage"}]
+    kernel = {"name": "kernel", **of_kernel, "queues": below}
+    people = {"name": "people", "template": {"max": 3}, "queues": []}
+    configured(client, {"order": "priority", "queues": [kernel, people]}).raise_for_status()
+    (fqdn,) = idle_systems(client, 1)
+    job = submitted(client, fqdn, queue="kernel.net")
+    kernel["queues"] = below[1:]
+    done = configured(client, {"order": "priority", "queues": [kernel, people]})
+    rows = client.get(PATH, params={"min_position": done.json()["position"]}).json()["queues"]
+    assert [(row["path"], row["state"]) for row in rows] == [
+        ("root", "active"),
+        ("root.kernel", "active"),
+        ("root.kernel.storage", "active"),
+        ("root.kernel.net", "draining"),
+        ("root.people", "active"),
+        ("root.default", "active"),
+    ]
+    root, shown = rows[0], client.get(f"{PATH}/root.kernel").json()
+    assert {name: shown[name] for name in of_kernel} == of_kernel
+    assert (root["submit"], shown["submit"], shown["template"]) == ({"users": ["*"]}, {}, None)
+    assert rows[4]["template"] == {"max": 3}
+    cancel(client, job)
+
+
 def test_queue__of_a_job_in_json_and_xml__is_shown(client: httpx.Client) -> None:
     configured(client, QUEUES).raise_for_status()
     (fqdn,) = idle_systems(client, 1)
     job = submitted(client, fqdn, queue="kernel.net")
+    assert (job["queue"], job["partition"]) == ("root.kernel.net", "default")
     shown = client.get(f"/jobs/{job['job_id']}", params={"min_position": job["position"]}).json()
     assert (shown["queue"], shown["document"]["queue"]) == ("root.kernel.net", "kernel.net")
+    parts = (f"/recipe-sets/{job['recipe_set_ids'][0]}", f"/recipes/{job['recipe_ids'][0]}")
+    assert [client.get(part).json()["queue"] for part in parts] == ["root.kernel.net"] * 2
     xml = f"""<job {OWN}><l:queue>root.kernel.net</l:queue><recipeSet><recipe>
       <distroRequires><distro_name op="=" value="none"/></distroRequires>
       <hostRequires force="{fqdn}"/><task name="/t"/></recipe></recipeSet></job>"""

@@ -216,6 +216,7 @@ class Partitions:
         request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
         document = configuration_to_json(configuration)
         done, effects = None, None
+        present = configuration_of(partition_document(self._parts.feed.directory, name))
         before = partition_queues(self._parts.feed.directory, name).tree
         if dry_run:
             changed = await would_configure(self._parts, request, name, configuration)
@@ -226,6 +227,7 @@ class Partitions:
         answer = {
             **document,
             "changed": changed,
+            "replaced": _differing(configuration_to_json(present), document),
             "queue_changes": queue_changes(before, configuration.queues)._asdict(),
             "dry_run": dry_run,
             "effects": effects,
@@ -245,6 +247,11 @@ class Partitions:
             for row, source, replaces_shipped in operations_in_force(document)
         ]
         paging.answer_read(resp, at, {"operations": rows})
+
+
+def _differing(before: Document, after: Document) -> dict[str, Any]:
+    """Return the sections of a configuration that another one has with another value."""
+    return {section: value for section, value in before.items() if value != after[section]}
 
 
 def _version(recorded: Recorded) -> dict[str, Any]:

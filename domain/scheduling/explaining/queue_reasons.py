@@ -26,6 +26,13 @@ def why_queue_is_first(partition: Partition, one: Contender, other: Contender) -
         return f"priority of queue {before.path} before {behind.path}: {numbers}"
     if before.share == behind.share:
         return f"first set of queue {before.path} before {behind.path}, with equal shares"
-    used, guaranteed = queue_turns.used, queue_turns.guaranteed
-    shares = (f"{used.get(turn.path, 0)} for {guaranteed(turn.path)}" for turn in turns)
-    return f"fair share of queue {before.path} before {behind.path}: {' before '.join(shares)} guaranteed"
+    shares = (
+        _share_text(queue_turns.used.get(each, 0), queue_turns.guaranteed(each))
+        for each in (before.path, behind.path)
+    )
+    return f"fair share of queue {before.path} before {behind.path}: {' before '.join(shares)}"
+
+
+def _share_text(used: int, guaranteed: int | None) -> str:
+    systems = f"{used} {'system' if used == 1 else 'systems'}"
+    return f"{systems} for {guaranteed} guaranteed" if guaranteed else f"{systems} without a guarantee"

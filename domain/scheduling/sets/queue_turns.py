@@ -212,7 +212,7 @@ class QueueTurns:
         """Return the turns of two sets where their paths part, None in one line or if a path ends there."""
         return None if one.queue == other.queue else self._order.turns(self._queues, one, other)
 
-    def guaranteed(self, queue: str) -> int:
+    def guaranteed(self, queue: str) -> int | None:
         return self._order.guaranteed(queue)
 
     def compare(self, one: Contender, other: Contender) -> int:

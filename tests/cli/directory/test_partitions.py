@@ -16,9 +16,11 @@ from tests.cli.loopback import Answer, LoopbackServer
 Run = Callable[..., Result]
 
 PATH = "/partitions/default/configuration"
+CONFIGURATION = "configuration of partition default"
 DEFAULTS = configuration_to_json(Configuration())
-NO_QUEUES = {"queue_changes": {"added": [], "changed": [], "drained": []}}
-QUEUES = {"queue_changes": {"added": ["root.a", "root.b"], "changed": [], "drained": ["root.c"]}}
+NO_QUEUES = {"replaced": {}, "queue_changes": {"added": [], "changed": [], "drained": []}}
+QUEUE_CHANGES = {"queue_changes": {"added": ["root.a", "root.b"], "changed": [], "drained": ["root.c"]}}
+QUEUES = {**QUEUE_CHANGES, "queues": {}, "replaced": {"queues": {}}}
 CHANGED: dict[str, Any] = {**DEFAULTS, "operations": [{"operation": "move", "tasks": [], "locks": {}}]}
 
 
@@ -55,8 +57,8 @@ def test_configuration__for_machines__is_what_put_takes(
     shown = run("partition", "configuration", "--json").stdout
     file = tmp_path / "configuration.json"
     file.write_text(shown)
-    assert run("partition", "apply", str(file)).stdout == "configuration changed\n"
-    assert run("partition", "apply", "-", input=shown).stdout == "configuration unchanged\n"
+    assert run("partition", "apply", str(file)).stdout == f"{CONFIGURATION} changed\n"
+    assert run("partition", "apply", "-", input=shown).stdout == f"{CONFIGURATION} unchanged\n"
     for asked in server.asked_for("PUT", PATH):
         assert (asked.json(), asked.query) == (CHANGED, {})
 
@@ -69,20 +71,51 @@ def test_configuration__dry_run__says_what_would_happen(
     row = {"job_id": 7, "owner": "ada", "priority": "High", "placed": False, "applies": None}
     effects = {"held_back": 1, "freed": 0}
     effects |= {"recipe_sets": [{**row, "recipe_set_id": 2, "before": None, "after": waits}]}
-    server.on("PUT", PATH, Answer({"changed": changed, "dry_run": True, "effects": effects, **QUEUES}))
+    answer = {"changed": changed, "dry_run": True, "effects": effects, **QUEUES}
+    server.on("PUT", PATH, Answer(answer))
     result = run("partition", "apply", "-", "--dry-run", input="{}")
-    first, *table = result.stdout.splitlines()
-    assert first == f"configuration would be {outcome}"
-    assert table[-1].split()[:5] == ["2", "7", "ada", "High", "held"]
-    assert "1 recipe set would newly be held back or end, 0 freed" in result.stderr
-    assert "2 queues added: root.a, root.b\n1 queue drained: root.c\n" in result.stderr
+    first, *changes, _, _, row, counts = result.stdout.splitlines()
+    assert first == f"{CONFIGURATION} would be {outcome}"
+    assert changes == ["2 queues added: root.a, root.b", "1 queue drained: root.c"]
+    assert row.split()[:5] == ["2", "7", "ada", "High", "held"]
+    assert counts == "1 recipe set would newly be held back or end, 0 freed"
+    assert result.stderr == ""
     assert server.asked[0].query == {"dry_run": ["true"]}
+
+
+def test_apply__of_another_partition__names_it_and_each_changed_setting(
+    server: LoopbackServer, run: Run
+) -> None:
+    path = "/partitions/gpu/configuration"
+    sections = {
+        "order": {**DEFAULTS["order"], "assigned_first": "always"},
+        "limits": {"placed_recipes": 3},
+        "lab_controllers": ["lab-2"],
+        "placement": [{"rule": "user"}],
+        "queues": {"queues": [{"name": "a"}, {"name": "b"}]},
+    }
+    replaced = {section: DEFAULTS[section] for section in DEFAULTS if section in sections}
+    answer = {"changed": True, "replaced": replaced, **DEFAULTS, **sections, **QUEUE_CHANGES}
+    server.on("PUT", path, Answer(answer))
+    result = run("partition", "apply", "-", "--partition", "gpu", input=json.dumps(sections))
+    first, _, _, *rows, added, drained = result.stdout.splitlines()
+    assert first == "configuration of partition gpu changed"
+    assert [row.split() for row in rows] == [
+        ["order.assigned_first", "within_priority", "always"],
+        ["limits.placed_recipes", "none", "3"],
+        ["lab_controllers", "none", "lab-2"],
+        ["placement", "provided", "user"],
+    ]
+    assert (added, drained) == ("2 queues added: root.a, root.b", "1 queue drained: root.c")
+    assert result.stderr == ""
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[]", "configuration.yaml: must be an object"),
+        ("", "configuration.yaml: is empty; {} resets a configuration to its defaults"),
+        ("# limits: {}\n", "configuration.yaml: is empty; {} resets"),
         ("{", "configuration.yaml, line 1, column 2: is not JSON"),
         ("order: [", "configuration.yaml, line 1: is not YAML: expected the node content"),
         ("limits: {}\nqueues:\n  max: 1\n  max: 2\n", 'configuration.yaml, line 4: "max" occurs twice'),
@@ -163,11 +196,26 @@ placement:
 
 def test_apply__of_yaml__puts_the_same_document(server: LoopbackServer, run: Run) -> None:
     server.on("PUT", PATH, Answer({"changed": True, **QUEUES}))
-    assert run("partition", "apply", "-", input=YAML).stdout == "configuration changed\n"
+    assert run("partition", "apply", "-", input=YAML).stdout.startswith(f"{CONFIGURATION} changed\n")
     assert server.asked[0].json() == {
         "queues": {"queues": [{"name": "kernel", "max": 4}]},
         "placement": [{"rule": "provided"}],
     }
+
+
+def test_configurations__for_people__have_their_times_and_authors(server: LoopbackServer, run: Run) -> None:
+    rows = [
+        {"version": version, "position": 9, "recorded_at": f"2026-11-27T00:00:0{version}.25Z", "actor": "ada"}
+        for version in (3, 5)
+    ]
+    path = "/partitions/default/configurations"
+    server.on("GET", path, Answer({"position": 9, "configurations": rows}))
+    heading, _, *lines = run("partition", "configurations").stdout.splitlines()
+    assert heading.split() == ["version", "time", "(UTC)", "author"]
+    assert [line.split() for line in lines] == [
+        ["3", "2026-11-27", "00:00:03", "ada"],
+        ["5", "2026-11-27", "00:00:05", "ada"],
+    ]
 
 
 def test_diff__of_two_versions__has_each_setting_that_differs(server: LoopbackServer, run: Run) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from click.testing import Result
 
 from tests.cli.loopback import Answer, LoopbackServer
@@ -16,6 +18,7 @@ PATH = "/partitions/default/queues"
 
 def queue(path: str, **more: Any) -> dict[str, Any]:
     plain = {"state": "active", "is_dynamic": False, "max": None, "guaranteed": None, "max_jobs": None}
+    plain |= {"priority_offset": 0, "fence": False, "limits": [], "submit": {}, "admin": {}, "template": None}
     return {"path": path, **plain, "order": "fifo", "share": 0.5, "used": 1, "jobs": 1, "waiting": 7, **more}
 
 
@@ -43,13 +46,51 @@ def test_queues__for_people__is_a_table_of_usage(server: LoopbackServer, run: Ru
     ]
 
 
-def test_queues__of_one__has_those_below_it(server: LoopbackServer, run: Run) -> None:
+@pytest.mark.parametrize("name", ["root.k", "k"])
+def test_queues__of_one__has_those_below_it(server: LoopbackServer, run: Run, name: str) -> None:
     server.on("GET", PATH, Answer({"position": 4, "queues": ROWS}))
-    assert [line[0] for line in lines(run("queues", "root.k"))] == ["root.k", "root.k.net"]
+    assert run("queues", name).stdout == (
+        "queue root.k\n  state: active\n  order: fifo\n  submit: nobody\n  admin: nobody\n\n"
+        "queue       state   used  jobs  waiting  guaranteed  share  order\n"
+        "─────────────────────────────────────────────────────────────────\n"
+        "root.k      active  1/4   1/2         7           2    0.5  fifo\n"
+        "root.k.net  active  1     1           7                0.5  fifo\n"
+    )
+    shown = json.loads(run("queues", name, "--json").stdout)
+    assert [row["path"] for row in shown["queues"]] == ["root.k", "root.k.net"]
 
 
-def test_queues__of_an_unknown_one__is_an_error(server: LoopbackServer, run: Run) -> None:
+def test_queues__of_one__shows_its_properties_and_the_rights_of_those_above(
+    server: LoopbackServer, run: Run
+) -> None:
+    limits = [{"user": "*", "max": 10}, {"group": "qa", "max": 20, "max_jobs": 5}]
+    more = {"limits": limits, "template": {"max": 4, "order": "fair"}, "priority_offset": 2, "fence": True}
+    rights = {"submit": {"users": ["ada"], "groups": ["qa"]}, "admin": {"users": ["eve"]}}
+    rows = [queue("root", submit={"users": ["*"]}), queue("root.k", **more, **rights)]
+    server.on("GET", PATH, Answer({"position": 4, "queues": rows}))
+    assert run("queues", "k").stdout.splitlines()[:9] == [
+        "queue root.k",
+        "  state: active",
+        "  order: fifo",
+        "  priority offset: 2",
+        "  fence: yes",
+        "  limits: each other user max=10; group qa max=20 max_jobs=5",
+        "  submit: ada, group qa (root.k); everybody (root)",
+        "  admin: eve (root.k)",
+        "  template: max=4 order=fair",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("storage", "queue root.storage: partition default has no such queue"),
+        ("kernl", "queue root.kernl: partition default has no such queue; did you mean root.kernel?"),
+    ],
+)
+def test_queues__of_an_unknown_one__is_an_error_with_a_near_name(
+    server: LoopbackServer, run: Run, name: str, message: str
+) -> None:
     server.on("GET", PATH, Answer({"position": 4, "queues": ROWS}))
-    result = run("queues", "root.x")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "Error: queue root.x: partition default has no such queue\n"
+    result = run("queues", name)
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"Error: {message}\n")

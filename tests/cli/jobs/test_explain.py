@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import Result
 
 from tests.cli.loopback import Answer, LoopbackServer
+from tests.cli.pseudo_terminal import terminal
 
 Run = Callable[..., Result]
 
@@ -145,6 +149,31 @@ def test_explain__several_are_ahead_for_one_reason__are_grouped(server: Loopback
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
     said = run("explain", "12", "--wide").stdout
     assert "11: priority High before Normal; 14, 15: submitted before; 5 more" in said
+
+
+SHARES = "0 systems without a guarantee before 3 systems for 4 guaranteed"
+TURN = f"fair share of queue root.b before root.a: {SHARES}"
+
+
+@pytest.mark.parametrize(("columns", "is_below"), [(80, True), (300, False)])
+def test_explain__terminal_without_room_for_the_reasons__shows_each_once_below_the_table(
+    server: LoopbackServer, tmp_path: Path, columns: int, is_below: bool
+) -> None:
+    rows = [
+        {**BUSY["ahead"][0], "recipe_id": number, "by": TURN, "priority_change": None} for number in (14, 15)
+    ]
+    systems = [
+        {**BUSY, "fqdn": f"{name}-01.rack-17.east.example.com", "before": 2, "ahead": ahead}
+        for name, ahead in (("x86", rows), ("power", rows[1:]))
+    ]
+    waiting = {"rules": [RULE], "counted": COUNTED, "systems_count": 2, "systems": systems}
+    server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
+    environment = {**os.environ, "LABLEDGER_URL": server.url, "LABLEDGER_TOKEN": "ll_test"}
+    environment["LABLEDGER_DATA"] = str(tmp_path)
+    with terminal("explain", "12", environment=environment, columns=columns) as started:
+        assert started.end() == 0, started.text
+    assert (f"\nrecipes ahead\n  14, 15: {TURN}\n" in started.text) == is_below, started.text
+    assert started.text.count("fair share of queue root.b") == (1 if is_below else 2)
 
 
 def test_explain__not_all_systems_are_shown__has_the_total(server: LoopbackServer, run: Run) -> None:

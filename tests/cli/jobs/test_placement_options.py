@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,33 @@ def test_submit__partition_of_the_option__holds_for_each_file(
         for job in jobs:
             shown = client.get(f"/jobs/{job['job_id']}", params={"min_position": job["position"]}).json()
             assert shown["partition"] == other
+
+
+# Options, what `submit` prints after "submitted", and the facts of the job and its parts.
+PLACES = [
+    ("--queue kernel.net", " to root.kernel.net: ", ["  queue: root.kernel.net"]),
+    ("--queue default", ": ", ["  queue: root.default"]),
+    (
+        "--partition other",
+        " to root.default of partition other: ",
+        ["  partition: other", "  queue: root.default"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "printed", "facts"), PLACES)
+def test_job__in_a_queue_of_a_partition__is_shown_with_both(
+    real: Run, service: Running, other: str, options: str, printed: str, facts: list[str]
+) -> None:
+    line = real("submit", str(SMOKE), *options.split()).stdout
+    found = re.fullmatch(r"job (\d+) submitted(.*?: )recipe set (\d+), recipe (\d+) \(.*\)\n", line)
+    assert found is not None and found[2] == printed, line
+    with service.client() as client:
+        client.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+    for command, number in (("job", found[1]), ("recipe-set", found[3]), ("recipe", found[4])):
+        shown = real(command, number).stdout.splitlines()
+        assert [each for each in shown if each.startswith(("  partition:", "  queue:"))] == facts
+    real("cancel", found[1])
 
 
 # Options, and what the command prints.

@@ -18,6 +18,8 @@ class SubmittedJob(AnswerPart):
     job_id: Id
     recipe_set_ids: list[Id]
     recipe_ids: list[Id]
+    partition: str
+    queue: str
     warnings: list[FaultShape]
 
 
@@ -27,6 +29,8 @@ class Submitted(Answer):
     job_id: Id | None = None
     recipe_set_ids: list[Id] | None = None
     recipe_ids: list[Id] | None = None
+    partition: str | None = None
+    queue: str | None = None
     warnings: list[FaultShape] | None = None
     jobs: list[SubmittedJob] | None = None
 
@@ -110,6 +114,7 @@ class RecipeSet(ReadAnswer):
     owner: str
     group: str | None
     partition: str
+    queue: str
     priority: PriorityName
     state: RecipeState
     result: Result

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.partitions import Configuration, JobFilter
+from api.rest.contract.inputs.queues import Grantees, QueueLimit, QueueTemplate
 from api.rest.contract.values import Count, Id, OneOf, PriorityName, Time
 from domain.directory.partitions import CONFIGURED_ROW, SHIPPED_ROW
 from domain.intake_states import STATES
@@ -88,7 +89,7 @@ class ListedQueue(AnswerPart):
     guests not counted. `share`: used systems for each guaranteed one; a queue without a guarantee counts as
     one with 1. `is_dynamic`: the queue has the properties of its parent's template, and exists while jobs are
     in it. The `max` of root is the number of its systems. A queue that the configuration no longer names is
-    draining.
+    draining. `submit` and `admin` are the rights of the queue itself; those of the queues above hold, too.
     """
 
     path: str
@@ -98,6 +99,12 @@ class ListedQueue(AnswerPart):
     guaranteed: int | None
     max_jobs: int | None
     order: Annotated[str, OneOf(ORDERS_OF_PARENTS)]
+    priority_offset: int
+    fence: bool
+    limits: list[QueueLimit]
+    submit: Grantees
+    admin: Grantees
+    template: QueueTemplate | None
     used: int
     share: float
     jobs: int
@@ -109,7 +116,10 @@ class QueueShown(ReadAnswer, ListedQueue):
 
 
 class QueueList(ReadAnswer):
-    """The queues that the configuration names, parents first, then those that only have jobs."""
+    """The queues in the order of the tree, each before those below it.
+
+    Queues that the configuration does not name, but that have jobs, come behind the others of their parent.
+    """
 
     queues: list[ListedQueue]
 
@@ -168,12 +178,13 @@ class JobFilterEffects(AnswerPart):
 
 
 class ConfigurationPut(Answer, Configuration):
-    """`changed` is false for content that was in force.
+    """`changed` is false for content that was in force. `replaced`: former values of the changed sections.
 
     `dry_run`: nothing was stored, and `effects` says what the configuration would do; otherwise null.
     """
 
     changed: bool
+    replaced: dict[str, Any]
     queue_changes: QueueChanges
     dry_run: bool
     effects: AdmissionEffects | None

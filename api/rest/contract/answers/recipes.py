@@ -97,6 +97,7 @@ class Recipe(ReadAnswer, RecipeSummary):
     owner: str
     group: str | None
     partition: str
+    queue: str
     guests: list[Id]
     guestname: str | None
     guestargs: str | None

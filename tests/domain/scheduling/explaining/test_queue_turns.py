@@ -29,8 +29,8 @@ def test_recipe__of_a_queue_that_waits_for_its_turn__says_which_share_comes_firs
         each for each in why_it_waits(lab.partition, host, WaitingOptions(9)).systems if each.fqdn == "a"
     )
     assert (found.before, [each.recipe_id for each in found.ahead]) == (1, early)
-    by = "fair share of queue root.b before root.a: 0 for 1 before 3 for 4 guaranteed"
-    assert found.ahead[0].by == by
+    shares = "0 systems without a guarantee before 3 systems for 4 guaranteed"
+    assert found.ahead[0].by == f"fair share of queue root.b before root.a: {shares}"
     ordered = places_on(lab.partition, lab.systems["a"], lab.now)
     first, second = ordered
     assert [first.recipe_id, second.recipe_id] == [*early, *late]
