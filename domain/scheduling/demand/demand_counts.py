@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ class FilterInLine(NamedTuple):
     """A filter, and its recipes in one line by submitter number, in groups."""
 
     entry: FilterEntry
-    recipes: Mapping[int, list[Ranked[Rank]]]
+    recipes: Mapping[int, Sequence[Ranked[Rank]]]
 
 
 class DemandCounts:
