@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.demand.submitters import Submitters
-from domain.scheduling.ranked import Rank, Ranked
+from domain.scheduling.ranked import RankedByPriority
 from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.filter_key import FilterKey
 
@@ -35,7 +35,7 @@ class FilterInLine(NamedTuple):
     """A filter, and its recipes in one line by submitter number, in groups."""
 
     entry: FilterEntry
-    recipes: Mapping[int, Sequence[Ranked[Rank]]]
+    recipes: Mapping[int, list[RankedByPriority]]
 
 
 class DemandCounts:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from domain.access.submit_rights import Submitter
+from domain.contention.locks import NO_LOCKS
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.demand.filters import Filters, Stand
-from domain.scheduling.demand.weighing import WITHOUT_LOCKS, Profile
+from domain.scheduling.demand.weighing import Profile
 from domain.scheduling.ranked import Rank
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.sets.host_places import HostPlaces
@@ -178,23 +179,28 @@ class HostIndex:
 
         The change before made no host wait or stop waiting.
         """
-        recipes, places, number_of = self._states.recipes, self._places, self._filters.weighing.number
-        # The numbers of the profiles without locks, by job.
-        unlocked: dict[int | None, int] = {}
+        recipes, sets, class_of = self._states.recipes, self._states.sets, self._places.class_of
+        is_owed = self._states.overtakings.is_owed
+        # Most hosts are queued and declare no locks: they stand where others of their class and job do.
+        stands: dict[tuple[int | None, int], Stand] = {}
 
         def stand_of(rank: Rank) -> Stand:
             host = recipes[rank.recipe_id]
-            line = places.line_of(host)
-            assert line is not None, f"{host.subject} waits"
-            profile, job_id = places.declared_profile(host, line), places.compared_job(host, line)
-            if profile is not WITHOUT_LOCKS:
-                return line, number_of(places.profile(host, line))
-            number = unlocked.get(job_id)
-            if number is None:
-                number = unlocked[job_id] = number_of(places.profile(host, line))
-            return line, number
+            recipe_set = sets[host.recipe_set_id]
+            if host.state != "queued" or recipe_set.profile != NO_LOCKS or is_owed(host.recipe_set_id):
+                return self._stand_of(host)
+            key = class_of(host.recipe_set_id), recipe_set.job_id
+            stand = stands.get(key)
+            if stand is None:
+                stand = stands[key] = self._stand_of(host)
+            return stand
 
         self._filters.line_up(stand_of)
+
+    def _stand_of(self, host: Recipe) -> Stand:
+        line = self._places.line_of(host)
+        assert line is not None, f"{host.subject} waits"
+        return line, self._filters.weighing.number(self._places.profile(host, line))
 
     def _share(self, hosts: Iterable[Recipe]) -> Iterable[SharedDemand]:
         """Return the demands of hosts, each with all of its hosts that could take a system."""

@@ -47,7 +47,7 @@ class HostPlaces:
             return None
         else:
             line = OWED if self._states.overtakings.is_owed(recipe_set_id) else QUEUED
-            number = self._classes.numbers.get(recipe_set_id)
+            number = self.class_of(recipe_set_id)
             if number is not None:
                 return room_line(line, number)
         return line if self._states.turns.is_one_line else queue_line(line, self._queue_of(host, line))
@@ -59,6 +59,10 @@ class HostPlaces:
             return ONE_LINE
         return turns.queue_of(self._states.sets[host.recipe_set_id])
 
+    def class_of(self, recipe_set_id: int) -> int | None:
+        """Return the number of the class of a set that needs room, otherwise None."""
+        return self._classes.numbers.get(recipe_set_id)
+
     def is_held_back(self, host: Recipe) -> bool:
         return host.recipe_set_id in self._admission.held_back
 
@@ -67,17 +71,13 @@ class HostPlaces:
         return host.state in UNPLACED and not self.is_held_back(host)
 
     def profile(self, host: Recipe, line: str) -> Profile:
-        """Return the profile with which a recipe stands in a line."""
-        profile, job_id = self.declared_profile(host, line), self.compared_job(host, line)
+        """Return the profile with which a recipe stands in a line; recipes of owed sets weigh nothing."""
+        is_owed = self._states.overtakings.is_owed(host.recipe_set_id)
+        profile = WEIGHTLESS if is_owed else self._states.declared_profile(host, line)
+        job_id = self._compared_job(host, line)
         return profile if job_id is None else Profile(profile.locks, profile.holder, job_id)
 
-    def declared_profile(self, host: Recipe, line: str) -> Profile:
-        """Return the profile of a recipe before jobs are compared; recipes of owed sets weigh nothing."""
-        if self._states.overtakings.is_owed(host.recipe_set_id):
-            return WEIGHTLESS
-        return self._states.declared_profile(host, line)
-
-    def compared_job(self, host: Recipe, line: str) -> int | None:
+    def _compared_job(self, host: Recipe, line: str) -> int | None:
         """Return the job of a recipe that stands in a fair leaf, which compares jobs; otherwise None."""
         turns, recipe_set = self._states.turns, self._states.sets[host.recipe_set_id]
         is_fair = not turns.is_one_line and turns.is_fair(self._queue_of(host, line))
@@ -85,7 +85,7 @@ class HostPlaces:
 
     def systems(self, host: Recipe) -> int:
         """Return the number of systems of the job of an unplaced recipe in a fair leaf, otherwise 0."""
-        job_id = self.compared_job(host, self.line_of(host) or QUEUED)
+        job_id = self._compared_job(host, self.line_of(host) or QUEUED)
         return 0 if job_id is None else self._states.turns.systems_of_job(job_id)
 
     def weight(self, host: Recipe) -> int:

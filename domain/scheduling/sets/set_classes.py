@@ -60,9 +60,8 @@ class SetClasses:
         if needs.of_job:
             self._jobs.setdefault(job_id, _LimitedJob()).sets[recipe_set_id] = None
         self._classify(recipe_set_id, needs.of_set)
-        # Most sets hold nothing and are not charged.
-        is_charged = recipe_set_id in self._rooms.charged
-        if is_charged or not self._states.holds_nothing(self._states.sets[recipe_set_id]):
+        # A set that holds nothing is not charged.
+        if not self._states.holds_nothing(self._states.sets[recipe_set_id]):
             self.charge(recipe_set_id)
 
     def drop(self, recipe_set_id: int) -> None:

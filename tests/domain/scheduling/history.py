@@ -40,6 +40,7 @@ GROUPS = ("qe", "virt")
 PEOPLE = ("ada", "eve", "bob")
 REASONS = ("a", "b", "rate-limit:1:c", "rate-limit:2:d")
 RULES = ("first", "second", "third")
+QUEUES = ("root.a.b", "root.a.c", "root.people.ada", "root.default")
 LOCKS: tuple[Any, ...] = (
     "UnknownShared",
     "AllShared",
@@ -117,11 +118,11 @@ def _submit(
     )
 
 
-def _submit_with_locks(chance: Random, world: World) -> None:
+def _submit_with_locks(chance: Random, world: World, **new: Any) -> None:
     locks = {level: chance.choice(LOCKS) for level in chance.sample(LEVELS, 2)}
     declared = locks_from_json({**locks, "whole_lab": chance.random() < 0.05}, "locks")
     # Events have the canonical document: `stored_locks` would take false for true.
-    _submit(chance, world, locks=locks_to_json(declared))
+    _submit(chance, world, locks=locks_to_json(declared), **new)
 
 
 def _narrow(chance: Random, world: World) -> None:
@@ -291,7 +292,7 @@ def _configure_limits(chance: Random, world: World) -> None:
     world.configure(limits={"placed_recipes": chance.choice((None, 1, 3, 4, 6))})
 
 
-def _configure_queues(chance: Random, world: World) -> None:
+def _configure_queues(chance: Random, world: World, **order_section: Any) -> None:
     """Configure maxima and orders on every level, and sometimes a vanished or stopped queue."""
 
     def order(orders: Sequence[str]) -> str:
@@ -325,12 +326,23 @@ def _configure_queues(chance: Random, world: World) -> None:
     placed = {"placed_recipes": chance.choice((None, None, 4, 8))}
     root = {"max_jobs": chance.choice((None, 5)), "order": order(ORDERS_OF_PARENTS)}
     first = {"assigned_first": chance.choice((WITHIN_PRIORITY, WITHIN_PRIORITY, ALWAYS))}
-    world.configure(queues={**root, "queues": tree}, limits=placed, order=first)
+    world.configure(queues={**root, "queues": tree}, limits=placed, order={**first, **order_section})
+
+
+def _submit_with_locks_to_queue(chance: Random, world: World) -> None:
+    """Submit two sets of one job, each with locks of its own or none, to a queue."""
+    job_id, submitted = len(world.sets) + 1, {"queue": chance.choice(QUEUES)}
+    for submit in (_submit_with_locks, chance.choice((_submit, _submit_with_locks))):
+        submit(chance, world, job_id=job_id, submitted=submitted)
+
+
+def _rearrange(chance: Random, world: World) -> None:
+    _configure_queues(chance, world, most_overtaken=chance.choice((None, 1, 2)))
 
 
 def _submit_to_queue(chance: Random, world: World) -> None:
     """Submit a set to a queue, or two sets of one job."""
-    queue = chance.choice(("root.a.b", "root.a.c", "root.people.ada", "root.default"))
+    queue = chance.choice(QUEUES)
     job_id, people = len(world.sets) + 1, (chance.choice(PEOPLE),)
     group = chance.choice((None, *GROUPS))
     for _ in range(chance.choice((1, 1, 2))):
@@ -427,6 +439,14 @@ LIMITED: Acts = (
 IN_QUEUES: Acts = (*LOCKED, (_submit_to_queue, 60))
 # Limits, and queues with maxima, which bind most of the time, and with all orders.
 QUEUED: Acts = (*LIMITED, (_configure_queues, 8), (_submit_to_queue, 80), (_end, 30))
+# These, resource locks, and a tree that changes often.
+REARRANGED: Acts = (
+    *QUEUED,
+    (_submit_with_locks_to_queue, 40),
+    (_narrow, 3),
+    (_configure_weights, 2),
+    (_rearrange, 20),
+)
 
 
 def digest(world: World) -> str:
