@@ -28,8 +28,6 @@ K = TypeVar("K", bound=tuple[int, ...])
 class Ranked(Generic[K]):
     """A sorted set of keys. Mutable. Adding is O(log n); a removed key leaves the heap once it is first."""
 
-    __slots__ = ("_heap", "_members")
-
     def __init__(self, keys: Iterable[K] = ()) -> None:
         self._heap: list[K] = sorted(keys)
         self._members: set[K] = set(self._heap)
@@ -78,8 +76,6 @@ class Ranked(Generic[K]):
 
 class RankedByPriority(Ranked[Rank]):
     """Ranks of recipes, from which those of each nominal priority can be read apart. Mutable."""
-
-    __slots__ = ("_by_priority",)
 
     def __init__(self, ranks: Iterable[Rank] = ()) -> None:
         super().__init__(ranks)

@@ -265,7 +265,7 @@ def test_job__names_a_partition_without_labs__is_refused(gpu: Town) -> None:
 
 
 def test_job__names_none_and_default_has_no_labs__is_in_default(gpu: Town) -> None:
-    """Its scheduler aborts what no lab could ever serve."""
+    """The scheduler of `default` aborts what no lab could ever serve."""
     names(gpu, GPU, LAB, OTHER_LAB)
     gpu.ask(move_partition, as_admin(), GPU, DRAIN)
     assert columns(gpu, submitted(gpu, of())[1]) == {1}

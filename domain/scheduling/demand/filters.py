@@ -44,7 +44,7 @@ Stand = tuple[str, int]
 """The line in which a recipe stands, and the number of its profile there."""
 
 
-class Part(NamedTuple):
+class MovedRanks(NamedTuple):
     """Recipes of a group that are about to stand elsewhere."""
 
     to: Stand
@@ -52,12 +52,12 @@ class Part(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A group of a line of which some recipes are about to stand elsewhere; `staying` is the rest, if any."""
+    """A group that loses recipes: `parts` are about to stand elsewhere, `staying` is the rest, if any."""
 
     line: str
     group: Group
     staying: RankedByPriority | None
-    parts: Sequence[Part]
+    parts: Sequence[MovedRanks]
 
     @property
     def lines(self) -> Iterator[str]:
@@ -211,18 +211,18 @@ class Filters:
                 if len(ranked) == 1:
                     (stand,) = map(stand_of, ranked.unordered())
                     if stand != present:
-                        yield Split(name, group, None, (Part(stand, ranked),))
+                        yield Split(name, group, None, (MovedRanks(stand, ranked),))
                     continue
                 parts: dict[Stand, list[Rank]] = {}
                 for rank in ranked.unordered():
                     parts.setdefault(stand_of(rank), []).append(rank)
                 if len(parts) > 1:
                     staying = parts.pop(present, None)
-                    moving = [Part(stand, RankedByPriority(ranks)) for stand, ranks in parts.items()]
+                    moving = [MovedRanks(stand, RankedByPriority(ranks)) for stand, ranks in parts.items()]
                     rest = None if staying is None else RankedByPriority(staying)
                     yield Split(name, group, rest, moving)
                 elif present not in parts:
-                    yield Split(name, group, None, (Part(next(iter(parts)), ranked),))
+                    yield Split(name, group, None, (MovedRanks(next(iter(parts)), ranked),))
 
     def _reweigh(self, profile: int, before: WeightClass) -> None:
         for name in self._lines_of_profile.get(profile, () if profile else self._lines):

@@ -286,7 +286,7 @@ def test_job__names_a_vanished_queue__is_in_none_because_it_is_draining(queue: s
     assert isinstance(found, NoSuchQueue) and found.text == text
 
 
-def test_open_leaves__those_that_take_jobs_of_the_owner() -> None:
+def test_open_leaves__rights_and_states__only_those_that_take_jobs_of_the_owner() -> None:
     tree = tree_from_json(TREE, (), refuse)
     assert open_leaves(tree, ADA) == ["root.kernel.net", "root.kernel.storage", "root.default"]
     assert open_leaves(tree, SubmittedJob("eve")) == []
