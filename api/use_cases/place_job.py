@@ -103,7 +103,7 @@ def _is_active(directory: Directory, partition: PartitionIdentity) -> bool:
 async def require_one_partition(
     aggregates: Aggregates, directory: Directory, specs: Sequence[JobSpec], partition: PartitionIdentity
 ) -> None:
-    """Raise FaultyInput for what jobs name in other partitions, and for what theirs could never run.
+    """Raise FaultyInput for references to other partitions, and for jobs that the partition could never run.
 
     Other partitions are those of jobs and sets that the jobs depend on, and of systems that they lock. A
     partition that the jobs name has to have a lab, and room for each of their sets.

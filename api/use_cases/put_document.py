@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from api.use_cases.commit import append_for, commit_aggregates, commit_directory, wait_until_reflected
 from api.use_cases.ports import RequestContext, WriteParts
@@ -12,7 +12,7 @@ from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
-from domain.directory.partition_queues import partition_naming
+from domain.directory.partition_queues import PEOPLE, partition_naming
 from domain.directory.partitions import KIND, identities
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
@@ -22,9 +22,6 @@ from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_system_references
 from store.requests import AppendRequest, Committed
-
-# The kinds that the queues and placement rules of a configuration name.
-PEOPLE: Final = ("user", "group")
 
 
 async def put_document(
@@ -73,7 +70,7 @@ async def put_document(
 def _require_unnamed(directory: Directory, kind: str, name: str) -> tuple[str, ...]:
     """Return the subjects whose configurations do not name a user or group that is to be registered.
 
-    Raises Refused if one does: it means an earlier one of that name, whose rights the new one would inherit.
+    Raises Refused if one does: it names an earlier user or group, whose rights the new one would inherit.
     """
     if kind not in PEOPLE:
         return ()

@@ -89,7 +89,8 @@ def _print_properties(upward: Sequence[Row]) -> None:
         "fence": "yes" if queue["fence"] else None,
         "limits": "; ".join(map(_limit_text, queue["limits"])),
         "submit": _rights_text(upward, "submit"),
-        "admin": _rights_text(upward, "admin"),
+        # Those who may administer a queue may also submit to it.
+        "admin and submit": _rights_text(upward, "admin"),
         "template": None if queue["template"] is None else plain(queue["template"]) or "without properties",
     }
     click.echo(f"queue {queue['path']}")
@@ -100,10 +101,12 @@ def _print_properties(upward: Sequence[Row]) -> None:
 
 
 def _limit_text(limit: Row) -> str:
-    """Return a limit as text, such as `each user max=10 max_jobs=2`."""
+    """Return a limit as text, such as `user eve max=10 max_jobs=2`."""
     ((kind, name),) = ((kind, limit[kind]) for kind in (USER, GROUP) if limit.get(kind) is not None)
     numbers = {field: limit[field] for field in ("max", "max_jobs") if limit.get(field) is not None}
-    return f"{f'each other {kind}' if name == EACH else f'{kind} {name}'} {plain(numbers)}"
+    return (
+        f"{f'each {kind} without a limit of its own' if name == EACH else f'{kind} {name}'} {plain(numbers)}"
+    )
 
 
 def _rights_text(upward: Sequence[Row], right: str) -> str:

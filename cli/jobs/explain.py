@@ -202,6 +202,8 @@ def _show_ahead(systems: list[dict[str, Any]]) -> None:
     click.echo(f"\n{AHEAD}")
     for reason, numbers in by_reason.items():
         click.echo(f"  {listed([*numbers])}: {reason}")
+    if any((system["before"] or 0) > len(system["ahead"]) for system in systems):
+        click.echo("  and more, which are not listed")
 
 
 def _show_locking(output: Output, locking: dict[str, Any]) -> None:

@@ -14,6 +14,9 @@ from domain.queues.placement import DEFAULT_RULES, PlacementRule
 from domain.queues.tree import EACH, WITHOUT_CONFIGURATION, Grantees, Queue, QueueTree
 from domain.queues.vanished import vanished_queue
 
+# Kinds whose entries queues and placement rules name.
+PEOPLE: Final = ("user", "group")
+
 NamedGrantee = tuple[str, str, str]
 """A place in the configuration, and the kind and name of a user or group there."""
 
@@ -68,7 +71,9 @@ def faults_of_people(directory: Directory, tree: QueueTree, rules: tuple[Placeme
 
 
 def partition_naming(directory: Directory, kind: str, name: str) -> str | None:
-    """Return a partition with queues or placement rules that name a user or group, None without one."""
+    """Return a partition with queues or placement rules that name an entry, None without one."""
+    if kind not in PEOPLE:
+        return None
     for identity in identities(directory):
         queues = partition_queues(directory, identity.name)
         if any(each[1:] == (kind, name) for each in _named(queues.tree, queues.rules)):

@@ -261,7 +261,7 @@ def _open_leaf(
 
 
 def _absence(tree: QueueTree, path: str) -> str:
-    """Return why the configuration has no queue of this path: it never had, or a queue has vanished."""
+    """Return why the configuration has no queue of this path: it never existed, or it vanished."""
     vanished = tree.vanished_above(path)
     if vanished is None:
         return unknown_name("queue", path)

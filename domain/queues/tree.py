@@ -146,9 +146,15 @@ class QueueTree:
         return vanished.get(path)
 
     def vanished_above(self, path: str) -> str | None:
-        """Return the lowest queue from a path up to the root that has vanished, None without one."""
+        """Return the lowest queue from a path up to the root that has vanished, None without one.
+
+        A vanished queue whose parent has a template is a dynamic one, and takes jobs.
+        """
         above = (each for each in paths_upward(path) if each in self._vanished_by_path)
-        return next((each for each in above if each not in self.by_path), None)
+        is_gone = (
+            each for each in above if each not in self.by_path and not self.takes_dynamic(parent_of(each))
+        )
+        return next(is_gone, None)
 
     def takes_dynamic(self, path: str) -> bool:
         """Return whether jobs may create queues below a queue."""

@@ -79,7 +79,7 @@ class RankedByPriority(Ranked[Rank]):
 
     def __init__(self, ranks: Iterable[Rank] = ()) -> None:
         super().__init__(ranks)
-        # Divided at the first question: most are never asked.
+        # Computed at the first call of `by_priority`; most groups get none.
         self._by_priority: dict[int, Ranked[Rank]] | None = None
 
     def add(self, key: Rank) -> None:

@@ -97,6 +97,7 @@ class Rooms:
     @property
     def is_any_used(self) -> bool:
         """Return whether a set was ever charged under a limit."""
+        # Limits stay in both with a sum of 0.
         return bool(self._used or self._sets_of_jobs)
 
     def uncharged(self, job_id: int, needs: Needs) -> Needs:

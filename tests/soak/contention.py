@@ -144,7 +144,7 @@ def _limit_placed(person: SoakUser, chance: Random) -> None:
     _configure(person, "default", {**TREE, "limits": {"placed_recipes": chance.choice(MAX_PLACED)}})
 
 
-def _fell_tree(person: SoakUser, chance: Random) -> None:
+def _remove_queues(person: SoakUser, chance: Random) -> None:
     _configure(person, "default", {})
 
 
@@ -152,7 +152,7 @@ def _stop(person: SoakUser, chance: Random) -> None:
     _move(person, "stop")
 
 
-RULES: tuple[Rule, ...] = (_pause, _limit_rate, _limit_placed, _fell_tree, _stop)
+RULES: tuple[Rule, ...] = (_pause, _limit_rate, _limit_placed, _remove_queues, _stop)
 
 
 def _put_filter(person: SoakUser, document: dict[str, Any]) -> None:

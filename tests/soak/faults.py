@@ -33,6 +33,7 @@ FULL_TITLE = "The database's disk is full"
 BY_A_PROBLEM, BY_READINESS = "a problem", "readiness"
 FULL_DISK_REPORTS = frozenset({BY_A_PROBLEM, BY_READINESS})
 LEASES = b"SELECT name FROM log.leases WHERE name LIKE 'scheduler/%' ORDER BY name"
+NEITHER = "neither"
 HOLDER = b"SELECT holder, epoch FROM log.leases WHERE name = %s"
 
 
@@ -200,6 +201,11 @@ FAULTS: tuple[Fault, ...] = (
 )
 
 
+def all_decide(site: SoakSite) -> bool:
+    """Return whether a running scheduler has the lease of each partition."""
+    return all(holder(site, lease)[0] != NEITHER for lease in _leases(site))
+
+
 def _leases(site: SoakSite) -> list[str]:
     """Return the leases of the schedulers, one for each partition."""
     with owner_session(site.owner_url) as session:
@@ -213,7 +219,7 @@ def holder(site: SoakSite, lease: str = SCHEDULER) -> tuple[str, int]:
     assert row is not None, f"no scheduler ever held the lease {lease}"
     pid = int(row[0].rpartition("/")[2])
     of = [machine.name for machine in site.machines if pid in machine.pids("scheduler")]
-    return (of[0] if of else "neither"), pid
+    return (of[0] if of else NEITHER), pid
 
 
 def _second_decides(site: SoakSite) -> tuple[Machine, int]:

@@ -23,7 +23,7 @@ from tests.acceptance.metrics import impossible_findings
 from tests.harness.waiting import wait_until
 from tests.soak.book import LabJournal
 from tests.soak.contention import Ruler, contended, lift_rules, share_lab
-from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
+from tests.soak.faults import FAULTS, Fault, Struck, all_decide, fill_disk
 from tests.soak.log_history import LogHistory
 from tests.soak.people import (
     Errand,
@@ -193,7 +193,7 @@ class Soak:
         def ready() -> bool:
             alive = {pid for machine in self.site.machines for role in ROLES for pid in machine.pids(role)}
             running = alive | {self.site.first.postmaster}
-            return running.isdisjoint(struck.gone) and self.site.is_ready()
+            return running.isdisjoint(struck.gone) and self.site.is_ready() and all_decide(self.site)
 
         with ThreadPoolExecutor(1) as beside:
             asked = beside.submit(probe.submit)

@@ -154,7 +154,7 @@ class Filters:
             del self._lines[line]
 
     def line_up(self, stand_of: Callable[[Rank], Stand]) -> None:
-        """Move the recipes of all lines to where they stand after a change that concerns many.
+        """Move recipes to their present lines and profiles after a change that concerns many.
 
         A line whose recipes all stay, or all move to one new line, keeps what its searches have found. Groups
         whose recipes all move together are moved as they are.
@@ -176,7 +176,7 @@ class Filters:
             self._drop_empty(name)
 
     def _exchange_profiles(self, splits: Iterable[Split]) -> None:
-        """Count the recipes of each profile as they are about to stand."""
+        """Update the number of recipes of each profile before the move."""
         used, released = Counter[int](), Counter[int]()
         for split in splits:
             for (name, profile), ranked in split.parts:

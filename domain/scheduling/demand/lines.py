@@ -146,7 +146,7 @@ class Line:
             self.filters &= ~(1 << number)
 
     def put(self, group: Group, ranked: RankedByPriority) -> None:
-        """Add a whole group, or its recipes to the equal group. The heads are invalid."""
+        """Add a whole group, or its recipes to the equal group. The caller has invalidated the heads."""
         number, submitter, profile = group
         of_filter = self._groups.get(number)
         if of_filter is None:
@@ -157,7 +157,7 @@ class Line:
             there.update(ranked.unordered())
 
     def replace(self, group: Group, ranked: RankedByPriority | None) -> None:
-        """Replace a group by the rest of its recipes, None if there are none. The heads are invalid."""
+        """Replace a group by the rest of its recipes, None for none. The caller has invalidated the heads."""
         number, submitter, profile = group
         of_filter = self._groups[number]
         if ranked is not None:
@@ -198,7 +198,7 @@ class Line:
         return {weight_class: Heads(firsts) for weight_class, firsts in of_class.items()}
 
     def invalidate_heads(self) -> None:
-        """Form the heads again at the next search, and count at the next call, before recipes are moved."""
+        """Discard heads and counts before recipes are moved; the next search forms them again."""
         self._heads = None
         self._recipe_counts = None
         self._moving.clear()

@@ -50,7 +50,7 @@ def test_queues__for_people__is_a_table_of_usage(server: LoopbackServer, run: Ru
 def test_queues__of_one__has_those_below_it(server: LoopbackServer, run: Run, name: str) -> None:
     server.on("GET", PATH, Answer({"position": 4, "queues": ROWS}))
     assert run("queues", name).stdout == (
-        "queue root.k\n  state: active\n  order: fifo\n  submit: nobody\n  admin: nobody\n\n"
+        "queue root.k\n  state: active\n  order: fifo\n  submit: nobody\n  admin and submit: nobody\n\n"
         "queue       state   used  jobs  waiting  guaranteed  share  order\n"
         "─────────────────────────────────────────────────────────────────\n"
         "root.k      active  1/4   1/2         7           2    0.5  fifo\n"
@@ -74,9 +74,9 @@ def test_queues__of_one__shows_its_properties_and_the_rights_of_those_above(
         "  order: fifo",
         "  priority offset: 2",
         "  fence: yes",
-        "  limits: each other user max=10; group qa max=20 max_jobs=5",
+        "  limits: each user without a limit of its own max=10; group qa max=20 max_jobs=5",
         "  submit: ada, group qa (root.k); everybody (root)",
-        "  admin: eve (root.k)",
+        "  admin and submit: eve (root.k)",
         "  template: max=4 order=fair",
     ]
 

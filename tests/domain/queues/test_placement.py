@@ -277,10 +277,13 @@ def test_job__names_a_queue_and_is_in_another_one__has_the_reason(
         # It has vanished, and was brought back.
         ("kernel.net.a", 'there is no queue "root.kernel.net.a"'),
         ("kernel.never", 'there is no queue "root.kernel.never"'),
+        # It is a dynamic queue now, since the queue above has a template.
+        ("people.ada", 'there is no queue "root.people.ada"'),
     ],
 )
 def test_job__names_a_vanished_queue__is_in_none_because_it_is_draining(queue: str, text: str) -> None:
-    vanished = tuple(Queue(f"root.kernel.{name}", state="draining") for name in ("gone", "net"))
+    paths = ("root.kernel.gone", "root.kernel.net", "root.people.ada")
+    vanished = tuple(Queue(path, state="draining") for path in paths)
     tree = QueueTree(tree_from_json(TREE, (), refuse).root, vanished)
     found = choose_queue(tree, rules_from_json([NAMED], (), refuse), ADA._replace(queue=queue))
     assert isinstance(found, NoSuchQueue) and found.text == text
