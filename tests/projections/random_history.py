@@ -17,7 +17,7 @@ from domain.directory.events import (
 from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
-from domain.partition_numbers import EVERYBODY
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.system import events as system_events
 from domain.system.state import System, evolve
 from domain.system.usage import in_idle_pool
@@ -79,8 +79,9 @@ def anything(dice: Random, systems: Sequence[str]) -> Iterator[Happened]:
 
 _LAB_EVENTS: list[Event] = [
     *(LabControllerEnabled(), LabControllerEnabled(), LabControllerDisabled()),
-    *(LabControllerPartitionChanged(number, ()) for number in (1, 2, EVERYBODY)),
+    *(LabControllerPartitionChanged(number, ()) for number in (DEFAULT_NUMBER, 2, EVERYBODY)),
 ]
+_SERVING: list[Event] = [LabControllerEnabled(), LabControllerPartitionChanged(DEFAULT_NUMBER, ())]
 _SYSTEM_EVENTS: list[Event] = [
     *(
         system_events.SystemConditionChanged(condition, "")
@@ -105,6 +106,8 @@ def write_history(models: ProjectedLog, dice: Random) -> None:
             models.write(registered(SYSTEMS[there], lab_controller=dice.choice(LABS)))
             there += 1
         models.write(*anything(dice, SYSTEMS[:there]))
+    # Systems that a test adds to the labs can be idle.
+    models.write(*((f"lab-controller/{name}", event) for name in LABS for event in _SERVING))
 
 
 def project_in_pages(models: ProjectedLog, log: list[Recorded], dice: Random) -> None:
