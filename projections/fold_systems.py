@@ -10,6 +10,7 @@ from domain.directory import events as directory_events
 from domain.directory.documents import document_after
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.system.state import Loan, Reservation, System, evolve
 from domain.system.usage import in_idle_pool
 from projections.fold_commands import put_command
@@ -59,8 +60,11 @@ def _update_idle_pool(models: ReadModels, system: System, now: Instant) -> None:
 
 
 def _is_serving(models: ReadModels, lab_controller: str) -> bool:
+    """Return whether the systems of a lab may get recipes; those of a lab in no partition never do."""
     lab = models.documents.get(("lab-controller", lab_controller))
-    return lab is not None and bool(lab.document["enabled"]) and not lab.document.get("silent")
+    if lab is None or lab.document.get("partition", DEFAULT_NUMBER) == EVERYBODY:
+        return False
+    return bool(lab.document["enabled"]) and not lab.document.get("silent")
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:

@@ -66,7 +66,7 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.LabControllerChanged: fold_systems.put_document,
     directory_events.LabControllerEnabled: fold_systems.put_lab_serving,
     directory_events.LabControllerDisabled: fold_systems.put_lab_serving,
-    directory_events.LabControllerPartitionChanged: fold_systems.put_document,
+    directory_events.LabControllerPartitionChanged: fold_systems.put_lab_serving,
     directory_events.LabControllerSilent: fold_systems.put_lab_serving,
     directory_events.LabControllerHeard: fold_systems.put_lab_serving,
     directory_events.LabControllerRemoved: fold_systems.remove_document,

@@ -30,6 +30,7 @@ SERVING_CHANGES = (
     directory_events.LabControllerDisabled,
     directory_events.LabControllerSilent,
     directory_events.LabControllerHeard,
+    directory_events.LabControllerPartitionChanged,
 )
 """Events that may add all idle systems of a lab to the idle pool, or remove them."""
 

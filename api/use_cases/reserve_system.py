@@ -42,7 +42,7 @@ async def reserve_system(
 
     Raises FaultyInput for unknown names and a past time, Unknown, NotPermitted for a caller who may
     not have the system, or who reserves for others and is no admin, and Refused for a system that cannot be
-    reserved, is in a disabled lab, or cannot install the tree.
+    reserved, is in a disabled lab or in one without a partition, or cannot install the tree.
     """
     if wanted.user != request.actor and not request.is_admin:
         raise NotPermitted("only an admin may reserve a system for others")
@@ -69,7 +69,7 @@ async def _reserve(
     require_viewed(directory, request, system)
     require_may_reserve(directory, system, requested.user)
     lab = f"lab-controller/{system.lab_controller}"
-    # Concurrent disabling of the lab has to be a conflict, too.
+    # Concurrent disabling of the lab, or its move to another partition, has to be a conflict, too.
     named[lab] = directory.version(lab)
     named |= {other: directory.version(other) for other in rights_subjects(directory, system, requested.user)}
     require_expected(request, subject, system.version)

@@ -27,6 +27,13 @@ FIRST_ROWS = 100
 PARTITION = Column("partition", lambda row: row.get("partition", DEFAULT) or "none")
 """The column of the partition, which a table has only if a row is in another partition than `default`."""
 
+
+def columns_for(columns: Sequence[Column], rows: Sequence[Row]) -> list[Column]:
+    """Return the columns of a table with these rows, PARTITION only if a row is not in `default`."""
+    has_others = any(PARTITION.cell(row) != DEFAULT for row in rows)
+    return [column for column in columns if column is not PARTITION or has_others]
+
+
 # Filter that names an object -> the kind of the object.
 KIND_BY_FILTER = {"owner": "user", "group": "group", "pool": "pool", "lab_controller": "lab controller"}
 
@@ -65,8 +72,7 @@ class Listing:
 
     def columns_for(self, rows: Sequence[Row]) -> list[Column]:
         """Return the columns of a table with these rows."""
-        has_others = any(PARTITION.cell(row) != DEFAULT for row in rows)
-        return [column for column in self.columns if column is not PARTITION or has_others]
+        return columns_for(self.columns, rows)
 
     def _empty_message(self, is_past: bool, narrowed: Mapping[str, str]) -> str:
         if "system" in narrowed and self.none_of:

@@ -8,6 +8,7 @@ from typing import Any
 
 from cli.terminal.tables import Row
 from cli.terminal.wording import lab_state, seconds_between
+from domain.directory.partitions import DEFAULT
 from domain.priority import Priority
 
 STARTING = ("scheduled", "waiting", "installing")
@@ -51,6 +52,7 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
     return [
         {
             "lab_controller": fqdn,
+            "partition": registered.get(fqdn, {}).get("partition", DEFAULT),
             "state": lab_state(registered.get(fqdn, {"enabled": True})),
             "last_heard_at": registered.get(fqdn, {}).get("last_heard_at"),
             "systems": sum(counts.get(fqdn, Counter()).values()),
@@ -62,7 +64,10 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
 
 
 def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
-    """Return the number of unplaced recipes by priority, and the recipe that is longest in its state."""
+    """Return the number of unplaced recipes by priority, and the recipe that is longest in its state.
+
+    `held_back` has the number of held back recipes, and `by_rule` their number for each kind of rule.
+    """
     waits = {row["recipe_id"]: max(0.0, seconds_between(row["since"], now)) for row in recipes}
     by_priority = {
         name: [waits[row["recipe_id"]] for row in recipes if row["priority"] == name] for name in PRIORITIES
@@ -75,8 +80,16 @@ def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
             for name, seconds in by_priority.items()
             if seconds
         },
+        "held_back": _held_back(recipes),
         "longest": longest and {**longest, "wait_seconds": round(waits[longest["recipe_id"]], 3)},
     }
+
+
+def _held_back(recipes: Iterable[Row]) -> dict[str, Any]:
+    held_back = [rules for recipe in recipes if (rules := recipe.get("held_back"))]
+    # Several queues or limits may hold a recipe back, which counts once for each kind of rule.
+    kinds = Counter(kind for rules in held_back for kind in {rule["row"] for rule in rules})
+    return {"recipes": len(held_back), "by_rule": dict(sorted(kinds.items()))}
 
 
 def sets_of(recipes: Iterable[Row]) -> list[dict[str, Any]]:
@@ -87,6 +100,7 @@ def sets_of(recipes: Iterable[Row]) -> list[dict[str, Any]]:
         {
             "recipe_set_id": number,
             **{name: members[0].get(name) for name in ("job_id", "priority", "owner", "group", "whiteboard")},
+            "partition": members[0].get("partition", DEFAULT),
             "recipes": len(members),
             "usage": [member["usage"] for member in members],
             "systems": [member["system"] for member in members],

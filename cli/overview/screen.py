@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
+from cli.lists.listing import PARTITION, columns_for
 from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
@@ -59,6 +60,7 @@ def _doing(lab: Row) -> list[str]:
 
 LAB_COLUMNS = (
     Column("lab controller", "lab_controller", rank=0),
+    PARTITION,
     Column("state", "state", "state", 0),
     Column("heard", _heard, "number", 1),
     Column("systems", "systems", "number", 0),
@@ -67,6 +69,7 @@ LAB_COLUMNS = (
 SET_COLUMNS = (
     Column("set", "recipe_set_id", "number", 0),
     Column("job", "job_id", "number", 0),
+    PARTITION,
     Column("usage", _usage, "state", 0),
     Column("recipes", "recipes", "number", 2),
     Column("priority", "priority", "state", 3),
@@ -160,6 +163,11 @@ class OverviewScreen:
             by_priority.append(f"{name} {waiting['recipes']}", style=STYLES[name] or "default")
             by_priority.append(f" (up to {duration(waiting['longest_wait_seconds'])})  ", style="dim")
         yield by_priority
+        if held_back := queue["held_back"]["recipes"]:
+            rules = ", ".join(f"{kind} {count}" for kind, count in queue["held_back"]["by_rule"].items())
+            yield Text(
+                f"  {counted(held_back, 'recipe')} held back: {rules}; `labledger queue` shows the reasons"
+            )
 
     def _placed(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         placed = self._document["placed"]
@@ -195,7 +203,7 @@ class OverviewScreen:
     def _table(
         self, name: str, columns: Sequence[Column], rows: list[Row], options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        table = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
+        table = Rows(columns_for(columns, rows), rows, widest=self._widest.setdefault(name, {}))
         yield table
         if left_out := table.left_out(options.max_width):
             yield Text(f"columns not shown: {', '.join(left_out)}", style="dim")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.errors import Refused
 from domain.events import Decided, Event
+from domain.partition_numbers import EVERYBODY
 from domain.system.events import (
     SystemInstalling,
     SystemReservationBegun,
@@ -23,7 +25,15 @@ NOT_PROVISIONED = "it could not be provisioned"
 
 
 def require_lab(system: System, distro_tree_id: int | None, directory: Directory) -> None:
-    """Raise Refused if the lab is disabled or cannot install the tree; arches count only if registered."""
+    """Raise Refused if the lab is in no partition, is disabled or cannot install the tree.
+
+    Architectures of the system count only if they are registered.
+    """
+    if number_of_lab(directory, system.lab_controller) == EVERYBODY:
+        raise Refused(
+            f"system {system.fqdn} cannot be reserved: its lab {system.lab_controller} is in no partition "
+            "until a configuration names it"
+        )
     if not directory.is_enabled(system.lab_controller):
         raise Refused(f"system {system.fqdn} is in a disabled lab: {system.lab_controller}")
     entry = None if distro_tree_id is None else directory.get("distro-tree", str(distro_tree_id))

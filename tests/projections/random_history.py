@@ -9,12 +9,15 @@ from typing import Any
 from domain.directory.events import (
     LabControllerDisabled,
     LabControllerEnabled,
+    LabControllerPartitionChanged,
     PoolRegistered,
     PoolSystemAdded,
     PoolSystemRemoved,
 )
+from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.system import events as system_events
 from domain.system.state import System, evolve
 from domain.system.usage import in_idle_pool
@@ -46,8 +49,11 @@ class Plain:
         return {
             fqdn: system.lab_controller
             for fqdn, system in self.systems.items()
-            if in_idle_pool(system, self.directory.is_serving(system.lab_controller))
+            if in_idle_pool(system, self._is_serving(system.lab_controller))
         }
+
+    def _is_serving(self, lab: str) -> bool:
+        return self.directory.is_serving(lab) and number_of_lab(self.directory, lab) != EVERYBODY
 
     def shown(self, fqdn: str) -> tuple[object, ...]:
         system = self.systems[fqdn]
@@ -71,7 +77,11 @@ def anything(dice: Random, systems: Sequence[str]) -> Iterator[Happened]:
             yield f"system/{dice.choice(systems)}", dice.choice(_SYSTEM_EVENTS)
 
 
-_LAB_EVENTS: list[Event] = [LabControllerEnabled(), LabControllerEnabled(), LabControllerDisabled()]
+_LAB_EVENTS: list[Event] = [
+    *(LabControllerEnabled(), LabControllerEnabled(), LabControllerDisabled()),
+    *(LabControllerPartitionChanged(number, ()) for number in (DEFAULT_NUMBER, 2, EVERYBODY)),
+]
+_SERVING: list[Event] = [LabControllerEnabled(), LabControllerPartitionChanged(DEFAULT_NUMBER, ())]
 _SYSTEM_EVENTS: list[Event] = [
     *(
         system_events.SystemConditionChanged(condition, "")
@@ -96,6 +106,8 @@ def write_history(models: ProjectedLog, dice: Random) -> None:
             models.write(registered(SYSTEMS[there], lab_controller=dice.choice(LABS)))
             there += 1
         models.write(*anything(dice, SYSTEMS[:there]))
+    # Systems that a test adds to the labs can be idle.
+    models.write(*((f"lab-controller/{name}", event) for name in LABS for event in _SERVING))
 
 
 def project_in_pages(models: ProjectedLog, log: list[Recorded], dice: Random) -> None:

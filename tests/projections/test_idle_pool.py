@@ -8,7 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from domain.directory.events import LabControllerDisabled
+from domain.directory.events import LabControllerDisabled, LabControllerPartitionChanged
+from domain.events import Event
+from domain.partition_numbers import EVERYBODY
 from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.projections.happened import lab, registered
@@ -51,8 +53,9 @@ class Counting(psycopg.Cursor[Any]):
         return super().execute(*args, **kwargs)
 
 
-def test_lab_disabled__many_systems__same_number_of_statements(
-    models: ProjectedLog, database: TestDatabase
+@pytest.mark.parametrize("event", [LabControllerDisabled(), LabControllerPartitionChanged(EVERYBODY, ())])
+def test_lab_stops_serving__many_systems__same_number_of_statements(
+    models: ProjectedLog, database: TestDatabase, event: Event
 ) -> None:
     models.commit(lab("lab-1"), lab("lab-2"), registered("first"))
     models.commit(*(registered(f"s{number}", lab_controller="lab-2") for number in range(200)))
@@ -60,7 +63,7 @@ def test_lab_disabled__many_systems__same_number_of_statements(
         other, counts = ProjectedLog(models.log, connection), []
         for name in ("lab-1", "lab-2"):
             before = Counting.statements
-            models.write((f"lab-controller/{name}", LabControllerDisabled()))
+            models.write((f"lab-controller/{name}", event))
             other.project(other.unread())
             counts.append(Counting.statements - before)
         assert counts[0] == counts[1]

@@ -74,6 +74,11 @@ def test_labs_and_systems__lab_moved__are_shown_in_each_partition_as_of_then(sto
         assert story.client.get(one, params={"as_of": story.created}).json()["partition"] == "default"
 
 
+def test_idle_pool__lab_in_no_partition__has_none_of_its_systems(story: Story) -> None:
+    assert counts(story.pages("/idle-pool", "systems", as_of=story.created)) == {"default": 3 * SYSTEMS}
+    assert counts(story.pages("/idle-pool", "systems")) == {"default": SYSTEMS, "other": SYSTEMS}
+
+
 def test_jobs__of_two_partitions__each_with_its_sets_and_recipes_shows_its_own(story: Story) -> None:
     jobs = story.pages("/jobs", "jobs")
     assert counts(jobs) == {"default": 2 * JOBS, "other": 2 * JOBS}

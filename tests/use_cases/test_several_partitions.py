@@ -14,6 +14,7 @@ from api.use_cases.change_partition import configure_partition, move_partition, 
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.create_partition import create_partition
 from api.use_cases.import_systems import ImportItem, InputLocation, import_systems
+from api.use_cases.lend_system import lend_system
 from api.use_cases.remove_document import remove_document
 from api.use_cases.remove_partition import remove_partition
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
@@ -197,6 +198,36 @@ def test_lab__changes_while_it_moves__no_change_is_missed(gpu: Town, meanwhile: 
     moves = [each.event for each in gpu.log.load({f"lab-controller/{LAB}": 0})[f"lab-controller/{LAB}"]]
     joined = "new" if meanwhile == "registered" else "c"
     assert moves[-1] == LabControllerPartitionChanged(number_of(gpu, GPU), ["a", "b", joined])
+
+
+NOT_IN_A_PARTITION = "its lab lab-1 is in no partition until a configuration names it"
+
+
+def reserves(town: Town, fqdn: str) -> Committed | None:
+    return town.ask(reserve_system, as_admin(), fqdn, ReservationRequest("eve", None, None))
+
+
+def test_reserve__lab_is_in_no_partition__refused_until_a_configuration_names_it(gpu: Town) -> None:
+    names(gpu, GPU, LAB)
+    names(gpu, GPU)
+    with pytest.raises(Refused, match=NOT_IN_A_PARTITION):
+        reserves(gpu, "a")
+    gpu.ask(lend_system, as_admin(), "a", "eve", None)
+    with pytest.raises(Refused, match=NOT_IN_A_PARTITION):
+        reserves(gpu, "a")
+    # Neither the refused reservation nor the loan keeps the lab from a partition.
+    names(gpu, DEFAULT, LAB)
+    assert columns(gpu, reserves(gpu, "a")) == {1}
+
+
+def test_reserve__lab_is_dropped_meanwhile__refused(gpu: Town) -> None:
+    names(gpu, GPU, LAB)
+    with (
+        gpu.scene.apis[0].appended.preceded(lambda: names(gpu, GPU, process=1)),
+        pytest.raises(Refused, match=NOT_IN_A_PARTITION),
+    ):
+        reserves(gpu, "a")
+    names(gpu, DEFAULT, LAB)
 
 
 @pytest.mark.parametrize("first", ["the lab", "the system"])

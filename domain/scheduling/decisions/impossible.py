@@ -17,6 +17,7 @@ from domain.requirements.host import HOST
 from domain.requirements.language import Language
 from domain.scheduling.decisions.tree_locations import (
     labs_by_recipe,
+    labs_with_tree,
     tree_label,
     tree_locations,
     tree_locations_by_recipe,
@@ -113,7 +114,8 @@ def _some_lab_serves(labs: Labs, entitled: list[int]) -> bool:
 def _why_not_together(partition: Partition, labs: Labs, recipe_set_id: int) -> str:
     """Return the reason for a set that no lab can serve, although each recipe could run alone."""
     members = partition.sets.members(recipe_set_id)
-    labs_by_tree = [set(labs.labs_with(each.distro_tree_id)) for each in members if each.distro is None]
+    trees = dict.fromkeys(each.distro_tree_id for each in members if each.distro is None)
+    labs_by_tree = [set(labs_with_tree(partition, labs, tree_id)) for tree_id in trees]
     named = tree_locations_by_recipe(partition, labs, members)
     if labs_by_tree and not set.intersection(*labs_by_tree):
         return f"{NO_LAB_HAS_ALL_TREES}: {named}"

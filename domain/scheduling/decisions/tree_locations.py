@@ -1,4 +1,4 @@
-"""The labs that have certain distro trees, or suit certain recipes, as text of a reason."""
+"""The labs of a partition that have certain distro trees, or suit certain recipes, as text of a reason."""
 
 from __future__ import annotations
 
@@ -53,5 +53,15 @@ def _by_recipe(texts: Mapping[int, str]) -> str:
     return _listed(list(items), between="; ")
 
 
+def labs_with_tree(partition: Partition, labs: Labs, tree_id: int | None) -> list[str]:
+    """Return the labs of the partition that have a tree, by name. A tree has the URLs in all labs.
+
+    In a log without moved labs, every lab is in `default`, so the reasons of policy version 6 are the same.
+    """
+    return sorted(filter(partition.has_lab, labs.labs_with(tree_id)))
+
+
 def _tree_location(partition: Partition, labs: Labs, tree_id: int | None) -> str:
-    return f"{tree_label(partition, tree_id)} is in {_listed(sorted(labs.labs_with(tree_id))) or 'no lab'}"
+    names = labs_with_tree(partition, labs, tree_id)
+    nowhere = "no lab of the partition" if labs.labs_with(tree_id) else "no lab"
+    return f"{tree_label(partition, tree_id)} is in {_listed(names) or nowhere}"

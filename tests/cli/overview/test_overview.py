@@ -175,6 +175,42 @@ def test_overview__for_people__shows_every_part(lab: LoopbackServer, run: Run) -
         assert said in text, said
 
 
+def test_overview__recipes_are_held_back__says_how_many_by_which_kind_of_rule(
+    lab: LoopbackServer, run: Run
+) -> None:
+    assert "held back" not in run("overview").stdout
+    queue, stopped = {"row": "queue", "reason": "full"}, {"row": "queue-state", "reason": "stopped"}
+    recipes = [
+        {**waiting(15, "High", 0), "held_back": [queue, queue, stopped]},
+        {**waiting(16, "High", 0), "held_back": [queue]},
+        {**waiting(17, "High", 0), "held_back": []},
+        {**waiting(18, "High", 0), "held_back": None},
+    ]
+    lab.on("GET", "/queue", Answer({"position": 9, "recipes": recipes, "next": None}))
+    assert "  2 recipes held back: queue 2, queue-state 1; `labledger queue`" in run("overview").stdout
+
+
+def headings(text: str) -> list[list[str]]:
+    return [words for words in map(str.split, text.splitlines()) if words[:1] in (["lab"], ["set"])]
+
+
+def test_overview__several_partitions__labs_and_sets_show_theirs(lab: LoopbackServer, run: Run) -> None:
+    assert not [words for words in headings(run("overview").stdout) if "partition" in words]
+    labs = [{**LAB, "partition": "west"}, {**LAB, "fqdn": "lab.b.example.com", "partition": None}]
+    lab.on("GET", "/lab-controllers", Answer({"position": 9, "lab_controllers": labs, "next": None}))
+    recipe = {"recipe_id": 12, "recipe_set_id": 4, "job_id": 7, "priority": "Urgent", "partition": "west"}
+    lab.on("GET", "/recipes/12", Answer(recipe))
+    text = run("overview").stdout
+    assert [words[:4] for words in headings(text)] == [
+        ["lab", "controller", "partition", "state"],
+        ["set", "job", "partition", "usage"],
+    ]
+    cells = [line.split()[:3] for line in text.splitlines()]
+    assert ["lab.a.example.com", "west", "enabled"] in cells
+    assert ["lab.b.example.com", "none", "enabled"] in cells
+    assert ["4", "7", "west"] in cells
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_overview__on_a_terminal__no_line_is_longer(lab: LoopbackServer, run: Run, width: int) -> None:
     document = json.loads(run("overview", "--json").stdout)

@@ -18,14 +18,23 @@ from domain.directory.events import (
     PartitionStateChanged,
 )
 from domain.intake_states import ACTIVE, STOPPED
+from domain.job.spec import RecipeSetSpec
+from domain.priority import Priority
 from domain.scheduling.decisions.decide import decide
+from domain.scheduling.supply.reasons import (
+    NO_LAB_HAS_ALL_TREES,
+    NO_LAB_HAS_THE_TREE,
+    NO_SYSTEM_OF_THE_ARCH,
+)
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.state import System
 from domain.system_admin.inventory import change_owner
 from tests.domain.scheduling.contents import contents
+from tests.domain.scheduling.decision_reasons import reasons_to_abort
 from tests.domain.scheduling.host_requirements import ANYTHING, named
 from tests.domain.scheduling.labs import finish
+from tests.domain.scheduling.tree_requirements import recipe, submitted
 from tests.domain.scheduling.two_partitions import DEFAULT, NOBODYS, OTHER, TwoPartitions, living
 
 OTHERS = OTHER.number
@@ -221,3 +230,32 @@ def systems_of(partition: Partition) -> dict[str, System]:
 def test_state__of_another_partition_changes__is_not_its_own(world: TwoPartitions) -> None:
     world.commit([("partition/other", PartitionStateChanged(STOPPED))])
     assert (world.both[DEFAULT].state, world.both[OTHERS].state) == (ACTIVE, STOPPED)
+
+
+def test_new_set__no_lab_could_serve_it__reason_names_labs_of_its_partition_only(
+    world: TwoPartitions,
+) -> None:
+    world.put_tree(2, "s390x", ["lab-1", "lab-2"])
+    world.put_tree(3, "s390x", ["lab-1"])
+    world.move_lab("lab-1", OTHERS)
+    for number, tree, lab in ((DEFAULT, 2, "lab-2"), (OTHERS, 2, "lab-1"), (DEFAULT, 3, None)):
+        world.turn_to(number)
+        recipe_id = world.submit(ANYTHING.text, tree)
+        reason = NO_LAB_HAS_THE_TREE if lab is None else NO_SYSTEM_OF_THE_ARCH
+        where = lab or "no lab of the partition"
+        assert reasons_to_abort(world) == {
+            f"recipe/{recipe_id}": f"{reason}: {tree} (tree-{tree}) is in {where}"
+        }
+
+
+def test_new_set__lab_with_all_trees_has_left__reason_names_the_remaining_labs(world: TwoPartitions) -> None:
+    world.add_lab("lab-3")
+    world.add_system("z", "lab-3")
+    world.settle_both()
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.put_tree(2, "x86_64", ["lab-1", "lab-3"])
+    world.move_lab("lab-1", OTHERS)
+    world.turn_to(DEFAULT)
+    submitted(world, RecipeSetSpec(Priority.Normal, (recipe(named("x")), recipe(named("z")))), (1, 2))
+    details = "recipe 1: 1 (tree-1) is in lab-2; recipe 2: 2 (tree-2) is in lab-3"
+    assert set(reasons_to_abort(world).values()) == {f"{NO_LAB_HAS_ALL_TREES}: {details}"}
