@@ -21,7 +21,7 @@ from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
 from domain.admission.configuration import stored_configuration
 from domain.admission.dependencies import JOB, Dependency
 from domain.contention.documents import locks_from_json, raising
-from domain.directory.events import DistroTreeChanged, LabControllerPartitionChanged
+from domain.directory.events import DistroTreeChanged, LabControllerDisabled, LabControllerPartitionChanged
 from domain.directory.partition_states import DRAIN, START, STOP
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
 from domain.job.spec import JobSpec, RecipeSetSpec
@@ -166,6 +166,9 @@ def test_lab__that_cannot_move__nothing_is_stored(gpu: Town, fault: str) -> None
             gpu.ask(use_case, as_admin(), GPU, wanted)
     assert gpu.log.end() == before
     if fault == "reserved":
+        gpu.happens(f"lab-controller/{LAB}", LabControllerDisabled())
+        with pytest.raises(Refused, match="or cancel the jobs and return the reservations, then repeat"):
+            gpu.ask(configure_partition, as_admin(), GPU, wanted)
         gpu.ask(return_system, as_admin(), "a")
         assert names(gpu, GPU, LAB) is not None
 

@@ -37,6 +37,25 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert "1 own row of the operation table (all rows: labledger operations)\nqueues: " in result.stderr
 
 
+def test_removal__aborts_sets_and_frees_labs__shows_both_and_the_next_step(
+    server: LoopbackServer, run: Run
+) -> None:
+    gone = {"name": "gpu", "removed": True}
+    server.on(
+        "DELETE",
+        "/partitions/gpu",
+        Answer({**gone, "aborted_recipe_sets": 2, "lab_controllers": ["a.lab", "b.lab"]}),
+        Answer({**gone, "aborted_recipe_sets": 0, "lab_controllers": []}),
+    )
+    removed = run("partition", "remove", "gpu", "--force")
+    assert (
+        removed.stdout == "partition gpu removed, 2 recipe sets aborted\nin no partition now: a.lab, b.lab\n"
+    )
+    assert "labledger partition apply FILE --partition NAME" in removed.stderr
+    removed = run("partition", "remove", "gpu")
+    assert (removed.stdout, removed.stderr) == ("partition gpu removed\n", "")
+
+
 def test_hints__of_another_partition__name_it(server: LoopbackServer, run: Run) -> None:
     server.on("PUT", "/partitions/gpu", Answer({"added": True}), Answer({"added": False}))
     server.on("GET", "/partitions/gpu/configuration", Answer({"position": 4, **CHANGED}))
