@@ -37,6 +37,16 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert "1 own row of the operation table (all rows: labledger operations)\nqueues: " in result.stderr
 
 
+@pytest.mark.parametrize("command", ["partition put", "partition show", "user put", "pool delete"])
+def test_name__with_a_slash__is_refused_before_any_request(
+    server: LoopbackServer, run: Run, command: str
+) -> None:
+    refused = run(*command.split(), "we/st")
+    assert refused.exit_code != 0
+    assert refused.stderr == "Error: Invalid input\n  path: 'we/st' must have no slash\n"
+    assert server.asked == []
+
+
 def test_removal__aborts_sets_and_frees_labs__shows_both_and_the_next_step(
     server: LoopbackServer, run: Run
 ) -> None:
