@@ -67,13 +67,14 @@ def faults_of_people(directory: Directory, tree: QueueTree, rules: tuple[Placeme
     ]
 
 
-def partition_naming(directory: Directory, kind: str, name: str) -> str | None:
-    """Return a partition with queues or placement rules that name a user or group, None without one."""
-    for identity in identities(directory):
-        queues = partition_queues(directory, identity.name)
-        if any(each[1:] == (kind, name) for each in _named(queues.tree, queues.rules)):
-            return identity.name
-    return None
+def partitions_naming(directory: Directory, kind: str, name: str) -> list[str]:
+    """Return the partitions with queues or placement rules that name a user or group."""
+
+    def is_named(partition: str) -> bool:
+        queues = partition_queues(directory, partition)
+        return any(each[1:] == (kind, name) for each in _named(queues.tree, queues.rules))
+
+    return [identity.name for identity in identities(directory) if is_named(identity.name)]
 
 
 def _named(tree: QueueTree, rules: tuple[PlacementRule, ...]) -> Iterator[NamedGrantee]:

@@ -37,6 +37,22 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert "1 own row of the operation table (all rows: labledger operations)\nqueues: " in result.stderr
 
 
+def test_user_deleted__configurations_still_name_it__a_note_names_their_partitions(
+    server: LoopbackServer, run: Run
+) -> None:
+    gone = {"name": "dave", "removed": True}
+    server.on(
+        "DELETE",
+        "/users/dave",
+        Answer({**gone, "named_in": ["default", "gpu"]}),
+        Answer({**gone, "named_in": []}),
+    )
+    deleted = run("user", "delete", "dave")
+    assert deleted.stdout == "user dave deleted\n"
+    assert "these partitions still name it: default, gpu; it cannot be added again" in deleted.stderr
+    assert run("user", "delete", "dave").stderr == ""
+
+
 @pytest.mark.parametrize("command", ["partition put", "partition show", "user put", "pool delete"])
 def test_name__with_a_slash__is_refused_before_any_request(
     server: LoopbackServer, run: Run, command: str
