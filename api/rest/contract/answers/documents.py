@@ -130,7 +130,7 @@ class NamedRemoved(_Removed):
 
 
 class PersonRemoved(NamedRemoved):
-    """`named_in`: partitions whose configurations still name it; until they drop it, it cannot be added again."""
+    """`named_in`: partitions whose configurations still name it, which prevents a new one of that name."""
 
     named_in: list[str]
 
