@@ -13,6 +13,7 @@ import httpx
 from api.client.problems import ServerProblem
 from api.client.stream import ServerEvent
 from api.client.transport import RequestOptions, Transport, without_none
+from domain.errors import Fault, FaultyInput
 
 # The maximum number of rows that the server returns in one page.
 PAGE_SIZE = 1000
@@ -49,7 +50,13 @@ class Client:
 
     @staticmethod
     def path(*parts: object) -> str:
-        """Return a path of quoted parts: `("systems", fqdn)` -> `/systems/…`."""
+        """Return a path of quoted parts: `("systems", fqdn)` -> `/systems/…`.
+
+        Raises FaultyInput for a part with a slash, which no name or id has and servers read as two parts.
+        """
+        faults = [Fault("path", f"{part!r} must have no slash") for part in parts if "/" in str(part)]
+        if faults:
+            raise FaultyInput(faults)
         return "".join(f"/{quote(str(part), safe='')}" for part in parts)
 
     def get(

@@ -48,7 +48,7 @@ async def moving(
     found = await asyncio.to_thread(parts.aggregates.load, [subject("system", fqdn) for fqdn in fqdns])
     systems = [state for state in found.values() if isinstance(state, System)]
     versions |= {system.subject: system.version for system in systems}
-    return Moving(move_labs(moves, systems), versions, seen)
+    return Moving(move_labs(directory, moves, systems), versions, seen)
 
 
 def append_with(

@@ -9,8 +9,11 @@ from typing import NamedTuple
 from api.intake.near_names import suggestion
 from api.use_cases.ports import JobParts
 from domain.directory.partition_queues import PartitionQueues, is_in_group, partition_queues
-from domain.directory.partitions import KIND
+from domain.directory.partition_states import state_of
+from domain.directory.partitions import KIND, identities, partition_document
+from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, NotPermitted, display_name
+from domain.intake_states import ACTIVE
 from domain.job.spec import JobSpec
 from domain.partition_numbers import PartitionIdentity
 from domain.queues.limits import too_small_for
@@ -23,7 +26,7 @@ from domain.queues.placement import (
     dynamic_queues,
     open_leaves,
 )
-from domain.queues.tree import DEFAULT_QUEUE, ROOT
+from domain.queues.tree import DEFAULT_QUEUE, ROOT, QueueTree
 from domain.recipe.lifecycle import UNFINISHED
 
 
@@ -60,12 +63,12 @@ async def _choose(
     jobs = [_submitted_job(parts, spec, submitter) for spec in specs]
     existing = await _existing(parts, queues, partition, jobs)
     places = [choose_queue(queues.tree, queues.rules, job, existing) for job in jobs]
+    is_named = any(spec.partition is not None for spec in specs)
+    target = _Target(parts.feed.directory, partition, queues.tree, is_named)
     faults = [
         Fault(where, message)
         for index, (spec, job, found) in enumerate(zip(specs, jobs, places, strict=True))
-        for where, message in _faults(
-            partition.name, queues, spec, job, found, f"jobs[{index}]." if len(specs) > 1 else ""
-        )
+        for where, message in _faults(target, spec, job, found, f"jobs[{index}]." if len(specs) > 1 else "")
     ]
     if faults:
         raise FaultyInput(faults)
@@ -90,19 +93,44 @@ async def _existing(
     return {row["queue"] for row in await parts.reader.rows("queues_with_jobs", params)}
 
 
+class _Target(NamedTuple):
+    """The partition of the jobs of a submission with its tree, and whether the jobs name the partition."""
+
+    directory: Directory
+    partition: PartitionIdentity
+    tree: QueueTree
+    is_named: bool
+
+    def missing(self, found: NoSuchQueue, job: SubmittedJob) -> str:
+        """Return the message for a queue that the partition does not have."""
+        where = f"{found.text} in {display_name(KIND, self.partition.name)}"
+        others = [each.name for each in identities(self.directory) if each != self.partition]
+        closed: list[str] = []
+        if others and not self.is_named:
+            where += ", where the job is put because it names no partition"
+            closed = [text for name in others if (text := self._closed_with(name, found.path))]
+        # A queue that has vanished, or that another partition has, is not misspelt.
+        is_misspelt = not closed and self.tree.vanished_above(found.path) is None
+        near = suggestion(found.path, open_leaves(self.tree, job)) if is_misspelt else ""
+        return "; ".join([where, *closed]) + near
+
+    def _closed_with(self, partition: str, path: str) -> str | None:
+        """Return the state of a partition that has a queue and takes no jobs, None for any other one."""
+        state = state_of(partition_document(self.directory, partition))
+        if state == ACTIVE or path not in partition_queues(self.directory, partition).tree.by_path:
+            return None
+        return f"{display_name(KIND, partition)}, which has it, is {state}"
+
+
 def _faults(
-    partition: str,
-    queues: PartitionQueues,
+    target: _Target,
     spec: JobSpec,
     job: SubmittedJob,
     found: ChosenQueue | NoSuchQueue | NoChosenQueue,
     prefix: str,
 ) -> Iterator[tuple[str, str]]:
     if isinstance(found, NoSuchQueue):
-        # A queue that has vanished is not misspelt.
-        is_misspelt = queues.tree.vanished_above(found.path) is None
-        near = suggestion(found.path, open_leaves(queues.tree, job)) if is_misspelt else ""
-        yield f"{prefix}queue", f"{found.text} in {display_name(KIND, partition)}{near}"
+        yield f"{prefix}queue", target.missing(found, job)
     elif isinstance(found, NoChosenQueue):
         said = "; ".join(f"rule {rule}: {reason.text}" for rule, reason in found.results)
         if found.is_forbidden:
@@ -112,7 +140,7 @@ def _faults(
     else:
         for index, recipe_set in enumerate(spec.recipe_sets):
             size = len(recipe_set.recipes)
-            for maximum in too_small_for(queues.tree, found.path, job.owner, job.group, size):
+            for maximum in too_small_for(target.tree, found.path, job.owner, job.group, size):
                 limit = f"over the limit: {maximum}; choose another queue or a smaller set"
                 yield f"{prefix}recipe_sets[{index}]", f"needs {size} systems at once, {limit}"
 

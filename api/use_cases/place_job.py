@@ -31,10 +31,14 @@ _SYSTEM_LEVEL = LEVELS.index("system")
 
 
 class Placement(NamedTuple):
-    """The partition of the jobs of one submission, and the distro trees of the recipes of each job."""
+    """The partition of the jobs of one submission, and the distro trees of the recipes of each job.
+
+    The warning says that the jobs are in another partition than `default` only because of its state.
+    """
 
     partition: PartitionIdentity
     trees: list[list[int | None]]
+    warning: Fault | None = None
 
 
 async def place(parts: NameParts, specs: Sequence[JobSpec], submitter: str) -> Placement:
@@ -67,14 +71,23 @@ async def _place(
     # `default` is chosen in any case, also while it takes no jobs: that is what the submitter has to know.
     candidates = [last, *(each for each in _active(directory) if each != last)] if named is None else [last]
     placements: list[Placement] = []
+    diversion: str | None = None
     for partition in candidates:
         chosen = [await distro_trees(parts, spec, submitter, partition.number) for spec in specs]
         placements.append(Placement(partition, [trees.tree_ids for trees in chosen]))
-        if not any(trees.hopeless for trees in chosen) and (
-            named is not None or _is_active(directory, partition)
-        ):
-            return True, placements[-1]
+        if any(trees.hopeless for trees in chosen):
+            continue
+        if named is not None or _is_active(directory, partition):
+            return True, placements[-1]._replace(warning=_warning(partition, diversion))
+        # Only `default` is a candidate that is not active.
+        diversion = f"{display_name(KIND, partition.name)} is {_state(directory, partition)}"
     return False, placements[0]
+
+
+def _warning(partition: PartitionIdentity, diversion: str | None) -> Fault | None:
+    if diversion is None:
+        return None
+    return Fault("partition", f"the job is put into {partition.name}: it names no partition, and {diversion}")
 
 
 def _named(specs: Sequence[JobSpec]) -> str | None:
@@ -97,7 +110,11 @@ def _active(directory: Directory) -> list[PartitionIdentity]:
 
 
 def _is_active(directory: Directory, partition: PartitionIdentity) -> bool:
-    return state_of(partition_document(directory, partition.name)) == ACTIVE
+    return _state(directory, partition) == ACTIVE
+
+
+def _state(directory: Directory, partition: PartitionIdentity) -> str:
+    return state_of(partition_document(directory, partition.name))
 
 
 async def require_one_partition(

@@ -12,7 +12,7 @@ from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
-from domain.directory.partition_queues import PEOPLE, partition_naming
+from domain.directory.partition_queues import PEOPLE, partitions_naming
 from domain.directory.partitions import KIND, identities
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
@@ -35,7 +35,7 @@ async def put_document(
     directory, subject = parts.feed.directory, f"{kind}/{name}"
     is_new = directory.get(kind, name) is None
     if unknown_names(kind, directory, document) or (
-        is_new and (not request.is_admin or partition_naming(directory, kind, name))
+        is_new and (not request.is_admin or partitions_naming(directory, kind, name))
     ):
         await parts.feed.catch_up()
 
@@ -74,9 +74,9 @@ def _require_unnamed(directory: Directory, kind: str, name: str) -> tuple[str, .
     """
     if kind not in PEOPLE:
         return ()
-    partition = partition_naming(directory, kind, name)
-    if partition is not None:
-        named = f"the configuration of {display_name(KIND, partition)} names {display_name(kind, name)}"
+    naming = partitions_naming(directory, kind, name)
+    if naming:
+        named = f"the configuration of {display_name(KIND, naming[0])} names {display_name(kind, name)}"
         raise Refused(f"{named}, which was removed; drop the name there first")
     return tuple(identity.subject for identity in identities(directory))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from api.use_cases.commit import commit, commit_aggregates, require_expected, wait_until_reflected
 from api.use_cases.move_labs import append_with, moving
@@ -36,9 +36,17 @@ class RemovalParts(JobParts, Protocol):
     def reader(self) -> Reader: ...
 
 
+class Removal(NamedTuple):
+    """The commit of a removal, the number of sets aborted before it, and the labs in no partition now."""
+
+    done: Committed | None
+    aborted_sets_count: int
+    labs: Sequence[str]
+
+
 async def remove_partition(
     parts: RemovalParts, request: RequestContext, name: str, *, force: bool
-) -> Committed | None:
+) -> Removal:
     """Remove a partition that is draining or stopped, and empty; its labs are in no partition then.
 
     With `force`, its unfinished recipes are aborted and the reservations of its systems end first, in several
@@ -64,16 +72,20 @@ async def remove_partition(
     if force:
         await _end_reservations(parts, unconditional, partition, reason)
 
+    labs: list[str] = []
+
     async def decide() -> AppendRequest:
         directory, seen = parts.feed.directory, parts.feed.position
         if directory.version(partition.subject) != version:
             # It may have taken jobs after the look at its unfinished sets.
             raise Refused(f"partition {name} was changed during its removal; repeat the removal")
+        labs[:] = labs_in(directory, partition.number)
         moves = await moving(parts, moves_from(directory, partition.number), seen=seen)
         removal: Decided = [(partition.subject, PartitionRemoved())]
         return append_with(parts, request, removal, {partition.subject: version}, moves)
 
-    return await wait_until_reflected(parts, await commit(parts, decide))
+    done = await wait_until_reflected(parts, await commit(parts, decide))
+    return Removal(done, len(unfinished), labs)
 
 
 def _require_removable(parts: JobParts, request: RequestContext, partition: PartitionIdentity) -> None:

@@ -127,7 +127,8 @@ async def _decided(
         preceding = [before.job for before in numbers[:index]]
         decided += submit(job.spec, ids, request.actor, trees, original, operations, preceding, queue)
         answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}
-        warnings = [*job.warnings, *([] if warning is None else [asdict(warning)])]
+        of_place = [asdict(each) for each in (placement.warning, warning) if each is not None]
+        warnings = [*job.warnings, *of_place]
         placed = {"partition": placement.partition.name, "queue": queue or DEFAULT_QUEUE}
         answers.append({**answer, **placed, "warnings": warnings})
     return decided, answers

@@ -10,8 +10,9 @@ from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import Decorator
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
-from cli.terminal.output import Output
+from cli.terminal.output import Output, note
 from cli.terminal.wording import plain
+from domain.errors import listed
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -45,6 +46,9 @@ class Kind:
     def print_deleted(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
         done = "deleted" if answer.get("removed", True) else "was already deleted"
         output.line(answer, f"{self.called} {name} {done}")
+        if (naming := answer.get("named_in")) and not output.as_json:
+            configurations = f"the configurations of these partitions still name it: {listed(naming)}"
+            note(f"{configurations}; it cannot be added again until they drop it (labledger partition apply)")
 
 
 def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:

@@ -122,7 +122,12 @@ def remove_partition(client: Client, output: Output, name: str, force: bool) -> 
     Its labs are in no partition then, until the configuration of another one names them.
     """
     answer = client.delete(client.path("partitions", name), force=force or None)
-    output.line(answer, f"partition {name} removed")
+    aborted, labs = answer.get("aborted_recipe_sets", 0), answer.get("lab_controllers", [])
+    and_aborted = f", {counted(aborted, 'recipe set')} aborted" if aborted else ""
+    output.line(answer, f"partition {name} removed{and_aborted}")
+    if labs and not output.as_json:
+        click.echo(f"in no partition now: {listed(labs)}")
+        note("next, name them in another configuration: labledger partition apply FILE --partition NAME")
 
 
 def _move_command(move: str) -> click.Command:

@@ -52,6 +52,7 @@ from domain.document_checks import (
 )
 from domain.queues.document import tree_from_json, tree_to_json
 from domain.queues.placement import DEFAULT_RULES, PlacementRule, rules_from_json, rules_to_json
+from domain.queues.placement_checks import check_rules
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree
 from domain.requirements.findings import Path, Report
 
@@ -173,7 +174,14 @@ _PLACEMENT: Final = "placement"
 
 def configuration_from_json(document: Any, path: Path, report: Report) -> Configuration | None:
     """Return the configuration of a document; report every fault, and return None if there is one."""
-    return without_faults(lambda report: _configuration(document, path, report), report)
+
+    def read(report: Report) -> Configuration:
+        found = _configuration(document, path, report)
+        rules = document.get(_PLACEMENT, []) if isinstance(document, Mapping) else []
+        check_rules(rules, found.queues, (*path, _PLACEMENT), report)
+        return found
+
+    return without_faults(read, report)
 
 
 def stored_configuration(document: Any) -> Configuration:

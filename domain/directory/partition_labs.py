@@ -80,7 +80,7 @@ def moves_from(directory: Directory, partition: int) -> list[LabMove]:
     return [LabMove(lab, EVERYBODY) for lab in labs_in(directory, partition)]
 
 
-def move_labs(moves: Iterable[LabMove], systems: Collection[System]) -> Decided:
+def move_labs(directory: Directory, moves: Iterable[LabMove], systems: Collection[System]) -> Decided:
     """Return the events of moves; `systems` are all systems of these labs.
 
     Raises Refused if a recipe or a person has one of the systems.
@@ -88,13 +88,13 @@ def move_labs(moves: Iterable[LabMove], systems: Collection[System]) -> Decided:
     decided: Decided = []
     for move in moves:
         of_lab = [system for system in systems if system.lab_controller == move.lab]
-        require_free(move.lab, of_lab)
+        require_free(directory, move.lab, of_lab)
         names = tuple(system.fqdn for system in of_lab)
         decided.append((f"{LAB}/{move.lab}", LabControllerPartitionChanged(move.partition, names)))
     return decided
 
 
-def require_free(lab: str, systems: Iterable[System]) -> None:
+def require_free(directory: Directory, lab: str, systems: Iterable[System]) -> None:
     """Raise Refused if a lab may not leave its partition, because a recipe or a person has a system."""
     taken = [
         f"{system.fqdn} ({'reserved' if system.recipe_id is None else f'recipe {system.recipe_id}'})"
@@ -102,8 +102,11 @@ def require_free(lab: str, systems: Iterable[System]) -> None:
         if system.recipe_id is not None or system.reservation is not None
     ]
     if taken:
-        in_use = listed(taken)
+        advice = "disable the lab controller until its systems are free"
+        if not directory.is_enabled(lab):
+            # Nothing new starts there.
+            advice = "wait until its systems are free, or cancel the jobs and return the reservations"
         raise Refused(
-            f"{display_name(LAB, lab)} cannot change its partition: in use are {in_use}; "
-            "disable the lab controller until its systems are free, then repeat the change"
+            f"{display_name(LAB, lab)} cannot change its partition: in use are {listed(taken)}; "
+            f"{advice}, then repeat the change"
         )

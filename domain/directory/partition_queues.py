@@ -70,15 +70,14 @@ def faults_of_people(directory: Directory, tree: QueueTree, rules: tuple[Placeme
     ]
 
 
-def partition_naming(directory: Directory, kind: str, name: str) -> str | None:
-    """Return a partition with queues or placement rules that name an entry, None without one."""
-    if kind not in PEOPLE:
-        return None
-    for identity in identities(directory):
-        queues = partition_queues(directory, identity.name)
-        if any(each[1:] == (kind, name) for each in _named(queues.tree, queues.rules)):
-            return identity.name
-    return None
+def partitions_naming(directory: Directory, kind: str, name: str) -> list[str]:
+    """Return the partitions with queues or placement rules that name an entry."""
+
+    def is_named(partition: str) -> bool:
+        queues = partition_queues(directory, partition)
+        return any(each[1:] == (kind, name) for each in _named(queues.tree, queues.rules))
+
+    return [each.name for each in identities(directory) if is_named(each.name)] if kind in PEOPLE else []
 
 
 def _named(tree: QueueTree, rules: tuple[PlacementRule, ...]) -> Iterator[NamedGrantee]:

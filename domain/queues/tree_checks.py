@@ -31,7 +31,8 @@ def _require_within(queue: Queue, above: _Maximum | None, path: Path, report: Re
     if own is not None and (queue.guaranteed or 0) > own.systems:
         report((*path, "guaranteed"), f"must be at most the max of {own.path}, {own.systems}")
     if queue.template is not None:
-        _require_within(Queue("", *queue.template[:2]), own, (*path, "template"), report)
+        template = Queue("the template", *queue.template[:2])
+        _require_within(template, own, (*path, "template"), report)
     guaranteed = sum(
         _require_within(child, own, (*path, "queues", index), report)
         for index, child in enumerate(queue.children)

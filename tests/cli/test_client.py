@@ -35,7 +35,7 @@ def client(server: LoopbackServer, pauses: list[float]) -> Iterator[Client]:
 
 
 def test_path__name_of_any_letters__is_one_part_of_it() -> None:
-    assert Client.path("pools", "a/b c", "systems", "é?") == "/pools/a%2Fb%20c/systems/%C3%A9%3F"
+    assert Client.path("pools", "a b%2F", "systems", "é?") == "/pools/a%20b%252F/systems/%C3%A9%3F"
 
 
 def test_post__connection_lost__same_key_and_body_again(server: LoopbackServer, client: Client) -> None:

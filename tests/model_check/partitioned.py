@@ -92,7 +92,9 @@ def lab_moves(world: ModelWorld) -> list[tuple[str, int]]:
 
 def _is_free(world: ModelWorld, lab: str) -> bool:
     try:
-        require_free(lab, (each for each in world.systems.values() if each.lab_controller == lab))
+        require_free(
+            world.directory, lab, (each for each in world.systems.values() if each.lab_controller == lab)
+        )
     except Refused:
         return False
     return True

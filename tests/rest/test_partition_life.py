@@ -143,7 +143,8 @@ def test_lab__in_use__moves_once_it_is_disabled_and_its_systems_are_free(client:
     refused = configured(client, "gpu")
     assert refused.status_code == 409
     in_use = f"lab controller {WEST} cannot change its partition: in use are {west} (recipe {recipe})"
-    assert refused.json()["detail"].startswith(in_use)
+    advice = "wait until its systems are free, or cancel the jobs and return the reservations"
+    assert refused.json()["detail"] == f"{in_use}; {advice}, then repeat the change"
     client.post(f"/jobs/{placed['job_id']}/cancel", json={"reason": "moved"}).raise_for_status()
     configured(client, "gpu").raise_for_status()
     configured(client, "default", WEST).raise_for_status()
@@ -186,6 +187,13 @@ def test_removal__of_a_partition_with_work__only_by_force(
     assert before.status_code == 409 and west in before.json()["detail"]
     removed = client.delete(GPU, params={"force": "true"})
     assert removed.status_code == 200, removed.text
+    assert {**removed.json(), "position": 0} == {
+        "position": 0,
+        "name": "gpu",
+        "removed": True,
+        "aborted_recipe_sets": 2,
+        "lab_controllers": [WEST],
+    }
     for job in (placed, waits):
         recipe = client.get(
             f"/recipes/{job['recipe_ids'][0]}", params={"min_position": removed.json()["position"]}

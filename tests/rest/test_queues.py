@@ -214,3 +214,17 @@ def test_admin_of_a_queue__jobs_of_others_below_it__are_cancelled_and_hurried(
             " queue root.other or of a queue above, may cancel it or change its priority"
         )
     cancel(client, other)
+
+
+def test_user_and_group__removed_while_configurations_name_them__the_answer_names_the_partitions(
+    client: httpx.Client,
+) -> None:
+    client.put("/users/quinn", json={}).raise_for_status()
+    client.put("/groups/quilters", json={"members": [], "owners": []}).raise_for_status()
+    right = {"users": ["*", "quinn"], "groups": ["quilters"]}
+    configured(client, {"submit": right}).raise_for_status()
+    for path in ("/users/quinn", "/groups/quilters"):
+        assert client.delete(path).json()["named_in"] == ["default"]
+    configured(client, {}).raise_for_status()
+    # It was removed before, and nothing names it now.
+    assert client.delete("/users/quinn").json()["named_in"] == []

@@ -22,13 +22,14 @@ from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
 from domain.admission.configuration import stored_configuration
 from domain.admission.dependencies import JOB, Dependency
 from domain.contention.documents import locks_from_json, raising
-from domain.directory.events import LabControllerPartitionChanged
-from domain.directory.partition_states import DRAIN, START
+from domain.directory.events import DistroTreeChanged, LabControllerDisabled, LabControllerPartitionChanged
+from domain.directory.partition_states import DRAIN, START, STOP
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from store.requests import Committed
 from tests.random_histories.jobs import job, named, recipe
+from tests.random_histories.labs import tree
 from tests.use_cases.town import LAB, OTHER_LAB, Town, as_admin, by
 
 GPU, DEFAULT = "gpu", "default"
@@ -166,6 +167,9 @@ def test_lab__that_cannot_move__nothing_is_stored(gpu: Town, fault: str) -> None
             gpu.ask(use_case, as_admin(), GPU, wanted)
     assert gpu.log.end() == before
     if fault == "reserved":
+        gpu.happens(f"lab-controller/{LAB}", LabControllerDisabled())
+        with pytest.raises(Refused, match="or cancel the jobs and return the reservations, then repeat"):
+            gpu.ask(configure_partition, as_admin(), GPU, wanted)
         gpu.ask(return_system, as_admin(), "a")
         assert names(gpu, GPU, LAB) is not None
 
@@ -313,6 +317,54 @@ def test_job__names_none__is_in_the_first_partition_whose_labs_could_serve_it(gp
     assert columns(gpu, submitted(gpu, of())[1]) == {1}
     with pytest.raises(Refused, match="gpu is draining"):
         submitted(gpu, of(GPU))
+
+
+@pytest.fixture
+def two_labs(gpu: Town) -> Town:
+    """Return the town with a usable system in each of both partitions, whose labs have the tree."""
+    gpu.happens("distro-tree/1", DistroTreeChanged(**tree(1, [LAB, OTHER_LAB])))
+    for fqdn, lab in {"c": LAB, "d": OTHER_LAB}.items():
+        values = {"fqdn": fqdn, "lab_controller": lab, "arches": ["x86_64"], "type": "Machine"}
+        gpu.ask(register_system, as_admin(), {**NEW, **values})
+    names(gpu, GPU, OTHER_LAB)
+    return gpu
+
+
+ON_EITHER = RecipeSetSpec(Priority.Normal, (recipe(named("c", "d")),))
+
+
+def warnings_of(town: Town, spec: JobSpec) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = orjson.loads(submitted(town, spec)[1].answer)["warnings"]
+    return found
+
+
+def test_job__leaves_default_only_because_of_its_state__has_a_warning(two_labs: Town) -> None:
+    assert warnings_of(two_labs, of(None, ON_EITHER)) == []
+    two_labs.ask(move_partition, as_admin(), DEFAULT, STOP)
+    message = "the job is put into gpu: it names no partition, and partition default is stopped"
+    assert warnings_of(two_labs, of(None, ON_EITHER)) == [{"where": "partition", "message": message}]
+    # It names the partition, or no lab of `default` could serve it.
+    assert warnings_of(two_labs, of(GPU, ON_EITHER)) == []
+    on_d = RecipeSetSpec(Priority.Normal, (recipe(named("d")),))
+    assert warnings_of(two_labs, of(None, on_d)) == []
+
+
+def test_job__names_a_queue_of_a_stopped_partition__is_refused_with_both_partitions(two_labs: Town) -> None:
+    def refusal(spec: JobSpec) -> str:
+        with pytest.raises(FaultyInput) as refused:
+            submitted(two_labs, spec)
+        return str(refused.value)
+
+    with_hw = configuration(queues={"queues": [{"name": "hw"}]})
+    two_labs.ask(configure_partition, as_admin(), DEFAULT, with_hw)
+    two_labs.ask(move_partition, as_admin(), DEFAULT, STOP)
+    missing = 'queue: there is no queue "root.{}" in partition gpu'
+    why = "where the job is put because it names no partition"
+    assert refusal(of(None, ON_EITHER, queue="hw")) == (
+        f"{missing.format('hw')}, {why}; partition default, which has it, is stopped"
+    )
+    assert refusal(of(GPU, ON_EITHER, queue="hw")) == missing.format("hw")
+    assert refusal(of(None, ON_EITHER, queue="sw")) == f"{missing.format('sw')}, {why}"
 
 
 @pytest.mark.parametrize("named", [GPU, None])

@@ -26,6 +26,7 @@ from api.rest.resources.documents import Documents, Shapes
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import change_lab_controller
+from domain.directory.partition_queues import partitions_naming
 from domain.directory.roles import SUBMITTER
 from domain.partition_numbers import DEFAULT_NUMBER
 from domain.system.failures import BROKEN_AFTER
@@ -34,8 +35,8 @@ from projections.reader import At
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
 NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
 
-USERS = Shapes(inputs.User, answers.UserList, answers.UserShown, answers.UserPut)
-GROUPS = Shapes(inputs.Group, answers.GroupList, answers.GroupShown, answers.GroupPut)
+USERS = Shapes(inputs.User, answers.UserList, answers.UserShown, answers.UserPut, answers.PersonRemoved)
+GROUPS = Shapes(inputs.Group, answers.GroupList, answers.GroupShown, answers.GroupPut, answers.PersonRemoved)
 POOLS = Shapes(inputs.Pool, answers.PoolList, answers.PoolShown, answers.PoolPut)
 LABS = Shapes(
     inputs.LabController,
@@ -53,7 +54,14 @@ TREES = Shapes(
 )
 
 
-class Users(Documents):
+class People(Documents):
+    """Users or groups, which configurations of partitions name. A removal leaves these names there."""
+
+    def _remaining_references(self, name: str) -> dict[str, Any]:
+        return {"named_in": partitions_naming(self._parts.feed.directory, self._kind, name)}
+
+
+class Users(People):
     optional = "roles"
 
     def __init__(self, parts: DocumentParts) -> None:
@@ -69,7 +77,7 @@ class Users(Documents):
         await paging.answer_write(resp, self._parts.log, done, {"user": name})
 
 
-class Groups(Documents):
+class Groups(People):
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "group", GROUPS)
 

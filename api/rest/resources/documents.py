@@ -102,7 +102,8 @@ class Documents:
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
         done = await remove_document(self._parts, request_of(req), self._kind, name)
-        answer = {self._key: _key(self._key, name), "removed": done is not None}
+        removed = {self._key: _key(self._key, name), "removed": done is not None}
+        answer = {**removed, **self._remaining_references(name)}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
@@ -112,6 +113,10 @@ class Documents:
         entry = self._parts.feed.directory.get(self._kind, name)
         present = entry.document.get(self.optional) if entry else None
         return {**document, self.optional: self._default() if present is None else present}
+
+    def _remaining_references(self, name: str) -> dict[str, Any]:
+        """Return the fields of the answer to DELETE about references that remain."""
+        return {}
 
     def _default(self) -> Any:
         return ""

@@ -104,8 +104,14 @@ class Partitions:
     )
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         force = query_of(req, queries.ForceQuery).force
-        done = await remove_partition(self._parts, request_of(req), name, force=force)
-        await paging.answer_write(resp, self._parts.log, done, {"name": name, "removed": done is not None})
+        removal = await remove_partition(self._parts, request_of(req), name, force=force)
+        answer = {
+            "name": name,
+            "removed": removal.done is not None,
+            "aborted_recipe_sets": removal.aborted_sets_count,
+            "lab_controllers": removal.labs,
+        }
+        await paging.answer_write(resp, self._parts.log, removal.done, answer)
 
     @operation(
         "Start a partition, so that it takes jobs and grants systems",

@@ -37,6 +37,51 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert "1 own row of the operation table (all rows: labledger operations)\nqueues: " in result.stderr
 
 
+def test_user_deleted__configurations_still_name_it__a_note_names_their_partitions(
+    server: LoopbackServer, run: Run
+) -> None:
+    gone = {"name": "dave", "removed": True}
+    server.on(
+        "DELETE",
+        "/users/dave",
+        Answer({**gone, "named_in": ["default", "gpu"]}),
+        Answer({**gone, "named_in": []}),
+    )
+    deleted = run("user", "delete", "dave")
+    assert deleted.stdout == "user dave deleted\n"
+    assert "these partitions still name it: default, gpu; it cannot be added again" in deleted.stderr
+    assert run("user", "delete", "dave").stderr == ""
+
+
+@pytest.mark.parametrize("command", ["partition put", "partition show", "user put", "pool delete"])
+def test_name__with_a_slash__is_refused_before_any_request(
+    server: LoopbackServer, run: Run, command: str
+) -> None:
+    refused = run(*command.split(), "we/st")
+    assert refused.exit_code != 0
+    assert refused.stderr == "Error: Invalid input\n  path: 'we/st' must have no slash\n"
+    assert server.asked == []
+
+
+def test_removal__aborts_sets_and_frees_labs__shows_both_and_the_next_step(
+    server: LoopbackServer, run: Run
+) -> None:
+    gone = {"name": "gpu", "removed": True}
+    server.on(
+        "DELETE",
+        "/partitions/gpu",
+        Answer({**gone, "aborted_recipe_sets": 2, "lab_controllers": ["a.lab", "b.lab"]}),
+        Answer({**gone, "aborted_recipe_sets": 0, "lab_controllers": []}),
+    )
+    removed = run("partition", "remove", "gpu", "--force")
+    assert (
+        removed.stdout == "partition gpu removed, 2 recipe sets aborted\nin no partition now: a.lab, b.lab\n"
+    )
+    assert "labledger partition apply FILE --partition NAME" in removed.stderr
+    removed = run("partition", "remove", "gpu")
+    assert (removed.stdout, removed.stderr) == ("partition gpu removed\n", "")
+
+
 def test_hints__of_another_partition__name_it(server: LoopbackServer, run: Run) -> None:
     server.on("PUT", "/partitions/gpu", Answer({"added": True}), Answer({"added": False}))
     server.on("GET", "/partitions/gpu/configuration", Answer({"position": 4, **CHANGED}))

@@ -19,7 +19,7 @@ from domain.contention.locks import LEVELS, UNKNOWN, LevelLock, Locks
 from domain.contention.operation_rows import OperationRow
 from domain.contention.weights import WeightSettings, WeightValues
 from domain.queues.placement import PlacementRule
-from domain.queues.tree import Queue, QueueTree
+from domain.queues.tree import Queue, QueueTree, Template
 from tests.domain.admission.findings import faulty, valid
 
 
@@ -67,7 +67,11 @@ OTHERS = {
         },
     ],
     "lab_controllers": ["lab-1", "lab-2"],
-    "queues": {"submit": {}, "queues": [{"name": "kernel", "max": 4}, {"name": "default"}]},
+    "queues": {
+        "submit": {},
+        "template": {"max": 2},
+        "queues": [{"name": "kernel", "max": 4}, {"name": "default"}],
+    },
     "placement": [{"rule": "user", "create": True}, {"rule": "fixed", "value": "root.kernel"}],
 }
 
@@ -90,7 +94,13 @@ def test_document__whole__values_in_their_units() -> None:
             OperationRow("power-cycle", ("/cycle", "/power"), Locks(levels)),
         ),
         ("lab-1", "lab-2"),
-        QueueTree(Queue("root", children=(Queue("root.kernel", max=4), Queue("root.default")))),
+        QueueTree(
+            Queue(
+                "root",
+                template=Template(max=2),
+                children=(Queue("root.kernel", max=4), Queue("root.default")),
+            )
+        ),
         (PlacementRule("user", create=True), PlacementRule("fixed", "root.kernel")),
     )
 

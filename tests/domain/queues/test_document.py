@@ -118,6 +118,11 @@ def queues(*children: dict[str, Any], **root: Any) -> dict[str, Any]:
             "must be at most the max of root.a, 3",
         ),
         (
+            queues({"name": "a", "template": {"max": 2, "guaranteed": 3}, "queues": []}),
+            "queues.0.template.guaranteed",
+            "must be at most the max of the template, 2",
+        ),
+        (
             queues({"name": "a", "max": 3, "template": {"max": 4}, "queues": []}),
             "queues.0.template.max",
             "must be at most the max of root.a, 3",

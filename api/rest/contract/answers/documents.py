@@ -129,6 +129,12 @@ class NamedRemoved(_Removed):
     name: str
 
 
+class PersonRemoved(NamedRemoved):
+    """`named_in`: partitions whose configurations still name it, which prevents a new one of that name."""
+
+    named_in: list[str]
+
+
 class LabControllerRemoved(_Removed):
     fqdn: str
 

@@ -45,8 +45,12 @@ class PartitionCreated(Answer, NamedPartition):
 
 
 class PartitionRemoved(Answer):
+    """`aborted_recipe_sets`: number that the request aborted; `lab_controllers`: labs in no partition now."""
+
     name: str
     removed: bool
+    aborted_recipe_sets: Count
+    lab_controllers: list[str]
 
 
 class ConfigurationShown(ReadAnswer, Configuration):
