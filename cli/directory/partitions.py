@@ -10,7 +10,7 @@ from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.locks import locks_text
 from cli.arguments.yaml_file import read_document
 from cli.directory.configuration_diff import COLUMNS as DIFFERENCES
-from cli.directory.configuration_diff import differences, settings
+from cli.directory.configuration_diff import differences, queue_differences, settings
 from cli.directory.effects import print_effects
 from cli.directory.named import ANSWER_FIELDS
 from cli.lazy import SuggestingGroup
@@ -24,6 +24,8 @@ from domain.errors import listed
 if TYPE_CHECKING:
     from api.client import Client
 
+# Settings of changed queues that `partition apply` shows; of more, it shows the paths of the queues.
+MAX_QUEUE_ROWS = 50
 SETTINGS = (Column("setting", "setting", rank=0), Column("value", "value", rank=0))
 
 
@@ -182,7 +184,7 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
     """Replace the configuration of a partition with that in FILE, YAML or JSON; - is standard input.
 
     FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults;
-    {} resets all of them. The output has each setting that changes, and the changed queues.
+    {} resets all of them. The output has each setting that changes, and the paths of the changed queues.
     Labs that it names move to the partition with their systems, which nobody may use meanwhile. Queues that
     it no longer names take no new jobs.
     """
@@ -199,9 +201,15 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
 
 
 def _print_changes(output: Output, answer: Row) -> None:
-    """Print the settings that a configuration changes; of queues, which may be thousands, only the paths."""
-    old = {section: value for section, value in answer["replaced"].items() if section != "queues"}
-    if rows := differences(old, {section: answer[section] for section in old}):
+    """Print the settings that a configuration changes; of added, drained and many queues only paths."""
+    before = dict(answer["replaced"])
+    queues = before.pop("queues", None)
+    rows = differences(before, {section: answer[section] for section in before})
+    changed = answer["queue_changes"]["changed"]
+    of_queues = queue_differences(queues, answer["queues"], changed) if queues is not None else []
+    if len(of_queues) <= MAX_QUEUE_ROWS:
+        rows += of_queues
+    if rows:
         output.table(DIFFERENCES, rows)
     for change, paths in answer["queue_changes"].items():
         if paths:

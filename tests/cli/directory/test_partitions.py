@@ -110,6 +110,46 @@ def test_apply__of_another_partition__names_it_and_each_changed_setting(
     assert result.stderr == ""
 
 
+@pytest.mark.parametrize(("number", "has_rows"), [(2, True), (25, True), (26, False)])
+def test_apply__of_changed_queues__has_their_settings_unless_they_are_many(
+    server: LoopbackServer, run: Run, number: int, has_rows: bool
+) -> None:
+    def tree(most: int | None, order: str, *others: str) -> dict[str, Any]:
+        changed = [{"name": f"q{each}", "max": most, "order": order} for each in range(number)]
+        return {"queues": [*changed, *({"name": name, "max": 9} for name in others)]}
+
+    paths = [f"root.q{each}" for each in range(number)]
+    changes = {"added": ["root.new"], "changed": paths, "drained": ["root.old"]}
+    replaced = {"queues": tree(6, "fifo", "old")}
+    answer = {"changed": True, "replaced": replaced, "queues": tree(8, "fair", "new")}
+    server.on("PUT", PATH, Answer({**answer, "queue_changes": changes}))
+    result = run("partition", "apply", "-", input="{}")
+    _, *rows, added, changed, drained = result.stdout.splitlines()
+    shown = [row.split() for row in rows[2:]]
+    wanted = [
+        ["queue", f"{path}:", *setting]
+        for path in paths
+        for setting in (["max", "6", "8"], ["order", "fifo", "fair"])
+    ]
+    assert shown == (wanted if has_rows else [])
+    assert changed.startswith(f"{number} queues changed: root.q0, root.q1")
+    assert (added, drained) == ("1 queue added: root.new", "1 queue drained: root.old")
+
+
+@pytest.mark.parametrize("applies", [None, "night"])
+def test_dry_run__no_filter_applies__has_no_column_of_filters(
+    server: LoopbackServer, run: Run, applies: str | None
+) -> None:
+    stopped = {"effect": "wait", "reason": "held back by the stopped queue: root.k"}
+    row = {"job_id": 7, "owner": "ada", "priority": "High", "placed": False, "applies": applies}
+    sets = [{**row, "recipe_set_id": 2, "before": None, "after": stopped}]
+    effects = {"held_back": 1, "freed": 0, "recipe_sets": sets}
+    server.on("PUT", PATH, Answer({"changed": True, "dry_run": True, "effects": effects, **QUEUES}))
+    shown = run("partition", "apply", "-", "--dry-run", input="{}").stdout
+    assert "held back by the stopped queue: root.k" in shown
+    assert ("filter that applies" in shown) == (applies is not None)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
