@@ -39,6 +39,19 @@ def reason_of(row: Mapping[str, Any]) -> str:
     return shown_reason(row.get("reason") or (WAITS_FOR_LOCKS if row.get("awaits_locks") else ""))
 
 
+def reason_note(recipes: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return when the scheduler found the reason of the first queued recipe, and how to get the present one.
+
+    The reason is that of the last search, so it may be outdated. None if no queued recipe has a reason.
+    """
+    for recipe in recipes:
+        if recipe["state"] == "queued" and recipe.get("reason"):
+            number = recipe["recipe_id"]
+            found = f"reason of recipe {number}: found {clock(recipe.get('since'))} ({zone()})"
+            return f"{found}; the present one: labledger explain {number}"
+    return None
+
+
 def duration(seconds: float) -> str:
     """Return seconds in the two largest units: `75` -> `1m 15s`."""
     rest, parts = max(0, int(seconds)), list[str]()
