@@ -224,8 +224,9 @@ def _print_changes(output: Output, answer: Row) -> None:
 def configurations(client: Client, output: Output, name: str, as_of: str | None) -> None:
     """List the versions of the configuration of a partition, with their times and authors.
 
-    They are numbers of changes of the partition. Each start, drain, stop and change of a job filter has a
-    number, too, which is missing in the list.
+    They are numbers of changes of the partition. Its creation has number 1, unless an earlier partition had
+    the name. Each start, drain, stop and change of a job filter has a number, too. The list has none of
+    these.
     """
     document = client.get(client.path("partitions", name, "configurations"), as_of=as_of)
     note_moment(client, output, as_of, document)

@@ -7,10 +7,18 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from domain.intake_states import DRAINING, STOPPED
 from domain.scheduling.supply.reasons import shown_reason
 
 # Largest unit first; a duration has at most two of them.
 UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+# State of a partition that takes no jobs -> what it does.
+INTAKE_ENDED = {
+    DRAINING: "no new jobs, what is there is granted",
+    STOPPED: "no new jobs, and nothing is granted",
+}
 
 
 def plain(value: Any) -> str:
