@@ -8,7 +8,7 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.locks import locks_text
-from cli.arguments.yaml_file import read_document
+from cli.arguments.yaml_file import read_document, with_quotes_advised
 from cli.directory.configuration_diff import COLUMNS as DIFFERENCES
 from cli.directory.configuration_diff import differences, queue_differences, settings
 from cli.directory.effects import print_effects
@@ -188,9 +188,15 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
     Labs that it names move to the partition with their systems, which nobody may use meanwhile. Queues that
     it no longer names take no new jobs.
     """
+    from api.client.problems import ServerProblem
+
     body = {field: value for field, value in read_document(file).items() if field not in ANSWER_FIELDS}
     path = client.path("partitions", name, "configuration")
-    answer = client.put(path, body, dry_run=dry_run or None)
+    try:
+        answer = client.put(path, body, dry_run=dry_run or None)
+    except ServerProblem as problem:
+        problem.faults = with_quotes_advised(problem.faults, body)
+        raise
     outcome = "changed" if answer["changed"] else "unchanged"
     output.line(answer, f"configuration of partition {name} {'would be ' if dry_run else ''}{outcome}")
     if output.as_json:

@@ -114,8 +114,8 @@ def test_apply__of_another_partition__names_it_and_each_changed_setting(
 def test_apply__of_changed_queues__has_their_settings_unless_they_are_many(
     server: LoopbackServer, run: Run, number: int, has_rows: bool
 ) -> None:
-    def tree(most: int | None, order: str, *others: str) -> dict[str, Any]:
-        changed = [{"name": f"q{each}", "max": most, "order": order} for each in range(number)]
+    def tree(max_systems: int | None, order: str, *others: str) -> dict[str, Any]:
+        changed = [{"name": f"q{each}", "max": max_systems, "order": order} for each in range(number)]
         return {"queues": [*changed, *({"name": name, "max": 9} for name in others)]}
 
     paths = [f"root.q{each}" for each in range(number)]
@@ -159,16 +159,23 @@ def test_dry_run__no_filter_applies__has_no_column_of_filters(
         ("{", "configuration.yaml, line 1, column 2: is not JSON"),
         ("order: [", "configuration.yaml, line 1: is not YAML: expected the node content"),
         ("limits: {}\nqueues:\n  max: 1\n  max: 2\n", 'configuration.yaml, line 4: "max" occurs twice'),
+        (
+            "limits: {}\n# \u00fc\norder: \x01\n",
+            "configuration.yaml, line 3: is not YAML: unacceptable character #x0001",
+        ),
+        (b"limits: {}\n# \xff\n", "configuration.yaml, line 2: is not YAML: unacceptable character #x00ff"),
+        ("limits:\n  - 2026-01-01\n", "configuration.yaml, line 2: 2026-01-01 is a date: put it in quotes"),
         ('{"order": {},\n "order": {}}', 'configuration.yaml, line 2: "order" occurs twice in one object'),
     ],
 )
 def test_configuration__file_of_another_form__is_refused(
-    server: LoopbackServer, run: Run, tmp_path: Path, text: str, message: str
+    server: LoopbackServer, run: Run, tmp_path: Path, text: str | bytes, message: str
 ) -> None:
     file = tmp_path / "configuration.yaml"
-    file.write_text(text)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
     result = run("partition", "apply", str(file))
     assert result.exit_code == 1 and message in result.stderr
+    assert len(result.stderr.splitlines()) == 2
     assert not server.asked
 
 
@@ -241,6 +248,22 @@ def test_apply__of_yaml__puts_the_same_document(server: LoopbackServer, run: Run
         "queues": {"queues": [{"name": "kernel", "max": 4}]},
         "placement": [{"rule": "provided"}],
     }
+
+
+UNQUOTED = """
+queues:
+  queues:
+    - name: 12
+      submit: {users: [yes, ada]}
+    - name: [a]
+"""
+
+
+def test_apply__of_yaml_with_values_that_are_no_texts__advises_quotes(real: Run) -> None:
+    refused = real("partition", "apply", "-", input=UNQUOTED).stderr
+    assert "  queues.queues[0].name: must be text: put it in quotes\n" in refused
+    assert "  queues.queues[0].submit.users[0]: must be text: put it in quotes\n" in refused
+    assert "  queues.queues[1].name: must be text\n" in refused
 
 
 def test_configurations__for_people__have_their_times_and_authors(server: LoopbackServer, run: Run) -> None:
