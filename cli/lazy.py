@@ -20,6 +20,10 @@ CommandEntry = tuple[str, str]
 """A command as `module:name`, and its line in the list of commands."""
 
 
+# Commands of other programs that create an object; here `put` does.
+CREATING = ("create", "add", "new")
+
+
 class SuggestingGroup(click.Group):
     """A group that suggests a command after a typing error."""
 
@@ -36,7 +40,9 @@ class SuggestingGroup(click.Group):
         options = {option for param in self.get_params(ctx) for option in param.opts}
         # Other programs have commands named `help` and `version`; here they are options.
         close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, names)
-        if not close and "show" in names and not name.startswith("-"):
+        if not close and name in CREATING:
+            close = ["put"] if "put" in names else []
+        elif not close and "show" in names and not name.startswith("-"):
             # The user probably typed the name of an object and omitted the command.
             close = [f"show {name}"]
         suggestions = " or ".join(f"`{ctx.command_path} {words}`" for words in close)

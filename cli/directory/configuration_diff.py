@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from cli.terminal.tables import Column
@@ -25,6 +25,12 @@ def differences(before: Document, after: Document) -> list[dict[str, str]]:
         for name in dict.fromkeys([*old, *new])
         if old.get(name) != new.get(name)
     ]
+
+
+def queue_differences(before: Document, after: Document, paths: Collection[str]) -> list[dict[str, str]]:
+    """Return the rows of `differences` for the queues at `paths`, from two trees of queues."""
+    rows = differences({"queues": before}, {"queues": after})
+    return [row for row in rows if row["setting"].removeprefix("queue ").partition(": ")[0] in paths]
 
 
 def settings(document: Document) -> Iterator[tuple[str, str]]:

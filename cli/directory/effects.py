@@ -24,12 +24,13 @@ def effect_text(row: Row) -> str:
     return "freed" if after is None else ENDS[after]
 
 
+FILTER = Column("filter that applies", "applies")
 COLUMNS = (
     Column("set", "recipe_set_id", "number", 0),
     Column("job", "job_id", "number", 1),
     Column("owner", "owner"),
     Column("priority", "priority", rank=3),
-    Column("filter that applies", "applies"),
+    FILTER,
     Column("effect", effect_text, rank=0),
     Column("reason", lambda row: (row["after"] or {}).get("reason"), "text", 4),
 )
@@ -41,7 +42,10 @@ def print_effects(output: Output, effects: Mapping[str, Any], matched: str = "")
     The service looks at each set by itself, so several freed sets may need the same room.
     """
     if effects["recipe_sets"]:
-        output.table(COLUMNS, effects["recipe_sets"])
+        # A stopped queue or a limit holds back sets to which no filter applies.
+        has_filter = any(row["applies"] for row in effects["recipe_sets"])
+        columns = [column for column in COLUMNS if column is not FILTER or has_filter]
+        output.table(columns, effects["recipe_sets"])
     held_back = effects["held_back"]
     subject = str(held_back) if matched else counted(held_back, "recipe set")
     each = ", each if it were the only one" if effects["freed"] > 1 else ""

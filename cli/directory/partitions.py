@@ -8,9 +8,9 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.locks import locks_text
-from cli.arguments.yaml_file import read_document
+from cli.arguments.yaml_file import read_document, with_quotes_advised
 from cli.directory.configuration_diff import COLUMNS as DIFFERENCES
-from cli.directory.configuration_diff import differences, settings
+from cli.directory.configuration_diff import differences, queue_differences, settings
 from cli.directory.effects import print_effects
 from cli.directory.named import ANSWER_FIELDS
 from cli.lazy import SuggestingGroup
@@ -24,6 +24,8 @@ from domain.errors import listed
 if TYPE_CHECKING:
     from api.client import Client
 
+# Settings of changed queues that `partition apply` shows; of more, it shows the paths of the queues.
+MAX_QUEUE_ROWS = 50
 SETTINGS = (Column("setting", "setting", rank=0), Column("value", "value", rank=0))
 
 
@@ -187,13 +189,19 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
     """Replace the configuration of a partition with that in FILE, YAML or JSON; - is standard input.
 
     FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults;
-    {} resets all of them. The output has each setting that changes, and the changed queues.
+    {} resets all of them. The output has each setting that changes, and the paths of the changed queues.
     Labs that it names move to the partition with their systems, which nobody may use meanwhile. Queues that
     it no longer names take no new jobs.
     """
+    from api.client.problems import ServerProblem
+
     body = {field: value for field, value in read_document(file).items() if field not in ANSWER_FIELDS}
     path = client.path("partitions", name, "configuration")
-    answer = client.put(path, body, dry_run=dry_run or None)
+    try:
+        answer = client.put(path, body, dry_run=dry_run or None)
+    except ServerProblem as problem:
+        problem.faults = with_quotes_advised(problem.faults, body)
+        raise
     outcome = "changed" if answer["changed"] else "unchanged"
     output.line(answer, f"configuration of partition {name} {'would be ' if dry_run else ''}{outcome}")
     if output.as_json:
@@ -204,9 +212,15 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
 
 
 def _print_changes(output: Output, answer: Row) -> None:
-    """Print the settings that a configuration changes; of queues, which may be thousands, only the paths."""
-    old = {section: value for section, value in answer["replaced"].items() if section != "queues"}
-    if rows := differences(old, {section: answer[section] for section in old}):
+    """Print the settings that a configuration changes; of added, drained and many queues only paths."""
+    before = dict(answer["replaced"])
+    queues = before.pop("queues", None)
+    rows = differences(before, {section: answer[section] for section in before})
+    changed = answer["queue_changes"]["changed"]
+    of_queues = queue_differences(queues, answer["queues"], changed) if queues is not None else []
+    if len(of_queues) <= MAX_QUEUE_ROWS:
+        rows += of_queues
+    if rows:
         output.table(DIFFERENCES, rows)
     for change, paths in answer["queue_changes"].items():
         if paths:
@@ -221,8 +235,9 @@ def _print_changes(output: Output, answer: Row) -> None:
 def configurations(client: Client, output: Output, name: str, as_of: str | None) -> None:
     """List the versions of the configuration of a partition, with their times and authors.
 
-    They are numbers of changes of the partition. Each start, drain, stop and change of a job filter has a
-    number, too, which is missing in the list.
+    They are numbers of changes of the partition. Its creation has number 1, unless an earlier partition had
+    the name. Each start, drain, stop and change of a job filter has a number, too. The list has none of
+    these.
     """
     document = client.get(client.path("partitions", name, "configurations"), as_of=as_of)
     note_moment(client, output, as_of, document)

@@ -12,7 +12,7 @@ from cli.directory.partitions import of_partition
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import plain
+from cli.terminal.wording import INTAKE_ENDED, plain
 from domain.errors import Unknown, display_name
 from domain.queues.tree import EACH, GROUP, ROOT, USER, paths_upward
 
@@ -59,6 +59,11 @@ def queues(client: Client, output: Output, queue: str | None, name: str, as_of: 
     """
     document = client.get(client.path("partitions", name, "queues"), as_of=as_of)
     note_moment(client, output, as_of, document)
+    if not output.as_json:
+        # The states of the queues are their own.
+        state = client.get(client.path("partitions", name), as_of=as_of)["state"]
+        if state in INTAKE_ENDED:
+            click.echo(f"partition {plain(name)} is {state}: {INTAKE_ENDED[state]}")
     if queue is not None:
         rows = {row["path"]: row for row in document["queues"]}
         path = _path_of(queue, rows, name)

@@ -12,9 +12,9 @@ from cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
-from cli.terminal.output import Output, content, xml
+from cli.terminal.output import Output, content, note, xml
 from cli.terminal.tables import Row
-from cli.terminal.wording import plain
+from cli.terminal.wording import plain, reason_note
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -48,7 +48,10 @@ def job(client: Client, output: Output, job_id: int, as_xml: bool, original: boo
         return
     _print_facts(view.job)
     click.echo()
-    output.table(RECIPE_COLUMNS, [{**row, "as_of": view.job.get("as_of")} for row in view.recipe_rows()])
+    rows = view.recipe_rows()
+    output.table(RECIPE_COLUMNS, [{**row, "as_of": view.job.get("as_of")} for row in rows])
+    if found := reason_note(rows):
+        note(found)
 
 
 def _print_facts(job: Row) -> None:

@@ -12,9 +12,9 @@ from cli.arguments.params import ID
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
-from cli.terminal.output import Output
+from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import WAITS_FOR_LOCKS, clock, elapsed, plain, reason_of, zone
+from cli.terminal.wording import WAITS_FOR_LOCKS, clock, elapsed, plain, reason_note, reason_of, zone
 from domain.recipe.lifecycle import FINISHED
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def _lock_facts(recipe: Row) -> dict[str, str]:
     """Return the locks of a recipe as text, and a note while its set waits for them."""
     locks = recipe.get("locks") or {}
     texts = {name: locks_text(locks[name]) for name in ("declared", "held") if locks.get(name)}
-    note = {"note": WAITS_FOR_LOCKS} if recipe.get("awaits_locks") else {}
-    return {**note, **{f"{name}_locks": text for name, text in texts.items()}}
+    waits = {"note": WAITS_FOR_LOCKS} if recipe.get("awaits_locks") else {}
+    return {**waits, **{f"{name}_locks": text for name, text in texts.items()}}
 
 
 def _show(output: Output, recipe: Row) -> None:
@@ -90,3 +90,5 @@ def _show(output: Output, recipe: Row) -> None:
         if recipe.get(name):
             click.echo()
             output.table(columns, [{**row, "as_of": recipe.get("as_of")} for row in recipe[name]])
+    if found := reason_note([recipe]):
+        note(found)

@@ -33,7 +33,11 @@ REPLACING = {"queue": "--queue", "partition": "--partition"}
 @click.command
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.File("rb", lazy=False))
 @click.option("--wait", is_flag=True, help="Follow every submitted job until it is finished.")
-@click.option("--strict", is_flag=True, help="Treat warnings as errors.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Treat warnings as errors, except that a job is in another queue than it names.",
+)
 @declaration_options
 @placement_options
 @remote

@@ -13,7 +13,7 @@ from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output, console, note, show
 from cli.terminal.tables import Row
-from cli.terminal.wording import plain, reason_of
+from cli.terminal.wording import plain, reason_note, reason_of
 from domain.recipe.lifecycle import RECIPE
 
 # The states of a job and of its sets follow from its recipes, so these topics cover all changes.
@@ -65,12 +65,20 @@ def _show(view: JobView, output: Output) -> None:
 
 
 def _on_screen(view: JobView) -> None:
+    from rich.console import Group
     from rich.live import Live
+    from rich.text import Text
+
+    def with_note() -> Group:
+        found = reason_note(view.recipe_rows())
+        return Group(view.table(), *([Text(found, style="dim")] if found else []))
 
     screen = console()
     if not screen.is_terminal:
         # A file or a pipe gets a line for each change of a state, and the table at the end.
         last_line = ""
+        if found := reason_note(view.recipe_rows()):
+            note(found)
         for _ in changes(view):
             states = ", ".join(map(_state, view.recipe_rows()))
             line = f"job {view.job_id} {view.job['state']}: {states}"
@@ -79,7 +87,7 @@ def _on_screen(view: JobView) -> None:
             last_line = line
         show(screen, view.table())
         return
-    with Live(console=screen, get_renderable=view.table, refresh_per_second=2):
+    with Live(console=screen, get_renderable=with_note, refresh_per_second=2):
         for _ in changes(view):
             pass
 

@@ -57,8 +57,8 @@ class Listing:
         self, client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
     ) -> None:
         with counting(f"reading {self._noun}") as on_page:
-            document = client.pages(
-                self.path, self.name, limit=limit, on_page=on_page, as_of=as_of, **filters
+            document, has_more = read_limited(
+                client, output, self.path, self.name, limit, on_page=on_page, as_of=as_of, **filters
             )
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
@@ -67,8 +67,8 @@ class Listing:
         rows = document[self.name]
         empty = self._empty_message(as_of is not None, narrowed)
         output.rows(document, self.name, self.columns_for(rows), empty=empty)
-        if document["next"] is not None and not output.as_json:
-            note(f"Showing {len(document[self.name])}; use --all for the rest.")
+        if has_more:
+            note_rest(len(rows))
 
     def columns_for(self, rows: Sequence[Row]) -> list[Column]:
         """Return the columns of a table with these rows."""
@@ -86,6 +86,26 @@ class Listing:
     @property
     def _noun(self) -> str:
         return self.name.replace("_", " ")
+
+
+def read_limited(
+    client: Client, output: Output, path: str, name: str, limit: int | None, /, **parameters: Any
+) -> tuple[dict[str, Any], bool]:
+    """Return up to `limit` rows of a list as one page, and whether a table leaves out further rows.
+
+    The server gives each full page a `next`, so a row more is read for a table. JSON has the page as it is,
+    because a program continues after its last row.
+    """
+    if limit is None or output.as_json:
+        return client.pages(path, name, limit=limit, **parameters), False
+    document = client.pages(path, name, limit=limit + 1, **parameters)
+    rows = document[name]
+    return {**document, name: rows[:limit]}, len(rows) > limit
+
+
+def note_rest(shown: int) -> None:
+    """Print that a table leaves out rows of its list."""
+    note(f"Showing {shown}; use --all for the rest.")
 
 
 def require_existing(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:

@@ -11,14 +11,7 @@ from cli.lists.listing import PARTITION, columns_for
 from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
-from cli.terminal.wording import clock, counted, duration, elapsed, plain, reason_of
-from domain.intake_states import DRAINING, STOPPED
-
-# State of a partition that takes no jobs -> what it does.
-INTAKE_ENDED = {
-    DRAINING: "no new jobs, what is there is granted",
-    STOPPED: "no new jobs, and nothing is granted",
-}
+from cli.terminal.wording import INTAKE_ENDED, clock, counted, duration, elapsed, plain, reason_of
 
 MAX_LABS = 12
 MAX_SETS = 6

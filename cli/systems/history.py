@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import absence_explained, as_of, note_moment
-from cli.lists.listing import limits
+from cli.lists.listing import limits, note_rest, read_limited
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
-from cli.terminal.output import Output, note
+from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, reason_of, zone
 
@@ -38,7 +38,8 @@ COLUMNS = (
 def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_of: str | None) -> None:
     """Show the changes of FQDN, latest first, one property per line."""
     with absence_explained(client, as_of, "system", fqdn):
-        document = client.pages(client.path("systems", fqdn, "history"), "changes", limit=limit, as_of=as_of)
+        path = client.path("systems", fqdn, "history")
+        document, has_more = read_limited(client, output, path, "changes", limit, as_of=as_of)
     note_moment(client, output, as_of, document)
     if output.as_json:
         output.document(document)
@@ -47,5 +48,5 @@ def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_o
         {**change, **difference} for change in document["changes"] for difference in change["changes"]
     ]
     output.table(COLUMNS, lines)
-    if document["next"] is not None:
-        note(f"Showing {len(document['changes'])}; use --all for the rest.")
+    if has_more:
+        note_rest(len(document["changes"]))

@@ -7,10 +7,18 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from domain.intake_states import DRAINING, STOPPED
 from domain.scheduling.supply.reasons import shown_reason
 
 # Largest unit first; a duration has at most two of them.
 UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+# State of a partition that takes no jobs -> what it does.
+INTAKE_ENDED = {
+    DRAINING: "no new jobs, what is there is granted",
+    STOPPED: "no new jobs, and nothing is granted",
+}
 
 
 def plain(value: Any) -> str:
@@ -37,6 +45,19 @@ WAITS_FOR_LOCKS = "waits for its resource locks"
 def reason_of(row: Mapping[str, Any]) -> str:
     """Return the reason of a row; for a recipe that waits for its locks, that it does."""
     return shown_reason(row.get("reason") or (WAITS_FOR_LOCKS if row.get("awaits_locks") else ""))
+
+
+def reason_note(recipes: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return when the scheduler found the reason of the first queued recipe, and how to get the present one.
+
+    The reason is that of the last search, so it may be outdated. None if no queued recipe has a reason.
+    """
+    for recipe in recipes:
+        if recipe["state"] == "queued" and recipe.get("reason"):
+            number = recipe["recipe_id"]
+            found = f"reason of recipe {number}: found {clock(recipe.get('since'))} ({zone()})"
+            return f"{found}; the present one: labledger explain {number}"
+    return None
 
 
 def duration(seconds: float) -> str:

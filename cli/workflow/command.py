@@ -127,8 +127,9 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
     """Print the XML of a job. To submit it: `labledger workflow … | labledger submit -`.
 
     --distro or --family is required, and one of --task, --taskfile and --reserve. Names (of pools, keys, lab
-    controllers …) are not checked here: the server warns of unknown ones when the job is submitted. Without
-    --arch, this command asks the server for the architectures of the distro.
+    controllers …) are not checked here: the server warns of unknown ones when the job is submitted, and
+    refuses a job with an unknown queue or partition. Without --arch, this command asks the server for the
+    architectures of the distro.
     """
     from pydantic import ValidationError
 

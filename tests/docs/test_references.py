@@ -14,6 +14,7 @@ import pytest
 
 from cli import main
 from domain.admission.dependencies import JOB, Dependency, verdict
+from domain.queues.limits import SYSTEMS, QueueMaximum
 from domain.scheduling.supply import reasons
 from domain.scheduling.supply.reasons import shown_reason
 from tests.docs.page import DOCS, TOP
@@ -136,7 +137,10 @@ def test_submitters_page__reasons_for_waiting__are_those_of_the_code() -> None:
     )
     waits_for_job = verdict((Dependency(JOB, 17),), lambda *_: None)[1]
     admission = waits_for_job, f'{reasons.PAUSED} "NAME"', reasons.NO_ROOM
-    assert set(table) == {*map(shown_reason, waiting), *admission}
+    maximum, of_bob = (QueueMaximum("root.net", SYSTEMS, whose, 2) for whose in ("", "user bob"))
+    of_queues = f"{reasons.QUEUE_STOPPED} root.net", f"{reasons.NO_ROOM}: {maximum}"
+    assert set(table) == {*map(shown_reason, waiting), *admission, *of_queues}
+    assert f"(`{of_bob}`)" in text
 
 
 @pytest.mark.parametrize(

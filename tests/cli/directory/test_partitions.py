@@ -155,6 +155,46 @@ def test_apply__of_another_partition__names_it_and_each_changed_setting(
     assert result.stderr == ""
 
 
+@pytest.mark.parametrize(("number", "has_rows"), [(2, True), (25, True), (26, False)])
+def test_apply__of_changed_queues__has_their_settings_unless_they_are_many(
+    server: LoopbackServer, run: Run, number: int, has_rows: bool
+) -> None:
+    def tree(max_systems: int | None, order: str, *others: str) -> dict[str, Any]:
+        changed = [{"name": f"q{each}", "max": max_systems, "order": order} for each in range(number)]
+        return {"queues": [*changed, *({"name": name, "max": 9} for name in others)]}
+
+    paths = [f"root.q{each}" for each in range(number)]
+    changes = {"added": ["root.new"], "changed": paths, "drained": ["root.old"]}
+    replaced = {"queues": tree(6, "fifo", "old")}
+    answer = {"changed": True, "replaced": replaced, "queues": tree(8, "fair", "new")}
+    server.on("PUT", PATH, Answer({**answer, "queue_changes": changes}))
+    result = run("partition", "apply", "-", input="{}")
+    _, *rows, added, changed, drained = result.stdout.splitlines()
+    shown = [row.split() for row in rows[2:]]
+    wanted = [
+        ["queue", f"{path}:", *setting]
+        for path in paths
+        for setting in (["max", "6", "8"], ["order", "fifo", "fair"])
+    ]
+    assert shown == (wanted if has_rows else [])
+    assert changed.startswith(f"{number} queues changed: root.q0, root.q1")
+    assert (added, drained) == ("1 queue added: root.new", "1 queue drained: root.old")
+
+
+@pytest.mark.parametrize("applies", [None, "night"])
+def test_dry_run__no_filter_applies__has_no_column_of_filters(
+    server: LoopbackServer, run: Run, applies: str | None
+) -> None:
+    stopped = {"effect": "wait", "reason": "held back by the stopped queue: root.k"}
+    row = {"job_id": 7, "owner": "ada", "priority": "High", "placed": False, "applies": applies}
+    sets = [{**row, "recipe_set_id": 2, "before": None, "after": stopped}]
+    effects = {"held_back": 1, "freed": 0, "recipe_sets": sets}
+    server.on("PUT", PATH, Answer({"changed": True, "dry_run": True, "effects": effects, **QUEUES}))
+    shown = run("partition", "apply", "-", "--dry-run", input="{}").stdout
+    assert "held back by the stopped queue: root.k" in shown
+    assert ("filter that applies" in shown) == (applies is not None)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -164,16 +204,23 @@ def test_apply__of_another_partition__names_it_and_each_changed_setting(
         ("{", "configuration.yaml, line 1, column 2: is not JSON"),
         ("order: [", "configuration.yaml, line 1: is not YAML: expected the node content"),
         ("limits: {}\nqueues:\n  max: 1\n  max: 2\n", 'configuration.yaml, line 4: "max" occurs twice'),
+        (
+            "limits: {}\n# \u00fc\norder: \x01\n",
+            "configuration.yaml, line 3: is not YAML: unacceptable character #x0001",
+        ),
+        (b"limits: {}\n# \xff\n", "configuration.yaml, line 2: is not YAML: unacceptable character #x00ff"),
+        ("limits:\n  - 2026-01-01\n", "configuration.yaml, line 2: 2026-01-01 is a date: put it in quotes"),
         ('{"order": {},\n "order": {}}', 'configuration.yaml, line 2: "order" occurs twice in one object'),
     ],
 )
 def test_configuration__file_of_another_form__is_refused(
-    server: LoopbackServer, run: Run, tmp_path: Path, text: str, message: str
+    server: LoopbackServer, run: Run, tmp_path: Path, text: str | bytes, message: str
 ) -> None:
     file = tmp_path / "configuration.yaml"
-    file.write_text(text)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
     result = run("partition", "apply", str(file))
     assert result.exit_code == 1 and message in result.stderr
+    assert len(result.stderr.splitlines()) == 2
     assert not server.asked
 
 
@@ -246,6 +293,22 @@ def test_apply__of_yaml__puts_the_same_document(server: LoopbackServer, run: Run
         "queues": {"queues": [{"name": "kernel", "max": 4}]},
         "placement": [{"rule": "provided"}],
     }
+
+
+UNQUOTED = """
+queues:
+  queues:
+    - name: 12
+      submit: {users: [yes, ada]}
+    - name: [a]
+"""
+
+
+def test_apply__of_yaml_with_values_that_are_no_texts__advises_quotes(real: Run) -> None:
+    refused = real("partition", "apply", "-", input=UNQUOTED).stderr
+    assert "  queues.queues[0].name: must be text: put it in quotes\n" in refused
+    assert "  queues.queues[0].submit.users[0]: must be text: put it in quotes\n" in refused
+    assert "  queues.queues[1].name: must be text\n" in refused
 
 
 def test_configurations__for_people__have_their_times_and_authors(server: LoopbackServer, run: Run) -> None:

@@ -22,6 +22,14 @@ def queue(path: str, **more: Any) -> dict[str, Any]:
     return {"path": path, **plain, "order": "fifo", "share": 0.5, "used": 1, "jobs": 1, "waiting": 7, **more}
 
 
+PARTITION = {"position": 4, "name": "default", "state": "active"}
+
+
+@pytest.fixture(autouse=True)
+def partition(server: LoopbackServer) -> None:
+    server.on("GET", "/partitions/default", Answer(PARTITION))
+
+
 ROWS = [
     queue("root", max=60),
     queue("root.k", max=4, max_jobs=2, guaranteed=2),
@@ -94,3 +102,22 @@ def test_queues__of_an_unknown_one__is_an_error_with_a_near_name(
     server.on("GET", PATH, Answer({"position": 4, "queues": ROWS}))
     result = run("queues", name)
     assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"Error: {message}\n")
+
+
+@pytest.mark.parametrize("options", [(), ("k",)])
+@pytest.mark.parametrize(
+    ("state", "printed"),
+    [
+        ("draining", "partition default is draining: no new jobs, what is there is granted"),
+        ("stopped", "partition default is stopped: no new jobs, and nothing is granted"),
+    ],
+)
+def test_queues__of_a_partition_that_takes_no_jobs__say_so_first(
+    server: LoopbackServer, run: Run, state: str, printed: str, options: tuple[str, ...]
+) -> None:
+    server.on("GET", PATH, Answer({"position": 4, "as_of": "2026-01-01T00:00:00Z", "queues": ROWS}))
+    server.on("GET", "/partitions/default", Answer({**PARTITION, "state": state}))
+    shown = run("queues", *options, "--as-of", "4")
+    assert shown.stdout.splitlines()[0] == printed
+    assert server.asked_for("GET", "/partitions/default")[0].query["as_of"] == ["4"]
+    assert json.loads(run("queues", *options, "--json").stdout)["queues"]

@@ -28,9 +28,13 @@ def job(state: str, result: str = "None", position: int = 1) -> dict[str, Any]:
     return {"job_id": 7, "state": state, "result": result, "recipe_sets": sets, "position": position}
 
 
-def recipe(_: ReceivedRequest) -> Answer:
+def recipe(_: ReceivedRequest | None) -> Answer:
     history = [{"state": "queued", "since": "2026-01-01T00:00:00Z", "until": None}]
     return Answer({"recipe_id": 12, "state": "queued", "system": "a", "history": history})
+
+
+FOUND = {"since": "2026-01-01T00:02:00Z"}
+REASON_NOTE = "reason of recipe 12: found 2026-01-01 00:02:00 (UTC); the present one: labledger explain 12\n"
 
 
 @pytest.fixture
@@ -168,12 +172,16 @@ def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Loopback
 def test_watch__in_a_pipe__says_why_a_queued_recipe_waits(server: LoopbackServer, run: Run) -> None:
     reason = 'paused by the job filter "night": no [bold] storage before the end of the service of tonight'
     server.on("GET", "/jobs/7", Answer(job("queued", position=1)), Answer(job("aborted", position=2)))
-    server.on("GET", "/recipes/12", lambda _: Answer({**recipe(_).body, "reason": reason}))
+    server.on("GET", "/recipes/12", lambda _: Answer({**recipe(_).body, "reason": reason, **FOUND}))
     server.on(
         "GET", "/events", sent_events({"position": 2, "topic": "recipe.aborted", "subject": "recipe/12"})
     )
-    lines = run("watch", "7").stdout.splitlines()
-    assert lines[:2] == [f"job 7 queued: recipe 12 queued ({reason})", "job 7 aborted: recipe 12 aborted"]
+    watched = run("watch", "7")
+    assert watched.stdout.splitlines()[:2] == [
+        f"job 7 queued: recipe 12 queued ({reason})",
+        "job 7 aborted: recipe 12 aborted",
+    ]
+    assert watched.stderr == REASON_NOTE
 
 
 @pytest.mark.parametrize("arguments", [["watch", "7"], ["watch", "7", "--json"], ["submit", "--wait"]])
@@ -191,6 +199,36 @@ def test_watch__interrupted__says_how_to_go_on(
 
 def _interrupted(*_: Any, **__: Any) -> Any:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "note"),
+    [
+        ("queued", "no idle system is viable", True),
+        ("queued", None, False),
+        ("aborted", "no system matches the host requirements", False),  # This one is final.
+    ],
+)
+@pytest.mark.parametrize("command", ["job 7", "recipe 12"])
+def test_reason__of_a_queued_recipe__is_shown_with_its_time_and_the_command_for_the_present_one(
+    server: LoopbackServer, run: Run, command: str, state: str, reason: str | None, note: bool
+) -> None:
+    shown = {**recipe(None).body, "state": state, "reason": reason, **FOUND}
+    server.on("GET", "/jobs/7", Answer(job(state)))
+    server.on("GET", "/recipes/12", Answer(shown))
+    result = run(*command.split())
+    assert (result.exit_code, result.stderr) == (0, REASON_NOTE if note else "")
+    assert run(*command.split(), "--json").stderr == ""
+
+
+def test_watch__on_a_terminal__has_the_time_of_the_reason(
+    server: LoopbackServer, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(Client, "events", _interrupted)
+    server.on("GET", "/jobs/7", Answer(job("queued")))
+    server.on("GET", "/recipes/12", lambda _: Answer({**recipe(_).body, "reason": "no idle system", **FOUND}))
+    assert "reason of recipe 12: found 2026-01-01 00:02:00 (UTC)" in run("watch", "7").stdout
 
 
 def test_watch__no_such_job__is_a_failure(run: Run) -> None:

@@ -128,11 +128,47 @@ def test_list__more_than_the_limit__names_the_option_for_all(server: LoopbackSer
     assert everything.stderr == "" and len(everything.stdout.splitlines()) == 4
 
 
+def _limited(rows: int) -> Callable[[ReceivedRequest], Answer]:
+    """Return what answers pages of `rows` jobs as the server does: a full page has a `next`."""
+
+    def answer(asked: ReceivedRequest) -> Answer:
+        limit, begin = int(asked.query["limit"][0]), int(asked.query.get("cursor", ["0"])[0])
+        numbers = range(begin, min(begin + limit, rows))
+        job = {"state": "running", "result": "None", "recipe_set_ids": [1]}
+        following = f"/jobs?cursor={begin + limit}" if len(numbers) == limit else None
+        return Answer({"position": 1, "jobs": [{**job, "job_id": at} for at in numbers], "next": following})
+
+    return answer
+
+
+# With 1000 rows, the row more is on a second page.
+@pytest.mark.parametrize("limit", [2, 1000])
+def test_list__as_many_rows_as_the_limit__has_no_rest(server: LoopbackServer, run: Run, limit: int) -> None:
+    server.on("GET", "/jobs", _limited(limit))
+    exact = run("jobs", "--limit", str(limit))
+    assert (exact.exit_code, exact.stderr) == (0, "")
+    assert len(exact.stdout.splitlines()) == limit + 2
+    server.on("GET", "/jobs", _limited(limit + 1))
+    more = run("jobs", "--limit", str(limit))
+    assert more.stderr == f"Showing {limit}; use --all for the rest.\n"
+    assert len(more.stdout.splitlines()) == limit + 2
+    document = json.loads(run("jobs", "--limit", str(limit), "--json").stdout)
+    assert (len(document["jobs"]), document["next"]) == (limit, f"/jobs?cursor={limit}")
+
+
+def test_history__as_many_changes_as_the_limit__has_no_rest(server: LoopbackServer, run: Run) -> None:
+    path = "/systems/a.b/history"
+    change = {"position": 3, "at": "2026-01-01T00:00:00Z", "actor": "ada", "reason": None, "changes": []}
+    for rows, note in ((1, ""), (2, "Showing 1; use --all for the rest.\n")):
+        server.on("GET", path, Answer({"position": 4, "changes": [change] * rows, "next": None}))
+        assert run("system", "history", "a.b", "--limit", "1").stderr == note
+
+
 def test_list__limit_not_given__is_bounded(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/systems", Answer({"position": 9, "systems": [SYSTEM], "next": None}))
     run("systems")
     run("systems", "--all")
-    assert [asked.query["limit"] for asked in server.asked] == [["100"], ["1000"]]
+    assert [asked.query["limit"] for asked in server.asked] == [["101"], ["1000"]]
 
 
 def test_list__as_of__is_asked_as_of_then(server: LoopbackServer, run: Run) -> None:
