@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -123,9 +123,7 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
         shown = [_one(candidates, partition.labs.number(options.only), viable, lent, not_allowed)]
     rules = _rules(all_systems, refused)
     held_back = held_back_by(partition, host)
-    summary = held_back[0].reason if held_back else _absence(partition, host)
-    if partition.state == STOPPED:
-        summary = PARTITION_STOPPED
+    summary = _obstacle(partition, host, held_back)
     if summary is None:
         departed = departed_matches(partition, host, seen)
         is_incomplete = _is_set_incomplete(partition, host, usable)
@@ -138,6 +136,13 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
 def _overtaken(partition: Partition, host: Recipe) -> Overtaken:
     overtakings = partition.sets.overtakings
     return Overtaken(overtakings.count(host.recipe_set_id), overtakings.maximum)
+
+
+def _obstacle(partition: Partition, host: Recipe, held_back: Sequence[HeldBackBy]) -> str | None:
+    """Return why no system is asked for the recipe, None if systems are asked."""
+    if partition.state == STOPPED:
+        return PARTITION_STOPPED
+    return held_back[0].reason if held_back else _absence(partition, host)
 
 
 def _absence(partition: Partition, host: Recipe) -> str | None:
