@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -13,6 +13,7 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
+from domain.scheduling.explaining.departed import departed_matches
 from domain.scheduling.explaining.held_back import HeldBackBy, held_back_by
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable_systems
 from domain.scheduling.explaining.shown_weights import weight_of
@@ -122,11 +123,11 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
         shown = [_one(candidates, partition.labs.number(options.only), viable, lent, not_allowed)]
     rules = _rules(all_systems, refused)
     held_back = held_back_by(partition, host)
-    summary = held_back[0].reason if held_back else _absence(partition, host)
-    if partition.state == STOPPED:
-        summary = PARTITION_STOPPED
+    summary = _obstacle(partition, host, held_back)
     if summary is None:
-        summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
+        departed = departed_matches(partition, host, seen)
+        is_incomplete = _is_set_incomplete(partition, host, usable)
+        summary = _summary(counted, rules, departed, set_waits=is_incomplete)
     weight, overtaken = weight_of(partition, host), _overtaken(partition, host)
     systems = tuple(islice(shown, options.limit))
     return Waiting(summary, held_back, weight, overtaken, rules, counted, systems, count)
@@ -135,6 +136,13 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
 def _overtaken(partition: Partition, host: Recipe) -> Overtaken:
     overtakings = partition.sets.overtakings
     return Overtaken(overtakings.count(host.recipe_set_id), overtakings.maximum)
+
+
+def _obstacle(partition: Partition, host: Recipe, held_back: Sequence[HeldBackBy]) -> str | None:
+    """Return why no system is asked for the recipe, None if systems are asked."""
+    if partition.state == STOPPED:
+        return PARTITION_STOPPED
+    return held_back[0].reason if held_back else _absence(partition, host)
 
 
 def _absence(partition: Partition, host: Recipe) -> str | None:
@@ -175,8 +183,11 @@ def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
     return bool(labs) and all(is_hopeless(partition, host.recipe_set_id, name) for name in labs)
 
 
-def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -> str:
-    """Return a sentence about the usable systems; without any, about the viable, lent or forbidden ones."""
+def _summary(counted: Counted, rules: Iterable[RuleCount], departed: str, *, set_waits: bool) -> str:
+    """Return a sentence about the usable systems; without any, about the viable, lent or forbidden ones.
+
+    `departed` is added if there are none of these, either.
+    """
     viable, lent, not_allowed = counted.viable, counted.lent, counted.not_allowed
     if set_waits:
         return f"{_systems(viable)} could run it, but {SET_INCOMPLETE}"
@@ -193,7 +204,8 @@ def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -
         where = "there" if not_allowed == 1 else "to any of them"
         return f"{_systems(not_allowed)} would do, and it may not be submitted {where}"
     last = next(rule for rule in rules if not rule.left)
-    return f"no system could run it: the rule {last.name} excludes all that remained"
+    excluded = f"no system could run it: the rule {last.name} excludes all that remained"
+    return f"{excluded}; {departed}" if departed else excluded
 
 
 def _where_first(counted: Counted) -> str:
