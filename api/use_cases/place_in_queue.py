@@ -15,7 +15,7 @@ from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, NotPermitted, display_name
 from domain.intake_states import ACTIVE
 from domain.job.spec import JobSpec
-from domain.partition_numbers import PartitionIdentity
+from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.queues.limits import too_small_for
 from domain.queues.placement import (
     ChosenQueue,
@@ -104,11 +104,11 @@ class _Target(NamedTuple):
     def missing(self, found: NoSuchQueue, job: SubmittedJob) -> str:
         """Return the message for a queue that the partition does not have."""
         where = f"{found.text} in {display_name(KIND, self.partition.name)}"
-        others = [each.name for each in identities(self.directory) if each != self.partition]
         closed: list[str] = []
-        if others and not self.is_named:
+        if not self.is_named and self.partition != DEFAULT_PARTITION:
             where += ", where the job is put because it names no partition"
-            closed = [text for name in others if (text := self._closed_with(name, found.path))]
+            names = (each.name for each in identities(self.directory))
+            closed = [text for name in names if (text := self._closed_with(name, found.path))]
         # A queue that has vanished, or that another partition has, is not misspelt.
         is_misspelt = not closed and self.tree.vanished_above(found.path) is None
         near = suggestion(found.path, open_leaves(self.tree, job)) if is_misspelt else ""
