@@ -11,6 +11,7 @@ from api.intake.read import (
     mentioned_in,
     read_job,
     read_jobs,
+    with_lines,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "mentioned_in",
     "read_job",
     "read_jobs",
+    "with_lines",
 ]

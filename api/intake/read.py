@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
@@ -72,6 +73,8 @@ def _opened(document: dict[str, Any], locations: Locations) -> ParsedBody:
     return ParsedBody(document, EmbeddedLocations(locations, embedded.locations), [], embedded.findings)
 
 
+# The location of a field of a job, in a list of jobs with the index of the job.
+_OF_JOB: Final = re.compile(r"(?:jobs\[(?P<job>\d+)\]\.)?(?P<field>queue|partition)")
 PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
     "application/xml": _open_xml,
     "text/xml": _open_xml,
@@ -208,6 +211,23 @@ def mentioned_in(body: bytes, media_type: str) -> frozenset[tuple[str, int]]:
     Raises Unreadable and FaultyInput for a body that `read_job` refuses to parse.
     """
     return _mentioned(_parse_jobs(body, media_type))
+
+
+def with_lines(body: bytes, media_type: str, faults: Iterable[Fault]) -> list[Fault]:
+    """Return faults of jobs that `read_jobs` accepted, with the lines of `queue` and `partition`.
+
+    Both are checked after the parsing, against the log. Only the body of a refused job is parsed again.
+    """
+    bodies = _parse_jobs(body, media_type).bodies
+    return [Fault(_line_of(fault.where, bodies), fault.message) for fault in faults]
+
+
+def _line_of(where: str, bodies: Sequence[ParsedBody]) -> str:
+    found = _OF_JOB.fullmatch(where)
+    if found is None:
+        return where
+    location = bodies[int(found["job"] or 0)].locations.find((found["field"],))
+    return where if location.rest else location.where
 
 
 def _mentioned(submission: ParsedSubmission) -> frozenset[tuple[str, int]]:

@@ -71,6 +71,14 @@ async def read_jobs(
     return await reader.read(intake.read_jobs, has_warnings)
 
 
+async def located(
+    parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, error: FaultyInput
+) -> FaultyInput:
+    """Return the error of a submission whose body was valid, with the lines of the body."""
+    reader = _Reader(parts, principal, body, content_type, strict=False, is_submission=True)
+    return FaultyInput(await reader.parsed(partial(intake.with_lines, body, content_type, error.faults)))
+
+
 @dataclass(frozen=True)
 class _Reader:
     """A body and its sender."""
@@ -107,14 +115,14 @@ class _Reader:
         """
         if not may_depend(self.body):
             return frozenset()
-        mentioned = await self._parsed(partial(mentioned_in, self.body, self.content_type))
+        mentioned = await self.parsed(partial(mentioned_in, self.body, self.content_type))
         # A submission that mentions more is refused.
         subjects = [subject(*one) for one in sorted(mentioned)[:MAX_MENTIONED]]
         return await asyncio.to_thread(self.parts.log.existing, subjects) if subjects else frozenset()
 
     async def _check(self, parse: Callable[..., T], existing: frozenset[str]) -> T:
         names = visibility.name_index(self.principal, self.parts)
-        return await self._parsed(
+        return await self.parsed(
             partial(
                 parse,
                 *(self.body, self.content_type, names, self.principal.user, self.principal.is_admin),
@@ -135,7 +143,7 @@ class _Reader:
         max_placed = max_placed_recipes(directory, name) if self.is_submission else None
         return PartitionRules(operation_table(directory, name), max_placed)
 
-    async def _parsed(self, parse: Callable[[], T]) -> T:
+    async def parsed(self, parse: Callable[[], T]) -> T:
         """Return the result of a parser. Raises InvalidJob or Unreadable."""
         parsing = self.parts.active_requests.parsing
         try:

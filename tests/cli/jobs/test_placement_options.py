@@ -204,6 +204,24 @@ def test_submit__option_with_an_unknown_name__is_refused_and_named(
     assert message in result.stderr, result.stderr
 
 
+def test_submit__unknown_queue_of_a_file__is_refused_with_its_line(real: Run, tmp_path: Path) -> None:
+    in_xml, in_json, several = (tmp_path / name for name in ("job.xml", "job.json", "jobs.json"))
+    own = '\n <queue xmlns="urn:labledger:job">nope</queue></job>'
+    in_xml.write_text(SMOKE.read_text().replace("</job>", own))
+    before, _, _ = in_xml.read_text().partition("<queue")
+    document = document_of(SMOKE.read_bytes())
+    in_json.write_text(json.dumps({"queue": "nope", **document}))
+    several.write_text(json.dumps({"jobs": [document, {"queue": "nope", **document}]}))
+    column = several.read_text().index('"queue"') + 1
+    for file, where in (
+        (in_xml, f"  line {before.count(chr(10)) + 1}, column 2: queue: "),
+        (in_json, "  line 1, column 2: queue: "),
+        (several, f"  line 1, column {column}: jobs[1].queue: "),
+    ):
+        refused = real("submit", str(file)).stderr
+        assert f'{where}there is no queue "root.nope"' in refused, refused
+
+
 def test_submit__queue_of_the_option_is_a_parent__is_in_another_one_with_a_warning(
     real: Run, other: str
 ) -> None:
