@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -44,7 +44,10 @@ class _QueuedRequest:
 
 
 class GroupCommit:
-    """A queue of requests, and the thread that appends them in groups.
+    """The queues of requests by caller, and the thread that appends them in groups.
+
+    Callers take turns, one request each, so that a flood of one caller delays others by a commit at most.
+    Callers that have none in a group are first in the next one.
 
     A request that changes a subject of another one, or has its command id, goes into a later group, to be
     checked against the outcome of the first. Requests that only expect the same version share a group.
@@ -58,7 +61,8 @@ class GroupCommit:
         self._log = log
         self._timeout_seconds = timeout_seconds
         self._inbox: queue.SimpleQueue[_QueuedRequest | None] = queue.SimpleQueue()
-        self._backlog: deque[_QueuedRequest] = deque()
+        # By caller, in the order of their turns.
+        self._backlog: dict[str, deque[_QueuedRequest]] = {}
         self._is_busy = False
         self._thread = threading.Thread(target=self._run, name="append", daemon=True)
         self._thread.start()
@@ -92,11 +96,11 @@ class GroupCommit:
     def _gather(self) -> bool:
         """Wait for more requests; return False after `close` was called."""
         for _ in range(MAX_CHECKS):
-            before = len(self._backlog)
+            before = self._waiting
             time.sleep(GATHER_SECONDS)
             if not self._collect(wait=False):
                 return False
-            if len(self._backlog) == before:
+            if self._waiting == before:
                 break
         return True
 
@@ -106,34 +110,27 @@ class GroupCommit:
             item = self._inbox.get(block=wait and not self._backlog)
             while item is not None:
                 if not item.future.cancelled():
-                    self._backlog.append(item)
+                    self._backlog.setdefault(item.request.caller, deque()).append(item)
                 item = self._inbox.get_nowait()
         except queue.Empty:
             return True
         return False
 
+    @property
+    def _waiting(self) -> int:
+        return sum(map(len, self._backlog.values()))
+
     def _take_group(self) -> list[_QueuedRequest]:
-        group: list[_QueuedRequest] = []
-        used: set[str] = set()
-        changed: set[str] = set()
-        deferred: deque[_QueuedRequest] = deque()
-        events = 0
-        while self._backlog:
-            queued = self._backlog.popleft()
-            request = queued.request
-            command = f"command:{request.command_id}"
-            is_free = used.isdisjoint((*request.changed, command)) and changed.isdisjoint(request.subjects)
-            full = group and events + len(request.changes) > MAX_EVENTS
-            if full or not is_free or (group and (_is_alone(request) or _is_alone(group[0].request))):
-                deferred.append(queued)
-            else:
-                group.append(queued)
-                events += len(request.changes)
-            # Also for deferred requests, so that they stay before later requests of their subjects.
-            used |= {*request.subjects, command}
-            changed |= request.changed
-        self._backlog = deferred
-        return group
+        group = _Group()
+        left: dict[str, deque[_QueuedRequest]] = {caller: deque() for caller in self._backlog}
+        for caller, queued in _in_turn(self._backlog):
+            if not group.take(queued):
+                left[caller].append(queued)
+        served = {queued.request.caller for queued in group.members}
+        # The sort is stable: it keeps the order of callers that are alike.
+        turns = sorted(filter(left.get, left), key=served.__contains__)
+        self._backlog = {caller: left[caller] for caller in turns}
+        return group.members
 
     def _commit(self, group: list[_QueuedRequest]) -> None:
         try:
@@ -170,6 +167,46 @@ class GroupCommit:
                     raise
                 self.counters.retries += 1
                 time.sleep(0.1)
+
+
+class _Group:
+    """Requests that can be appended with one statement. Mutable."""
+
+    def __init__(self) -> None:
+        self.members: list[_QueuedRequest] = []
+        self._events = 0
+        self._used: set[str] = set()
+        self._changed: set[str] = set()
+
+    def take(self, queued: _QueuedRequest) -> bool:
+        """Take a request unless it has to wait for another group; return whether it was taken."""
+        request, command = queued.request, f"command:{queued.request.command_id}"
+        is_free = self._used.isdisjoint((*request.changed, command)) and self._changed.isdisjoint(
+            request.subjects
+        )
+        # Also for a request that waits, so that it stays before later requests of its subjects.
+        self._used |= {*request.subjects, command}
+        self._changed |= request.changed
+        if not is_free or (self.members and not self._has_room(request)):
+            return False
+        self.members.append(queued)
+        self._events += len(request.changes)
+        return True
+
+    def _has_room(self, request: AppendRequest) -> bool:
+        is_full = self._events + len(request.changes) > MAX_EVENTS
+        return not is_full and not _is_alone(request) and not _is_alone(self.members[0].request)
+
+
+def _in_turn(backlog: Mapping[str, Iterable[_QueuedRequest]]) -> Iterator[tuple[str, _QueuedRequest]]:
+    """Yield the requests of all callers, one of each caller in turn."""
+    turns = deque((caller, iter(queued)) for caller, queued in backlog.items())
+    while turns:
+        caller, rest = turns.popleft()
+        queued = next(rest, None)
+        if queued is not None:
+            yield caller, queued
+            turns.append((caller, rest))
 
 
 def _is_alone(request: AppendRequest) -> bool:

@@ -32,7 +32,8 @@ class AppendRequest:
     new one, and must contain each changed subject. `digest` and `answer` are stored for repeated requests.
     `partition` is that of all changes, or EVERYBODY. `new_recipes` counts by owner. `original` has the
     submitted bytes, which are stored beside the log. With `joins_seen` the request is in conflict if a system
-    has joined a lab after this position; it must then be appended alone.
+    has joined a lab after this position; it must then be appended alone. In a group commit the requests of
+    one `caller` wait for those of others.
     """
 
     command_id: str
@@ -44,6 +45,7 @@ class AppendRequest:
     original: Original | None = None
     partition: int = EVERYBODY
     joins_seen: int | None = None
+    caller: str = ""
     subjects: frozenset[str] = field(init=False)
     changed: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)

@@ -102,6 +102,7 @@ def request_of(req: Request) -> RequestContext:
         role=principal.role,
         token_id=principal.token_id,
         has_quota=principal.role == SUBMITTER and not is_undoing(req),
+        caller=principal.limit_key,
     )
 
 

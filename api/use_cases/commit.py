@@ -49,6 +49,7 @@ def append_for(
         answer=answer,
         original=original,
         partition=owner.partition,
+        caller=request.caller,
     )
 
 

@@ -153,6 +153,7 @@ class RequestContext:
     `command_id` and `digest` come from an Idempotency-Key; without the header every attempt is a new command.
     `expected` are the versions that If-Match lists for the subject of the request, None without the header.
     `role` and `token_id` are those of the credential. `has_quota`: whether the quotas of the actor apply.
+    `caller` is the user or lab controller whose requests wait for each other, and not for those of others.
     """
 
     actor: str
@@ -164,3 +165,4 @@ class RequestContext:
     role: str | None = None
     token_id: str | None = None
     has_quota: bool = False
+    caller: str = ""

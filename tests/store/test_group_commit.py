@@ -205,6 +205,54 @@ def test_close__requests_queued__committed_before_it_returns(log: EventLog, gate
     assert log.end() == 50
 
 
+def of(caller: str, *subjects: str, at: int = 0) -> AppendRequest:
+    return replace(append_to(*subjects, at=at), caller=caller)
+
+
+def position_of(outcome: Outcome) -> int:
+    assert isinstance(outcome, Committed)
+    return outcome.position
+
+
+def test_submit__a_flood_of_one_caller__another_one_is_in_the_next_commit(
+    gate: Gate, commits: LoopedCommits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_commit, "MAX_EVENTS", 4)
+    flood = [of("flooded", f"flood/{number}") for number in range(12)]
+    outcomes = answers(gate, commits, append_to("warm"), *flood, of("other", "other"))
+
+    assert gate.appends == [1, 4, 4, 4, 1]
+    # The first one of the flood has its turn before.
+    assert position_of(outcomes[-1]) == position_of(outcomes[1]) + 1
+
+
+def test_submit__several_callers__take_turns_and_each_keeps_its_order(
+    gate: Gate, commits: LoopedCommits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_commit, "MAX_EVENTS", 3)
+    appends = [of(caller, f"{caller}/{number}") for caller in "abc" for number in range(3)]
+    outcomes = answers(gate, commits, append_to("warm"), *appends)
+
+    names = [request.caller for request in appends]
+    in_log = [name for _, name in sorted(zip(map(position_of, outcomes[1:]), names, strict=True))]
+    assert in_log == [*"abc"] * 3
+    for caller in "abc":
+        own = [position_of(one) for one, name in zip(outcomes[1:], names, strict=True) if name == caller]
+        assert own == sorted(own)
+
+
+def test_submit__subject_of_a_flood__another_caller_changes_it_in_the_commit_after_next(
+    gate: Gate, commits: LoopedCommits
+) -> None:
+    """The first commit has a request of the flood, the second is the other caller's."""
+    flood = [of("flooded", "shared", at=version) for version in range(4)]
+    outcomes = answers(gate, commits, append_to("warm"), *flood, of("other", "shared", at=1))
+
+    assert isinstance(outcomes[-1], Committed)
+    assert position_of(outcomes[-1]) == position_of(outcomes[1]) + 1
+    assert [type(outcome) for outcome in outcomes[2:-1]] == [Conflict] * 3
+
+
 def answers(gate: Gate, commits: LoopedCommits, *appends: AppendRequest) -> list[Outcome]:
     """Queue all but the first request while the first waits at the gate, then open it."""
     futures = [commits.enqueue(appends[0])]
