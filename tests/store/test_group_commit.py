@@ -250,7 +250,7 @@ def test_submit__subject_of_a_flood__another_caller_changes_it_in_the_commit_aft
 
     assert isinstance(outcomes[-1], Committed)
     assert position_of(outcomes[-1]) == position_of(outcomes[1]) + 1
-    assert [type(outcome) for outcome in outcomes[2:-1]] == [Conflict] * 3
+    assert [type(outcome) for outcome in outcomes[2:-1]] == [Conflict, Committed, Committed]
 
 
 def answers(gate: Gate, commits: LoopedCommits, *appends: AppendRequest) -> list[Outcome]:
