@@ -206,7 +206,8 @@ def test_close__requests_queued__committed_before_it_returns(log: EventLog, gate
 
 
 def of(caller: str, *subjects: str, at: int = 0) -> AppendRequest:
-    return replace(append_to(*subjects, at=at), caller=caller)
+    name = f"{caller}: {'+'.join(subjects)}@{at}"
+    return replace(append_to(*subjects, at=at, command_id=name), caller=caller)
 
 
 def position_of(outcome: Outcome) -> int:
