@@ -30,6 +30,7 @@ RUNS = (
     CaseGroup(("pending", "submit"), grows=True),
     CaseGroup(("saturated", "verify"), grows=True),
     CaseGroup(("partitions",)),
+    CaseGroup(("flood",)),
     CaseGroup(("multihost",), grows=True),
     CaseGroup(("query",), grows=True),
     CaseGroup(("explanation",)),

@@ -10,6 +10,7 @@ from bench import history
 from bench.cases import (
     change,
     explanation,
+    flood,
     full_lab,
     lifecycle,
     locks,
@@ -62,6 +63,7 @@ CASES: Mapping[str, BenchCase] = {
     ),
     "saturated": BenchCase(full_lab.fill, saturated.measure, RAW_INSERT_RATIO),
     "partitions": BenchCase(partitions.prepare, partitions.measure, RAW_INSERT_RATIO),
+    "flood": BenchCase(partitions.prepare, flood.measure),
     "submit": BenchCase(
         full_lab.fill_with_backlog,
         submit.measure,

@@ -41,6 +41,8 @@ TARGETS: Mapping[tuple[str, str], Target] = {
         Target("saturated", "of_raw_insert", 0.25),
         _maximum("saturated", "projectors_behind_seconds", 10),
         _maximum("partitions", "reread_percent", 1),
+        _maximum("flood", "times_slower", 2),
+        _maximum("flood", "removal_folded_ms", 1_000),
         Target("submit", "jobs_per_second", 1_000),
         _maximum("submit", "p99_ms", 50),
         Target("lifecycle", "recipes_per_second", 300),

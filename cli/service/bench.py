@@ -21,6 +21,7 @@ CASES = {
     "pending": "from the end of a recipe to the next grant of its system",
     "saturated": "the grants of all systems while recipes wait",
     "partitions": "the grants of `saturated` in two partitions, half of everything in each",
+    "flood": "grants in one partition while a lab controller of another one reports as fast as it can",
     "submit": "submissions of 16 clients while recipes wait",
     "lifecycle": "recipes from the submission to completed, in a simulated lab",
     "multihost": "grants to recipe sets of 2 to 8 recipes, compared with single recipes",
