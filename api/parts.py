@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
+from api.caller_slots import CallerSlots
 from api.clock import Clock
 from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
@@ -37,7 +38,7 @@ class Parts:
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)
-    retries: asyncio.Lock = field(default_factory=LockClass.RETRIES.task_lock)
+    retries: CallerSlots = field(default_factory=partial(CallerSlots, LockClass.RETRIES))
     retention_tags: RetentionTags = field(default_factory=RetentionTags)
     quotas: Quotas = field(default_factory=Quotas)
     active_requests: ActiveRequests = field(default_factory=ActiveRequests)

@@ -68,7 +68,7 @@ class LockClass(Enum):
     PARSING = LockSpec(LockKind.TASK, "One long body of each caller that is parsed.")
     LAB_ITEMS = LockSpec(LockKind.TASK, "The concurrent changes of one batch of a lab controller.")
     # A retry may need the directory up to the end of the log, so it is outside of the locks of the directory.
-    RETRIES = LockSpec(LockKind.TASK, "The one change that is retried after a conflict.")
+    RETRIES = LockSpec(LockKind.TASK, "The one change of each caller that is retried after a conflict.")
     CALLER_QUERY = LockSpec(LockKind.TASK, "One long query of the directory of each caller.")
     RUNNING_QUERY = LockSpec(LockKind.TASK, "The long query that is next, or runs.")
     DIRECTORY = LockSpec(

@@ -71,23 +71,18 @@ async def commit(
 ) -> Committed | None:
     """Append a decision on fresh state; retry conflicts for MAX_RETRY_SECONDS. None if nothing changes."""
     deadline = time.monotonic() + MAX_RETRY_SECONDS
-    outcome = await _attempt(parts, decide)
-    if isinstance(outcome, Conflict):
-        # Retries run one at a time: of concurrent ones on the same subject, only one would succeed.
-        async with parts.retries:
+    request = await decide()
+    outcome = None if request is None else await append(parts, request)
+    if request is not None and isinstance(outcome, Conflict):
+        # Retries of a caller run one at a time: of concurrent ones on one subject, only one would succeed.
+        async with parts.retries.hold(request.caller, is_bounded=False):
             while isinstance(outcome, Conflict) and time.monotonic() < deadline:
                 await parts.feed.catch_up()
-                outcome = await _attempt(parts, decide)
+                request = await decide()
+                outcome = None if request is None else await append(parts, request)
     if isinstance(outcome, Conflict):
         raise Conflict(f"concurrent requests kept changing the same objects: {outcome}")
     return None if outcome is None else require_committed(outcome)
-
-
-async def _attempt(
-    parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
-) -> Outcome | None:
-    request = await decide()
-    return None if request is None else await append(parts, request)
 
 
 async def commit_aggregates(

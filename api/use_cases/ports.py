@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from api.caller_slots import CallerSlots
 from api.clock import Clock
 from api.password_attempts import Attempts
 from api.passwords import Hashing
@@ -89,7 +89,7 @@ class NameParts(Protocol):
 
 
 class WriteParts(NameParts, Protocol):
-    """Parts to decide on a change and append it. `retries` is held by the one retry that may run."""
+    """Parts to decide on a change and append it. `retries` has a slot for the one retry of each caller."""
 
     @property
     def log(self) -> Log: ...
@@ -104,7 +104,7 @@ class WriteParts(NameParts, Protocol):
     def quotas(self) -> Quotas: ...
 
     @property
-    def retries(self) -> asyncio.Lock: ...
+    def retries(self) -> CallerSlots: ...
 
 
 class JobParts(WriteParts, Protocol):

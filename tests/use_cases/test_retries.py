@@ -1,0 +1,84 @@
+"""Retries after conflicts: those of one caller run one at a time, and wait for no other caller."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from api.caller_slots import CallerSlots
+from api.quotas import Quotas
+from api.use_cases import commit
+from api.use_cases.ports import WriteParts
+from runtime.locks import LockClass
+from store.requests import AppendRequest, Committed, Conflict, Outcome
+from tests.harness.appends import STAMP, append_to
+
+pytestmark = pytest.mark.promise
+
+
+class Conflicting:
+    """Group commits that refuse the first request of each subject. `order` has the accepted subjects."""
+
+    def __init__(self) -> None:
+        self.order: list[str] = []
+        self._seen: set[str] = set()
+
+    async def submit(self, request: AppendRequest) -> Outcome:
+        (subject,) = request.subjects
+        if subject not in self._seen:
+            self._seen.add(subject)
+            return Conflict(subject)
+        self.order.append(subject)
+        return Committed(1, 1, STAMP.at, repeated=False, digest=None, answer=None)
+
+
+async def caught_up() -> None:
+    pass
+
+
+@pytest.fixture
+def parts() -> Any:
+    feed = SimpleNamespace(catch_up=caught_up)
+    retries = CallerSlots(LockClass.RETRIES)
+    return SimpleNamespace(commits=Conflicting(), quotas=Quotas(), feed=feed, retries=retries)
+
+
+@pytest.mark.parametrize(("other", "order"), [("a", ["slow", "quick"]), ("b", ["quick", "slow"])])
+def test_retry__another_one_is_under_way__only_that_of_the_same_caller_waits(
+    parts: Any, other: str, order: list[str]
+) -> None:
+    """The slow request decides again for as long as the quick one may overtake it."""
+
+    async def both() -> None:
+        is_slow, may_end = asyncio.Event(), asyncio.Event()
+        times = 0
+
+        async def slow() -> AppendRequest:
+            nonlocal times
+            times += 1
+            if times > 1:
+                is_slow.set()
+                await may_end.wait()
+            return of("a", "slow")
+
+        async def quick() -> AppendRequest:
+            return of(other, "quick")
+
+        first = asyncio.ensure_future(commit.commit(cast(WriteParts, parts), slow))
+        await is_slow.wait()
+        second = asyncio.ensure_future(commit.commit(cast(WriteParts, parts), quick))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        may_end.set()
+        await asyncio.gather(first, second)
+
+    asyncio.run(both())
+    assert parts.commits.order == order
+
+
+def of(caller: str, subject: str) -> AppendRequest:
+    return replace(append_to(subject), caller=caller)
