@@ -27,7 +27,7 @@ ITEMS_PER_MESSAGE = 200
 LEAD_SECONDS = 1.0
 
 
-class Placed(NamedTuple):
+class StartedRecipe(NamedTuple):
     """A recipe that has started, with its system, lab controller and partition."""
 
     recipe_id: int
@@ -71,7 +71,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     }
 
 
-def _placed(cluster: BenchCluster) -> list[Placed]:
+def _placed(cluster: BenchCluster) -> list[StartedRecipe]:
     with cluster.client() as client:
         labs = client.get("/lab-controllers", limit=1_000)["lab_controllers"]
         partition_of = {each["fqdn"]: each["partition"] for each in labs}
@@ -79,7 +79,7 @@ def _placed(cluster: BenchCluster) -> list[Placed]:
             each["fqdn"]: each["lab_controller"] for each in client.pages("/systems", "systems")["systems"]
         }
     return [
-        Placed(recipe_id, system, lab_of[system], partition_of[lab_of[system]])
+        StartedRecipe(recipe_id, system, lab_of[system], partition_of[lab_of[system]])
         for recipe_id, system in cluster.log.rows(SQL["running"], ())
     ]
 
