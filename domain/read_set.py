@@ -44,6 +44,13 @@ class ReadSet:
         systems = [self.system(fqdn) for fqdn in dict.fromkeys(map(_held, present)) if fqdn is not None]
         return Members(present, {system.fqdn: system for system in systems if system is not None})
 
+    def after(self, decided: Decided) -> ReadSet:
+        """Return the read set after tentative events of its subjects."""
+        states = dict(self.states)
+        for subject, event in decided:
+            states[subject] = evolve_tentatively(subject, states[subject], event)
+        return ReadSet(states)
+
     def members_on(self, system: System) -> Members | None:
         recipe = None if system.recipe_id is None else self.recipe(system.recipe_id)
         return None if recipe is None else self.members(recipe.recipe_set_id)

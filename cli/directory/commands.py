@@ -25,6 +25,7 @@ LAB_CONTROLLER = Kind(
     "lab controller",
     "lab-controllers",
     click.argument("name", metavar="FQDN", shell_complete=completing.lab_controllers),
+    force="Abort its recipes and remove its systems first.",
 )
 DISTRO_TREE = Kind(
     "distro tree",

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import Decorator
 from cli.lazy import SuggestingGroup
@@ -26,11 +28,15 @@ ANSWER_FIELDS = ("position", "as_of")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of named objects: its name, its path, and the argument that names one."""
+    """A kind of named objects: its name, its path, and the argument that names one.
+
+    `force` says what `delete --force` does; without it there is no such option.
+    """
 
     called: str
     plural: str
     argument: Decorator
+    force: str = ""
 
     def of(self, client: Client, name: object) -> str:
         return client.path(self.plural, name)
@@ -65,9 +71,14 @@ def print_fields(output: Output, document: Mapping[str, Any]) -> None:
     output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in shown.items()))
 
 
+def _unchanged(command: Show) -> Show:
+    return command
+
+
 def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> SuggestingGroup:
     """Return the group of commands of a kind, with `show` and `delete`."""
     group = SuggestingGroup(name, help=text)
+    forced: Decorator = click.option("--force", is_flag=True, help=kind.force) if kind.force else _unchanged
 
     @group.command(help=f"Show all properties of a {kind.called}.")
     @kind.argument
@@ -80,8 +91,9 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Sug
         help=f"Delete a {kind.called}. The log keeps its history. A new one of that name starts without it."
     )
     @kind.argument
+    @forced
     @remote
-    def delete(client: Client, output: Output, name: str) -> None:
-        kind.print_deleted(output, name, client.delete(kind.of(client, name)) or {})
+    def delete(client: Client, output: Output, name: str, force: bool = False) -> None:
+        kind.print_deleted(output, name, client.delete(kind.of(client, name), force=force or None) or {})
 
     return group

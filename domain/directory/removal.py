@@ -110,6 +110,15 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
     if present:
         in_use = f"{display_name('lab-controller', name)} has {listed(present)}"
         raise Refused(f"{in_use}; remove them, or move them to another lab, first")
+    require_unnamed_lab(directory, name)
+    tokens = revoked(
+        token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
+    )
+    return [*tokens, (f"lab-controller/{name}", directory_events.LabControllerRemoved())]
+
+
+def require_unnamed_lab(directory: Directory, name: str) -> None:
+    """Raise Refused if a configuration names a lab controller, or if it is in no partition."""
     partition = naming_partition(directory, name)
     if partition is not None:
         named = f"the configuration of {display_name('partition', partition)} names"
@@ -120,10 +129,6 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
         raise Refused(
             f"{lab} is in no partition; let the configuration of default name it, and drop it again"
         )
-    tokens = revoked(
-        token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
-    )
-    return [*tokens, (f"lab-controller/{name}", directory_events.LabControllerRemoved())]
 
 
 def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:

@@ -6,12 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+from api.use_cases.change_partition import configure_partition
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.move_system import move_system
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
+from api.use_cases.remove_lab import remove_lab
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from api.use_cases.tokens import create_token
+from domain.admission.configuration import stored_configuration
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
 from tests.use_cases.town import LAB, OTHER_LAB, TREE, Town, as_admin, by
 
@@ -65,6 +69,40 @@ def test_pool__removed__has_no_systems_and_other_pools_get_no_events(town: Town)
         document = {"fqdn": "c", "lab_controller": LAB, "owner": "root", "condition": "Manual"}
         town.ask(register_system, as_admin(), {**document, "pools": ["net"]})
     assert town.ask(remove_document, as_admin(), "group", "qa") is not None
+
+
+def test_lab_controller__removed_by_force__its_systems_are_removed_before(town: Town) -> None:
+    _, token_id, before = town.ask(create_token, as_admin(), "root", "lab-controller", LAB)
+    done = town.ask(remove_lab, as_admin(), LAB, force=True)
+    assert done is not None and done.position == town.log.end()
+    assert town.document_of("lab-controller", LAB) is None
+    assert {town.state(f"system/{fqdn}").condition for fqdn in ("a", "b")} == {"Removed"}
+    assert town.since(before)[-2:] == [
+        (f"token/{token_id}", "token.revoked"),
+        (f"lab-controller/{LAB}", "lab-controller.removed"),
+    ]
+    assert town.ask(remove_lab, as_admin(), LAB, force=True) is None
+
+
+@pytest.mark.parametrize(
+    ("request_of", "refusal"), [(as_admin(expected=frozenset({99})), Stale), (by("eve"), NotPermitted)]
+)
+def test_lab_controller__removal_by_force_is_refused__no_system_is_removed(
+    town: Town, request_of: RequestContext, refusal: type[Exception]
+) -> None:
+    before = town.log.end()
+    with pytest.raises(refusal):
+        town.ask(remove_lab, request_of, LAB, force=True)
+    assert town.log.end() == before
+
+
+def test_lab_controller__named_by_a_configuration__is_not_removed_by_force(town: Town) -> None:
+    wanted = stored_configuration({"lab_controllers": [LAB]})
+    town.ask(configure_partition, as_admin(), "default", wanted)
+    before = town.log.end()
+    with pytest.raises(Refused, match="drop it there first"):
+        town.ask(remove_lab, as_admin(), LAB, force=True)
+    assert town.log.end() == before
 
 
 def test_lab_controller__systems_removed__goes_and_they_cannot_come_back_to_it(town: Town) -> None:

@@ -19,13 +19,14 @@ from api.rest.contract.answers import documents as answers
 from api.rest.contract.answers.access import PasswordSet
 from api.rest.contract.inputs import documents as inputs
 from api.rest.contract.inputs.access import NewPassword
-from api.rest.contract.operation import operation
+from api.rest.contract.operation import Operation, operation
 from api.rest.contract.values import Fqdn, Number
 from api.rest.ports import DocumentParts
-from api.rest.resources.documents import Documents, Shapes
+from api.rest.resources.documents import Documents, Shapes, check_name
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import change_lab_controller
+from api.use_cases.remove_lab import remove_lab
 from domain.directory.partition_queues import partitions_naming
 from domain.directory.roles import SUBMITTER
 from domain.partition_numbers import DEFAULT_NUMBER
@@ -130,6 +131,8 @@ class LabControllers(Documents):
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)
+        does = "Remove a lab controller; with force abort its recipes and remove its systems first"
+        self.operations["on_delete"] = Operation(does, LABS.removed, queries.ForceQuery, versioned=True)
 
     def _default(self) -> int:
         return BROKEN_AFTER
@@ -145,6 +148,12 @@ class LabControllers(Documents):
         changes = change.model_dump(exclude_unset=True)
         done = await change_lab_controller(self._parts, request_of(req), name, changes)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "changed": done is not None})
+
+    async def on_delete(self, req: Request, resp: Response, name: str) -> None:
+        check_name(self._names, name)
+        force = query_of(req, queries.ForceQuery).force
+        done = await remove_lab(self._parts, request_of(req), name, force=force)
+        await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "removed": done is not None})
 
     async def _filters(self, req: Request, at: At) -> Mapping[str, Any]:
         asked = query_of(req, queries.PartitionPage).partition
