@@ -67,7 +67,10 @@ def partitions_of_systems(client: Client) -> PartitionOf:
     of_lab = {lab: each["name"] for each in partitions for lab in each["lab_controllers"]}
 
     def partition_of(fqdn: str, lab: str) -> str | None:
-        if len(partitions) == 1 or lab:
+        if len(partitions) == 1:
+            # Also of a lab that was registered a moment ago, which the read may lack.
+            return str(partitions[0]["name"])
+        if lab:
             return of_lab.get(lab)
         try:
             name: str | None = client.get(client.path("systems", fqdn))["partition"]

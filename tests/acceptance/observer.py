@@ -79,7 +79,7 @@ class Observer:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.unread_lines() != expected_lines and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert self.unread_lines() == expected_lines
+        assert self.unread_lines() == expected_lines, "\n".join(["the log is", *self.unread_lines()])
         self._read_count += len(expected_lines)
 
     def unread_lines(self) -> list[str]:

@@ -352,6 +352,17 @@ def test_loan__to_a_user_until_a_time__is_sent_in_utc(server: LoopbackServer, ru
     assert server.asked[1].json() == {}
 
 
+def test_partitions_of_systems__one_partition__has_also_a_lab_that_the_read_lacks() -> None:
+    """The systems of a file then stay in its order, in one part."""
+
+    class Client:
+        def get(self, _: str) -> dict[str, Any]:
+            return {"partitions": [{"name": "default", "lab_controllers": ["east"]}]}
+
+    partition_of = inventory_file.partitions_of_systems(cast(api_client.Client, Client()))
+    assert [partition_of("a.lab", lab) for lab in ("east", "west", "")] == ["default"] * 3
+
+
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("form", ["json", "csv"])
 def test_parts__of_several_partitions__each_of_one_with_the_places_of_its_systems(form: str) -> None:
