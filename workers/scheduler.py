@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 
-from domain.events import Basis, Change, Stamp
+from domain.events import Basis, Change, Recorded, Stamp
 from domain.intake_states import STOPPED
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity, read_by
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
@@ -109,10 +109,13 @@ class Scheduler:
                         self._progress.complete_round()
                 except DatabaseAway as error:
                     # Decisions that did not reach the log are decided again.
-                    logger.warning("%s: %s", error.title, error)
-                    self._progress.fail()
-                    time.sleep(RETRY_SECONDS)
+                    self._wait_for_database(error)
             self._shut_down()
+
+    def _wait_for_database(self, error: DatabaseAway) -> None:
+        logger.warning("%s: %s", error.title, error)
+        self._progress.fail()
+        time.sleep(RETRY_SECONDS)
 
     def _shut_down(self) -> None:
         """Write a snapshot for the next scheduler, if the database can be reached, and release the lease."""
@@ -166,9 +169,22 @@ class Scheduler:
                 mapper.require_readable(row)
                 self.partition.pass_over(row.position)
             else:
-                self.partition.apply(mapper.recorded(row), self._log.history)
+                self.partition.apply(mapper.recorded(row), self._past)
         if page:
             self._progress.complete_round()
+
+    def _past(self, subjects: Sequence[str], before: int) -> Sequence[Recorded]:
+        """Return the past of what comes into the partition. Waits while the database is away.
+
+        A page is folded to its end, because the tailer has passed it. Raises DatabaseAway only at a shutdown.
+        """
+        while True:
+            try:
+                return self._log.history(subjects, before)
+            except DatabaseAway as error:
+                if self._stopping():
+                    raise
+                self._wait_for_database(error)
 
     def _decide(self) -> None:
         if self._must_decide():

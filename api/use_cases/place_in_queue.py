@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from api.intake.near_names import suggestion
 from api.use_cases.ports import JobParts
@@ -28,6 +28,10 @@ from domain.queues.placement import (
 )
 from domain.queues.tree import DEFAULT_QUEUE, ROOT, QueueTree
 from domain.recipe.lifecycle import UNFINISHED
+
+# The first jobs of a submission, whose faults have near names: with thousands of queues each search takes a
+# tenth of a second, in which the process answers nobody.
+MAX_SUGGESTING: Final = 3
 
 
 class QueueOfJob(NamedTuple):
@@ -68,7 +72,10 @@ async def _choose(
     faults = [
         Fault(where, message)
         for index, (spec, job, found) in enumerate(zip(specs, jobs, places, strict=True))
-        for where, message in _faults(target, spec, job, found, f"jobs[{index}]." if len(specs) > 1 else "")
+        for where, message in _faults(
+            target._replace(suggests=index < MAX_SUGGESTING),
+            *(spec, job, found, f"jobs[{index}]." if len(specs) > 1 else ""),
+        )
     ]
     if faults:
         raise FaultyInput(faults)
@@ -94,12 +101,16 @@ async def _existing(
 
 
 class _Target(NamedTuple):
-    """The partition of the jobs of a submission with its tree, and whether the jobs name the partition."""
+    """The partition of the jobs of a submission with its tree, and whether the jobs name the partition.
+
+    With `suggests`, messages have near names.
+    """
 
     directory: Directory
     partition: PartitionIdentity
     tree: QueueTree
     is_named: bool
+    suggests: bool = True
 
     def missing(self, found: NoSuchQueue, job: SubmittedJob) -> str:
         """Return the message for a queue that the partition does not have."""
@@ -110,7 +121,7 @@ class _Target(NamedTuple):
             names = (each.name for each in identities(self.directory))
             closed = [text for name in names if (text := self._closed_with(name, found.path))]
         # A queue that has vanished, or that another partition has, is not misspelt.
-        is_misspelt = not closed and self.tree.vanished_above(found.path) is None
+        is_misspelt = self.suggests and not closed and self.tree.vanished_above(found.path) is None
         near = suggestion(found.path, open_leaves(self.tree, job)) if is_misspelt else ""
         return "; ".join([where, *closed]) + near
 

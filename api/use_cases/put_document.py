@@ -54,11 +54,9 @@ async def put_document(
         decided = [*removed, *((subject, event) for event in events)]
         owners = owned_by(directory, request, name) if kind == "pool" else ()
         admins = _required_admins(directory, kind, name, document)
-        others = (*named_in(kind, document), *admins, *owners, *configured)
-        versions = {
-            other: directory.version(other) for other in (*(changed for changed, _ in decided), *others)
-        }
-        return append_for(parts, request, decided, versions)
+        changed = (each for each, _ in decided)
+        used = (*changed, *named_in(kind, document), *admins, *owners, *configured)
+        return append_for(parts, request, decided, {each: directory.version(each) for each in used})
 
     try:
         return await commit_directory(parts, request, subject, decide)

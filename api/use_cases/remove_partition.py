@@ -58,28 +58,23 @@ async def remove_partition(
     await parts.feed.catch_up()
     partition = existing_partition(parts.feed.directory, name)
     _require_removable(parts, request, partition)
+    # Labs come and go only with a change of the configuration.
     version = parts.feed.directory.version(partition.subject)
+    labs = labs_in(parts.feed.directory, partition.number)
     # No job follows the event that ended the intake, which the directory has.
     unfinished = await _unfinished_sets(parts, partition)
-    reason = f"partition {name} is removed"
-    if unfinished and not force:
+    if force:
+        await _clear(parts, request, partition, unfinished)
+    elif unfinished:
         count = f"{len(unfinished)} unfinished recipe set{'s' if len(unfinished) > 1 else ''}"
         advice = "wait until they end, or remove it with force (labledger partition remove --force)"
         raise Refused(f"partition {name} has {count}; {advice}")
-    unconditional = replace(request, expected=None, command_id=None)
-    for first in range(0, len(unfinished), SETS_IN_A_COMMIT):
-        await _abort(parts, unconditional, unfinished[first : first + SETS_IN_A_COMMIT], reason)
-    if force:
-        await _end_reservations(parts, unconditional, partition, reason)
-
-    labs: list[str] = []
 
     async def decide() -> AppendRequest:
         directory, seen = parts.feed.directory, parts.feed.position
         if directory.version(partition.subject) != version:
             # It may have taken jobs after the look at its unfinished sets.
             raise Refused(f"partition {name} was changed during its removal; repeat the removal")
-        labs[:] = labs_in(directory, partition.number)
         moves = await moving(parts, moves_from(directory, partition.number), seen=seen)
         removal: Decided = [(partition.subject, PartitionRemoved())]
         return append_with(parts, request, removal, {partition.subject: version}, moves)
@@ -100,6 +95,18 @@ async def _unfinished_sets(parts: RemovalParts, partition: PartitionIdentity) ->
     params = {"partition": partition.number, "unfinished": list(UNFINISHED)}
     rows = await parts.reader.rows("unfinished_sets", params)
     return [row["recipe_set_id"] for row in rows]
+
+
+async def _clear(
+    parts: JobParts, request: RequestContext, partition: PartitionIdentity, recipe_set_ids: Sequence[int]
+) -> None:
+    """Abort recipe sets, some per commit, and end the reservations of the systems."""
+    # If-Match and the Idempotency-Key of the request do not apply to these commits.
+    unconditional = replace(request, expected=None, command_id=None)
+    reason = f"partition {partition.name} is removed"
+    for first in range(0, len(recipe_set_ids), SETS_IN_A_COMMIT):
+        await _abort(parts, unconditional, recipe_set_ids[first : first + SETS_IN_A_COMMIT], reason)
+    await _end_reservations(parts, unconditional, partition, reason)
 
 
 async def _abort(

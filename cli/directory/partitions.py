@@ -189,7 +189,7 @@ def apply(client: Client, output: Output, file: IO[bytes], name: str, dry_run: b
     """Replace the configuration of a partition with that in FILE, YAML or JSON; - is standard input.
 
     FILE has the format of `partition configuration --json`. Settings that it leaves out get their defaults;
-    {} resets all of them. The output has each setting that changes, and the paths of the changed queues.
+    {} resets all of them. The output has each setting that changes, also of queues.
     Labs that it names move to the partition with their systems, which nobody may use meanwhile. Queues that
     it no longer names take no new jobs.
     """

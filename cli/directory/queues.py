@@ -14,7 +14,7 @@ from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import INTAKE_ENDED, plain
 from domain.errors import Unknown, display_name
-from domain.queues.tree import EACH, GROUP, ROOT, USER, paths_upward
+from domain.queues.tree import EACH, GROUP, ROOT, USER, is_from_root, paths_upward
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -75,7 +75,7 @@ def queues(client: Client, output: Output, queue: str | None, name: str, as_of: 
 
 def _path_of(queue: str, paths: Collection[str], partition: str) -> str:
     """Return the path of a queue that is named with or without `root.`; raise Unknown with a near name."""
-    path = queue if ROOT in paths_upward(queue) else f"{ROOT}.{queue}"
+    path = queue if is_from_root(queue) else f"{ROOT}.{queue}"
     if path in paths:
         return path
     from api.intake.near_names import suggestion
@@ -109,9 +109,8 @@ def _limit_text(limit: Row) -> str:
     """Return a limit as text, such as `user eve max=10 max_jobs=2`."""
     ((kind, name),) = ((kind, limit[kind]) for kind in (USER, GROUP) if limit.get(kind) is not None)
     numbers = {field: limit[field] for field in ("max", "max_jobs") if limit.get(field) is not None}
-    return (
-        f"{f'each {kind} without a limit of its own' if name == EACH else f'{kind} {name}'} {plain(numbers)}"
-    )
+    whose = f"each {kind} without a limit of its own" if name == EACH else f"{kind} {name}"
+    return f"{whose} {plain(numbers)}"
 
 
 def _rights_text(upward: Sequence[Row], right: str) -> str:

@@ -77,8 +77,6 @@ def _on_screen(view: JobView) -> None:
     if not screen.is_terminal:
         # A file or a pipe gets a line for each change of a state, and the table at the end.
         last_line = ""
-        if found := reason_note(view.recipe_rows()):
-            note(found)
         for _ in changes(view):
             states = ", ".join(map(_state, view.recipe_rows()))
             line = f"job {view.job_id} {view.job['state']}: {states}"

@@ -51,8 +51,9 @@ from domain.document_checks import (
     without_faults,
 )
 from domain.queues.document import tree_from_json, tree_to_json
-from domain.queues.placement import DEFAULT_RULES, PlacementRule, rules_from_json, rules_to_json
+from domain.queues.placement import DEFAULT_RULES, PlacementRule
 from domain.queues.placement_checks import check_rules
+from domain.queues.placement_document import rules_from_json, rules_to_json
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree
 from domain.requirements.findings import Path, Report
 

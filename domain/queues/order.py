@@ -77,7 +77,6 @@ class QueueOrder:
     def __init__(self, tree: QueueTree) -> None:
         self._tree = tree
         self._queues: dict[str, Queue] = {}
-        self._is_fair: dict[str, bool] = {}
 
     @cached_property
     def is_one_line(self) -> bool:
@@ -97,10 +96,7 @@ class QueueOrder:
 
     def is_fair(self, path: str) -> bool:
         """Return whether a queue has the order `fair`."""
-        is_fair = self._is_fair.get(path)
-        if is_fair is None:
-            is_fair = self._is_fair[path] = self._queue(path).order == FAIR
-        return is_fair
+        return self._queue(path).order == FAIR
 
     def ordered(
         self, waiting: WaitingQueues, items_of: Callable[[str], Iterator[Keyed[T]]]

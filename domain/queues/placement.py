@@ -1,10 +1,5 @@
 """Placement: the queue of a job, by the rules of its partition (design 6.2).
 
-    [{"rule": "provided"},
-     {"rule": "user", "create": true, "parent": {"rule": "fixed", "value": "root.people"},
-      "filter": {"allow": true, "groups": ["qa"]}},
-     {"rule": "tag", "value": "product"}]
-
 A rule leads to a queue: the one that the job names, the queue of the job's owner, group or tag, or a fixed
 one. A name that does not begin with `root` is below the queue of the parent rule, or below root. The first
 rule that leads to an active leaf to which the owner may submit decides. If no rule does, the job is in
@@ -14,14 +9,12 @@ rule that leads to an active leaf to which the owner may submit decides. If no r
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from domain.document_checks import fields_of, items_of, name, one_of, read_value, truth
 from domain.errors import unknown_name
 from domain.intake_states import ACTIVE
-from domain.queues.document import grantees_from_json, grantees_to_json, is_path
-from domain.queues.tree import DEFAULT_QUEUE, ROOT, Grantees, QueueTree, parent_of
-from domain.requirements.findings import Path, Report
+from domain.queues.document import is_path
+from domain.queues.tree import DEFAULT_QUEUE, ROOT, Grantees, QueueTree, is_from_root, parent_of
 
 PROVIDED: Final = "provided"
 USER_RULE: Final = "user"
@@ -33,12 +26,8 @@ _NAMING_PATHS: Final = (PROVIDED, FIXED)
 TAGS: Final = ("product", "retention_tag")
 """The fields of a job that a rule may name as tags."""
 
-_FIELDS: Final = ("rule", "value", "create", "parent", "filter")
 _DOT: Final = "_dot_"
 """The text for a dot in the name of a user, group or tag, because dots separate the names of a path."""
-
-# A rule and its parent rules name the parts of one path, so there are never more than a tree has levels.
-_MAX_PARENT_RULES: Final = 20
 
 
 class RuleFilter(NamedTuple):
@@ -201,7 +190,7 @@ def _path_of(rule: PlacementRule, job: SubmittedJob) -> str | RuleObstacle:
     named = _NAMED[rule.rule](rule, job)
     if isinstance(named, RuleObstacle):
         return named
-    if rule.rule in _NAMING_PATHS and (named == ROOT or named.startswith(f"{ROOT}.")):
+    if rule.rule in _NAMING_PATHS and is_from_root(named):
         return named
     parent = ROOT if rule.parent is None else _path_of(rule.parent, job)
     return parent if isinstance(parent, RuleObstacle) else f"{parent}.{named}"
@@ -266,59 +255,3 @@ def _absence(tree: QueueTree, path: str) -> str:
     if vanished is None:
         return unknown_name("queue", path)
     return f"the configuration no longer names {vanished}, which is draining"
-
-
-def rules_from_json(document: Any, path: Path, report: Report) -> tuple[PlacementRule, ...]:
-    """Return the rules of a section `placement`, the default rules for an empty one; report every fault."""
-    found = (_rule(item, place, report) for place, item in items_of(document, path, report))
-    return tuple(rule for rule in found if rule is not None) or DEFAULT_RULES
-
-
-def rules_to_json(rules: tuple[PlacementRule, ...]) -> list[dict[str, Any]]:
-    """Return the section in canonical form: rules with the fields that differ from their defaults."""
-    return list(map(_rule_to_json, rules))
-
-
-def _rule_to_json(rule: PlacementRule) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "rule": rule.rule,
-        "value": rule.value,
-        "create": rule.create or None,
-        "parent": None if rule.parent is None else _rule_to_json(rule.parent),
-        "filter": None if rule.filter is None else _filter_to_json(rule.filter),
-    }
-    return {field: value for field, value in fields.items() if value is not None}
-
-
-def _filter_to_json(each: RuleFilter) -> dict[str, Any]:
-    return {"allow": each.allow, **grantees_to_json(each.who)}
-
-
-def _rule(document: Any, path: Path, report: Report, depth: int = 0) -> PlacementRule | None:
-    given = fields_of(document, _FIELDS, path, report)
-    rule = read_value(one_of(*RULES), given.get("rule"), (*path, "rule"), report)
-    value = _value_of(rule, given, path, report)
-    create = read_value(truth, given.get("create", False), (*path, "create"), report)
-    parent = None
-    if given.get("parent") is not None and depth == _MAX_PARENT_RULES:
-        report((*path, "parent"), f"is deeper than {_MAX_PARENT_RULES} rules")
-    elif given.get("parent") is not None:
-        parent = _rule(given["parent"], (*path, "parent"), report, depth + 1)
-    only = _filter(given["filter"], (*path, "filter"), report) if given.get("filter") is not None else None
-    return None if rule is None else PlacementRule(rule, value, bool(create), parent, only)
-
-
-def _value_of(rule: str | None, given: Mapping[str, Any], path: Path, report: Report) -> str | None:
-    readers: Mapping[str | None, Callable[[Any], str]] = {FIXED: name, TAG: one_of(*TAGS)}
-    if rule in readers:
-        return read_value(readers[rule], given.get("value", ""), (*path, "value"), report)
-    if given.get("value") is not None:
-        report((*path, "value"), f"is only for the rules {FIXED} and {TAG}")
-    return None
-
-
-def _filter(document: Any, path: Path, report: Report) -> RuleFilter:
-    given = fields_of(document, ("allow", "users", "groups"), path, report)
-    allow = read_value(truth, given.get("allow", True), (*path, "allow"), report)
-    people = {field: given[field] for field in ("users", "groups") if field in given}
-    return RuleFilter(grantees_from_json(people, path, report), allow is not False)

@@ -11,8 +11,9 @@ from typing import Any
 from domain.document_checks import items_of, without_faults
 from domain.errors import unknown_name
 from domain.queues.document import is_path
-from domain.queues.placement import FIXED, PROVIDED, PlacementRule, rules_from_json
-from domain.queues.tree import ROOT, QueueTree, parent_of
+from domain.queues.placement import FIXED, PROVIDED, PlacementRule
+from domain.queues.placement_document import rules_from_json
+from domain.queues.tree import ROOT, QueueTree, is_from_root, parent_of
 from domain.requirements.findings import Path, Report
 
 
@@ -90,5 +91,4 @@ def _fixed_path(rule: PlacementRule) -> str | None:
 
 def _is_whole(rule: PlacementRule) -> bool:
     """Return whether a rule is fixed to a path from the root, so that its parent rule does not matter."""
-    value = rule.value or ""
-    return rule.rule == FIXED and (value == ROOT or value.startswith(f"{ROOT}."))
+    return rule.rule == FIXED and is_from_root(rule.value or "")

@@ -184,6 +184,11 @@ def parent_of(path: str) -> str:
     return path.rpartition(".")[0]
 
 
+def is_from_root(path: str) -> bool:
+    """Return whether a path begins at root; others are below a queue that a rule or a user implies."""
+    return path == ROOT or path.startswith(f"{ROOT}.")
+
+
 def paths_upward(path: str) -> Iterator[str]:
     """Yield the path of a queue, and those of all queues above it up to the root."""
     while path:

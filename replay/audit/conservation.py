@@ -12,7 +12,7 @@ from itertools import chain
 
 from replay.audit.affected import Affected
 from replay.audit.invariant import Invariant, Violations
-from replay.audit.queue_sums import QueueInPartition, QueueSums
+from replay.audit.queue_sums import QueueInPartition, QueueSums, upward
 from replay.audit.queue_tree import DEFAULT_QUEUE
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED, FREE, WITHOUT_LAB
@@ -40,9 +40,9 @@ class Usage(Invariant):
                 what = f"held by {_named(held_by)}, in use by {_named(used_by)}"
                 yield self.violation(commit.about(*subjects), subjects, what)
         touched = self._touched(world, affected)
-        for queue in dict.fromkeys(each for own in touched for each in own.upward()):
+        for queue in dict.fromkeys(each for own in touched for each in upward(own)):
             if self.queues.report(queue):
-                below = (subjects for own, subjects in touched.items() if queue in own.upward())
+                below = (subjects for own, subjects in touched.items() if queue in upward(own))
                 users = list(dict.fromkeys(chain.from_iterable(below)))
                 concerned = [f"queue/{queue.path}", *users]
                 yield self.violation(commit.about(*users), concerned, self.queues.described(queue))

@@ -18,10 +18,11 @@ class QueueInPartition(NamedTuple):
     partition: int
     path: str
 
-    @lru_cache(maxsize=10_000)  # noqa: B019  (queues are values, and few)
-    def upward(self) -> tuple[QueueInPartition, ...]:
-        """Return the queue and the queues above it."""
-        return tuple(QueueInPartition(self.partition, path) for path in paths_upward(self.path))
+
+@lru_cache(maxsize=10_000)
+def upward(queue: QueueInPartition) -> tuple[QueueInPartition, ...]:
+    """Return the queue and the queues above it."""
+    return tuple(QueueInPartition(queue.partition, path) for path in paths_upward(queue.path))
 
 
 class QueueSums:
@@ -57,10 +58,9 @@ class QueueSums:
         return before
 
     def _count(self, queue: QueueInPartition, step: int) -> None:
-        upward = queue.upward()
-        for each in upward:
+        for each in upward(queue):
             self.used[each] += step
-        for above in upward[1:]:
+        for above in upward(queue)[1:]:
             self.below[above] += step
 
     def report(self, queue: QueueInPartition) -> bool:

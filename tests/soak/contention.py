@@ -5,12 +5,12 @@ changes the rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from tests.soak.book import Acknowledged
 from tests.soak.people import LATELY, SetOf, SoakUser
+from tests.soak.shuffled_rounds import shuffled_rounds
 
 NETWORKS = ("n1", "n2", "n3")
 BUCKETS = ("rate-limit:1:array", "rate-limit:2:switch")
@@ -101,24 +101,19 @@ def _locks(chance: Random) -> dict[str, Any]:
     return chance.choice(declared)
 
 
-@dataclass
 class Ruler:
     """An admin who puts one rule after another for a moment. Every rule comes once before any is repeated."""
 
-    rounds: int = 0
-    _left: tuple[Rule, ...] = ()
+    def __init__(self, chance: Random) -> None:
+        self.put_count = 0
+        self._rules = shuffled_rounds(chance, RULES)
 
     def rule(self, person: SoakUser) -> None:
-        chance = person.chance
-        if not self._left:
-            self._left = tuple(chance.sample(RULES, len(RULES)))
-        first, *left = self._left
-        first(person, chance)
-        person.pause(chance.uniform(*RULE_SECONDS))
+        next(self._rules)(person, person.chance)
+        person.pause(person.chance.uniform(*RULE_SECONDS))
         lift_rules(person)
-        self._left = tuple(left)
-        self.rounds += not left
-        person.pause(chance.uniform(*QUIET_SECONDS))
+        self.put_count += 1
+        person.pause(person.chance.uniform(*QUIET_SECONDS))
 
 
 def lift_rules(person: SoakUser) -> None:

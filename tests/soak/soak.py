@@ -22,7 +22,7 @@ from store.event_log import EventLog
 from tests.acceptance.metrics import impossible_findings
 from tests.harness.waiting import wait_until
 from tests.soak.book import LabJournal
-from tests.soak.contention import Ruler, contended, lift_rules, share_lab
+from tests.soak.contention import RULES, Ruler, contended, lift_rules, share_lab
 from tests.soak.faults import FAULTS, Fault, Struck, all_decide, fill_disk
 from tests.soak.log_history import LogHistory
 from tests.soak.people import (
@@ -36,6 +36,7 @@ from tests.soak.people import (
     submitting,
     watching,
 )
+from tests.soak.shuffled_rounds import shuffled_rounds
 from tests.soak.site import SoakSite
 
 LAB = "lab.probe.example.com"
@@ -163,16 +164,16 @@ class Soak:
         chance = Random(f"faults/{self.site.seed}")
         probe = Probe(self._person("prober"))
         self._placed(probe, probe.submit(), history)
-        ruler = Ruler()
+        ruler = Ruler(Random(f"rules/{self.site.seed}"))
         with at_work({self._person("ruler"): ruler.rule}):
             self._inject_faults(chance, probe, history)
-            wait_until(lambda: ruler.rounds or self.site.book.wrong, "each rule to be put once", REST_SECONDS)
+            wait_until(lambda: _is_round_over(ruler) or self.site.book.wrong, "each rule", REST_SECONDS)
         lift_rules(self._person("last ruler"))
         # The scheduler has then read that the rules are lifted.
         self._placed(probe, probe.submit(), history)
 
     def _inject_faults(self, chance: Random, probe: Probe, history: LogHistory) -> None:
-        for fault in itertools.islice(_shuffled_rounds(chance, self._possible()), self.faults):
+        for fault in itertools.islice(shuffled_rounds(chance, self._possible()), self.faults):
             time.sleep(chance.uniform(*QUIET_SECONDS))
             recovery = Recovery(fault.__name__, fault.__name__, time.monotonic() - self._began)
             self.timeline.append(recovery)
@@ -245,10 +246,9 @@ PARTITIONS = 2
 CONTENTION = ("recipe.locked", "partition.job-filter-put", "partition.configured", "partition.state-changed")
 
 
-def _shuffled_rounds(chance: Random, faults: list[Fault]) -> Iterator[Fault]:
-    """Yield faults at random; every kind comes once before any is repeated."""
-    while True:
-        yield from chance.sample(faults, len(faults))
+def _is_round_over(ruler: Ruler) -> bool:
+    """Return whether each rule was put once."""
+    return ruler.put_count >= len(RULES)
 
 
 def right(wrong: Any) -> None:

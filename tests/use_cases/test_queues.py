@@ -94,6 +94,13 @@ def test_job__names_a_queue_that_does_not_exist__is_refused_with_the_nearest(tow
     assert town.log.end() == before
 
 
+def test_jobs__all_misspell_a_queue__the_first_three_have_near_names(town: Town) -> None:
+    with pytest.raises(FaultyInput) as refused:
+        town.ask(submit_jobs, by("bob"), [AcceptedJob(of("root.kernel.nett"))] * 5)
+    near = [fault.message.endswith("did you mean root.kernel.net?") for fault in refused.value.faults]
+    assert near == [True] * 3 + [False] * 2
+
+
 def test_job__misspells_a_queue__only_leaves_that_take_its_jobs_are_suggested(town: Town) -> None:
     def suggested(user: str, queue: str) -> str:
         with pytest.raises(FaultyInput) as refused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -14,11 +14,13 @@ from domain.directory.events import (
     LabControllerPartitionChanged,
     LabControllerSilent,
 )
+from domain.events import Recorded
 from domain.partition_numbers import DEFAULT_PARTITION, EVERYBODY, PartitionIdentity, read_by
 from domain.recipe.events import RecipeScheduled
 from domain.scheduling.world.partition import Partition
 from domain.system.events import SystemIdle
 from domain.system_admin.registration import register
+from postgres.errors import DatabaseAway
 from replay.verify.recomputation import Recomputation
 from store.contacts import Contacts
 from store.event_log import EventLog
@@ -85,6 +87,26 @@ def test_schedulers__commit_in_turn__each_confirms_its_commits_and_reads_nothing
     assert grants(two_labs) == {("lab", DEFAULT_PARTITION.number): SYSTEMS, ("west", OTHER.number): SYSTEMS}
     bases = {row.stamp.basis.partition for row in whole_log(two_labs) if row.stamp.basis}
     assert bases == {identity.number for identity in BOTH}
+
+
+def test_scheduler__database_is_away_while_a_lab_arrives__has_the_lab_and_what_follows(
+    database: TestDatabase, two_labs: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scheduler without the lab would decide for as long as it lives as if it were not there."""
+    submit_jobs(two_labs, SYSTEMS, partition=OTHER.number)
+    read, outage = two_labs.history, iter(range(2))
+
+    def history(subjects: Sequence[str], before: int) -> list[Recorded]:
+        if next(outage, None) is not None:
+            raise DatabaseAway("planted: the connection was lost")
+        return read(subjects, before)
+
+    monkeypatch.setattr(two_labs, "history", history)
+    with scheduler_of(database, two_labs, OTHER) as scheduler:
+        for _ in range(3):
+            scheduler.step(timeout_seconds=0.0)
+    assert next(outage, None) is None
+    assert grants(two_labs) == {("west", OTHER.number): SYSTEMS}
 
 
 def submit_one(log: EventLog) -> None:

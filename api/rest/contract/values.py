@@ -122,7 +122,10 @@ Permission = Annotated[str, OneOf(PERMISSIONS)]
 LockLevel = Annotated[str, OneOf((*LEVELS, WHOLE_LAB))]
 LockMode = Annotated[str, OneOf(NAMED)]
 LockState = Annotated[str, OneOf(LOCK_STATES)]
-LockName = Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(printable)]
+# No request contains a NUL, so no description may allow one.
+LockName = Annotated[
+    str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00]+$"), AfterValidator(printable)
+]
 RecipeState = Annotated[str, OneOf(RECIPE.states)]
 TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]

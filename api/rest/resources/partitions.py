@@ -50,7 +50,7 @@ from domain.errors import Unknown, display_name
 from domain.events import Recorded, data_of, subject
 from domain.queues.changes import queue_changes
 from domain.queues.document import tree_from_json
-from domain.queues.placement import rules_from_json
+from domain.queues.placement_document import rules_from_json
 from domain.requirements.findings import Path, Report
 from projections.reader import At
 

@@ -112,13 +112,17 @@ class Partition(PartitionQueries):
     def apply(self, recorded: Recorded, history: History = no_history) -> None:
         """Fold an event from the log and push its triggers. Events of other partitions have no effect.
 
-        `history` returns the events of subjects before a position, for labs and systems that arrive.
+        `history` returns the events of subjects before a position, for labs and systems that arrive. If it
+        raises an error, the event is not folded, and can be applied again.
         """
-        self.pass_over(recorded.position)
         if not self._lab_moves.concerns(recorded):
+            self.pass_over(recorded.position)
             return
-        if type(recorded.event) in MOVES and (subjects := self._lab_moves.to_read(recorded)):
-            self._bring_in(recorded, history(subjects, recorded.position))
+        arriving = self._lab_moves.to_read(recorded) if type(recorded.event) in MOVES else ()
+        past = history(arriving, recorded.position) if arriving else ()
+        self.pass_over(recorded.position)
+        if past:
+            self._bring_in(recorded, past)
         self.filters.weighing.now = recorded.recorded_at
         resume(self.triggers, self.sets, recorded.stamp)
         happened = self._fold(recorded)

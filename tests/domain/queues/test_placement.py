@@ -16,9 +16,8 @@ from domain.queues.placement import (
     choose_queue,
     dynamic_queues,
     open_leaves,
-    rules_from_json,
-    rules_to_json,
 )
+from domain.queues.placement_document import rules_from_json, rules_to_json
 from domain.queues.tree import Queue, QueueTree
 
 TREE: dict[str, Any] = {
