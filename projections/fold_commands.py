@@ -22,6 +22,7 @@ def put_command(models: ReadModels, recorded: Recorded, command: Command | None,
         distro_tree_id=command.distro_tree_id,
         state="queued",
         reason=None,
+        cause_reason=command.reason,
     )
     models.commands.put((recorded.position,), row, now)
 

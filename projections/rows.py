@@ -151,7 +151,7 @@ class DurationRow(NamedTuple):
 
 
 class CommandRow(NamedTuple):
-    """A command of `domain.lab_commands.derive`, with its state."""
+    """A command of `domain.lab_commands.derive`, with its state; `reason` is that of a report that it failed."""
 
     lab_controller: str
     kind: str
@@ -160,6 +160,7 @@ class CommandRow(NamedTuple):
     distro_tree_id: int | None
     state: str
     reason: str | None
+    cause_reason: str | None
 
 
 _TYPES = {

@@ -18,13 +18,17 @@ from domain.system.state import System
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: `recipe_id` is None for a person, `distro_tree_id` is None if no tree is installed."""
+    """A command: `recipe_id` is None for a person, `distro_tree_id` is None if no tree is installed.
+
+    `reason` says why the system is released or the guest is stopped; None if the recipe completed.
+    """
 
     kind: str
     lab_controller: str
     system: str
     recipe_id: int | None
     distro_tree_id: int | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,13 @@ def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
     kind = next((kind for kind, applies in rules if applies(before, event)), None)
     if kind is None:
         return None
-    tree = before.distro_tree_id if kind == "provision" else None
-    return Command(kind, before.lab_controller, before.system, before.recipe_id, tree)
+    details = _details(kind, before.distro_tree_id, event)
+    return Command(kind, before.lab_controller, before.system, before.recipe_id, *details)
+
+
+def _details(kind: str, distro_tree_id: int | None, event: Event) -> tuple[int | None, str | None]:
+    """Return the distro tree to install, or the reason for the end."""
+    return (distro_tree_id, None) if kind == "provision" else (None, getattr(event, "reason", None))
 
 
 def _starts(event: Event) -> bool:
@@ -88,8 +97,8 @@ def of_system(before: System, event: Event) -> Command | None:
     rule = _RESERVED.get(type(event))
     if rule is None or before.reservation is None or not rule[1](before, event):
         return None
-    tree = before.reservation.distro_tree_id if rule[0] == "provision" else None
-    return Command(rule[0], before.lab_controller, before.fqdn, None, tree)
+    details = _details(rule[0], before.reservation.distro_tree_id, event)
+    return Command(rule[0], before.lab_controller, before.fqdn, None, *details)
 
 
 _RESERVED: Final[dict[type[Event], tuple[str, Callable[[System, Any], bool]]]] = {

@@ -165,7 +165,7 @@ def lab_command(row: Row, lab_controller: str, document: Row | None) -> Row:
     command = {name: row[name] for name in ("kind", "system", "recipe_id", "state")}
     command["id"] = row["command_id"]
     if row["kind"] != "provision":
-        return command
+        return {**command, "reason": row["cause_reason"]}
     recipe: DocumentRecipe = {} if document is None else document["recipe"]
     of_guests = (
         {} if document is None else dict(zip(document["guest_ids"], recipe.get("guests", ()), strict=False))

@@ -46,7 +46,8 @@ def test_host__any_transition__provisioned_at_start_and_released_at_end(before: 
     if after == "waiting":
         assert command == Command("provision", "lab-1", "a", 12, distro_tree_id=7)
     elif before in STARTED and after not in STARTED:
-        assert command == Command("release", "lab-1", "a", 12)
+        reason = getattr(moved_to(after), "reason", None)
+        assert command == Command("release", "lab-1", "a", 12, reason=reason)
     else:
         assert command is None
 
@@ -82,23 +83,25 @@ def test_guest__any_transition__stopped_only_if_given_up_while_host_continues(
 ) -> None:
     command = of_recipe(replace(GUEST, state=before, host_state=host_state), moved_to(after))
     given_up = before in STARTED and after in ("cancelled", "aborted")
-    assert command == (Command("stop", "lab-1", "a", 13) if given_up and host_state not in FINISHED else None)
+    stop = Command("stop", "lab-1", "a", 13, reason="why")
+    assert command == (stop if given_up and host_state not in FINISHED else None)
 
 
 WITH_TREE = Reservation("ada", None, 7)
 WITHOUT = Reservation("ada", None, None)
 ENDED = system_events.SystemReservationEnded("returned")
+RELEASE = Command("release", "lab-1", "a", None, reason="returned")
 
 PERSONS: list[tuple[str, Reservation | None, Event, Command | None]] = [
     # Reserved by a person, with a tree: provisioned, and released at any stage.
     ("idle", WITH_TREE, system_events.SystemWaiting(None), Command("provision", "lab-1", "a", None, 7)),
     ("waiting", WITH_TREE, system_events.SystemInstalling(None), None),
-    ("waiting", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
-    ("installing", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
-    ("running", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
+    ("waiting", WITH_TREE, ENDED, RELEASE),
+    ("installing", WITH_TREE, ENDED, RELEASE),
+    ("running", WITH_TREE, ENDED, RELEASE),
     # Without a tree the person gets the system as it is.
     ("idle", WITHOUT, system_events.SystemRunning(None), None),
-    ("running", WITHOUT, ENDED, Command("release", "lab-1", "a", None)),
+    ("running", WITHOUT, ENDED, RELEASE),
     # The person never got the system.
     ("idle", WITHOUT, ENDED, None),
     # With a recipe, the event of the recipe has the command.

@@ -101,6 +101,12 @@ def test_release__recipe_that_runs__is_aborted_and_one_that_keeps_its_system_is_
     assert client.get(f"/recipes/{kept}", params=after(answer)).json()["state"] == "completed"
     aborted = client.get(f"/recipes/{runs}").json()
     assert (aborted["state"], aborted["reason"]) == ("aborted", "released by its lab controller")
+    (completed,), (given_up,) = (_releases(people["east"], system) for system in (kept_on, runs_on))
+    assert (completed["reason"], given_up["reason"]) == (None, "released by its lab controller")
+
+
+def _releases(lab: httpx.Client, system: str) -> list[dict[str, Any]]:
+    return [command for command in commands(lab, EAST, system) if command["kind"] == "release"]
 
 
 def test_progress__between_other_items__all_in_order(

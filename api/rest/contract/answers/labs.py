@@ -68,13 +68,17 @@ class CommandMember(AnswerPart):
 
 
 class LabCommand(AnswerPart):
-    """The fields from `distro_tree` on are only for a `provision` command."""
+    """The fields from `distro_tree` on are only for a `provision` command, `reason` only for other ones.
+
+    `reason` says why the recipe or the reservation ended; null if the recipe completed.
+    """
 
     id: int
     kind: str
     system: str
     recipe_id: Id | None
     state: CommandState
+    reason: str | None = None
     distro_tree: CommandTree | None = None
     distro: dict[str, Any] | None = None
     job_id: Id | None = None
