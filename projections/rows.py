@@ -151,7 +151,7 @@ class DurationRow(NamedTuple):
 
 
 class CommandRow(NamedTuple):
-    """A command of `domain.lab_commands.derive`, with its state; `reason` is that of a report that it failed."""
+    """A command of `domain.lab_commands.derive`, with its state; `reason` is that of a reported failure."""
 
     lab_controller: str
     kind: str

@@ -143,13 +143,16 @@ def _faults(directory: Directory, fqdn: str, change: NewSystemValues) -> list[Fa
 
 
 async def register_system(
-    parts: WriteParts, request: RequestContext, document: Mapping[str, Any]
+    parts: WriteParts, request: RequestContext, document: Mapping[str, Any], drained: str | None = None
 ) -> Committed:
-    """Register a system. Raises FaultyInput for unknown names, Refused if the system exists."""
+    """Register a system, and drain it with the reason `drained` unless that is None.
+
+    Raises FaultyInput for unknown names, Refused if the system exists.
+    """
     directory, subject = parts.feed.directory, f"system/{document['fqdn']}"
     if unknown_names(directory, document):
         await parts.feed.catch_up()
-    decided = register(document)
+    decided = register(document, drained)
     changed = dict.fromkeys(subject for subject, _ in decided)
     # A concurrent removal of one of these has to be a conflict.
     named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")

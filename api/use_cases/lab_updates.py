@@ -166,26 +166,46 @@ async def add_or_change_system(
 ) -> Committed | None:
     """Change a system of the reporting lab controller, or register it with `document` if it is unknown.
 
-    Return None if nothing changes. Raises the errors of `change_system` and `register_system`, and
-    NotPermitted for a new system with another owner than the actor, unless the actor is an admin.
+    Return None if nothing changes. Raises the errors of `change_own_system` and `add_system`.
     """
-    if change.lab_controller not in (None, lab_controller):
-        raise NotPermitted(f"{lab_controller} cannot report systems of {change.lab_controller}")
     if parts.feed.directory.get("system", document["fqdn"]) is None:
         await parts.feed.catch_up()
     if parts.feed.directory.get("system", document["fqdn"]) is None:
-        if document["pools"] and not request.is_admin:
-            others = unknown_names(parts.feed.directory, {**document, "pools": []})
-            where = "cannot be set here; use PUT /pools/{name}/systems/{fqdn}"
-            raise FaultyInput([Fault("pools", where), *others])
-        if document["owner"] != request.actor and not request.is_admin:
-            raise NotPermitted(f"{lab_controller} may register only systems of {request.actor}")
         try:
-            return await register_system(parts, request, document)
+            return await add_system(
+                parts, request, lab_controller=lab_controller, change=change, document=document
+            )
         except Refused:
             # Another request may have registered it. For any other reason, the change is refused as well.
             await parts.feed.catch_up()
     return await change_own_system(parts, request, lab_controller, document["fqdn"], change)
+
+
+async def add_system(
+    parts: WriteParts,
+    request: RequestContext,
+    lab_controller: str,
+    change: NewSystemValues,
+    document: dict[str, Any],
+) -> Committed:
+    """Register a system of the reporting lab controller, drained if the `change` says so.
+
+    Raises the errors of `register_system`, and NotPermitted for a system of another lab or, unless the actor
+    is an admin, of another owner.
+    """
+    _require_reporter(lab_controller, change)
+    if document["pools"] and not request.is_admin:
+        others = unknown_names(parts.feed.directory, {**document, "pools": []})
+        where = "cannot be set here; use PUT /pools/{name}/systems/{fqdn}"
+        raise FaultyInput([Fault("pools", where), *others])
+    if document["owner"] != request.actor and not request.is_admin:
+        raise NotPermitted(f"{lab_controller} may register only systems of {request.actor}")
+    return await register_system(parts, request, document, change.reason if change.draining else None)
+
+
+def _require_reporter(lab_controller: str, change: NewSystemValues) -> None:
+    if change.lab_controller not in (None, lab_controller):
+        raise NotPermitted(f"{lab_controller} cannot report systems of {change.lab_controller}")
 
 
 async def change_own_system(
@@ -196,6 +216,7 @@ async def change_own_system(
     Raises the errors of `change_system`, and NotPermitted for a system of another lab, and for a new owner
     unless the actor is the present owner or an admin.
     """
+    _require_reporter(lab_controller, change)
 
     def require_may(system: System) -> None:
         require_own_lab(lab_controller, system.subject, system.lab_controller)

@@ -9,7 +9,7 @@ from domain.directory.events import PoolSystemAdded
 from domain.directory.state import Directory
 from domain.errors import Fault, unknown_name
 from domain.events import Decided
-from domain.system.events import SystemPending, SystemRegistered
+from domain.system.events import SystemDrained, SystemPending, SystemRegistered
 from domain.system.usage import is_automated
 from domain.system_admin.inventory import without_empty_cpu
 
@@ -32,8 +32,11 @@ def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fau
     return faults
 
 
-def register(document: Mapping[str, Any]) -> Decided:
-    """Return the events of a new system: registration, addition to its pools, and pending if Automated."""
+def register(document: Mapping[str, Any], drained: str | None = None) -> Decided:
+    """Return the events of a new system: registration, addition to its pools, and pending if Automated.
+
+    `drained` is the reason why the system takes nothing yet, None if it is not to be drained.
+    """
     subject = f"system/{document['fqdn']}"
     registered = SystemRegistered(
         lab_controller=document["lab_controller"],
@@ -48,6 +51,8 @@ def register(document: Mapping[str, Any]) -> Decided:
         (f"pool/{pool}", PoolSystemAdded(system=document["fqdn"]))
         for pool in dict.fromkeys(document["pools"])
     ]
-    if is_automated(document["condition"]):
+    if drained is not None:
+        decided.append((subject, SystemDrained(drained)))
+    elif is_automated(document["condition"]):
         decided.append((subject, SystemPending()))
     return decided

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +17,7 @@ from api.rest.body import check_model, parse_model, read_json_bytes
 from api.rest.context import client_address, keyed_request
 from api.rest.contract.answers.labs import UpdatesTaken
 from api.rest.contract.inputs.labs import Update, Updates
+from api.rest.contract.inputs.systems import SystemItem
 from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
 from api.rest.problems import problem_of
 from api.rest.resources.inventory_items import change_of
@@ -27,6 +29,7 @@ from api.use_cases.lab_updates import (
     ReportedCommand,
     SystemUpdate,
     add_or_change_system,
+    add_system,
     change_own_system,
     take_updates,
 )
@@ -107,15 +110,19 @@ class LabUpdates:
             return RecipeRelease(
                 partial(release_recipe, self._parts, lab_controller=own, recipe_id=recipe_id, reason=reason)
             )
+        if update.create is not None:
+            return self._system(update.create, name, request, add_system)
         if update.system is not None:
-            registered = update.system.document(owner=request.actor, added_at=rfc3339(self._parts.clock()))
-            document = {**registered, "lab_controller": name}
-            change = change_of(update.system)
-            commit = partial(
-                add_or_change_system, self._parts, lab_controller=name, change=change, document=document
-            )
-            return SystemUpdate(f"system/{update.system.fqdn}", commit)
+            return self._system(update.system, name, request, add_or_change_system)
         return self._simple(update, name)
+
+    def _system(
+        self, item: SystemItem, name: str, request: RequestContext, take: Callable[..., Any]
+    ) -> SystemUpdate:
+        registered = item.document(owner=request.actor, added_at=rfc3339(self._parts.clock()))
+        document = {**registered, "lab_controller": name}
+        commit = partial(take, self._parts, lab_controller=name, change=change_of(item), document=document)
+        return SystemUpdate(f"system/{item.fqdn}", commit)
 
     def _simple(self, update: Update, name: str) -> SystemUpdate:
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))

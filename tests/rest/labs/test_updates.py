@@ -70,6 +70,41 @@ def test_system__registered__changes_the_reported_fields_and_keeps_its_condition
     assert (subject, "system.pending") in happened(service, before)
 
 
+def test_create__draining__takes_nothing_until_it_is_undrained(
+    client: httpx.Client, people: People, fresh: str, service: Running
+) -> None:
+    new = {"create": {"fqdn": fresh, "draining": True, "reason": "not cabled yet"}}
+    before = service.end()
+    answer = _tell(people["east"], new)
+    assert _statuses(answer) == [200]
+    subject = f"system/{fresh}"
+    assert happened(service, before) == [(subject, "system.registered"), (subject, "system.drained")]
+    shown = client.get(f"/systems/{fresh}", params=after(answer)).json()
+    assert (shown["draining"], shown["condition"], usage(client, fresh)) == (
+        True,
+        "Automated",
+        ("idle", None),
+    )
+    # It only adds: another system, or a repeated message, is refused.
+    (again,) = _tell(people["east"], new).json()["items"]
+    assert (again["status"], again["detail"]) == (
+        409,
+        f"system {fresh} exists; change it, or its condition if it is Removed",
+    )
+    before = service.end()
+    _tell(people["east"], {"undrain": fresh})
+    assert (subject, "system.pending") in happened(service, before)
+
+
+def test_create__for_another_lab_or_owner__is_refused(
+    client: httpx.Client, people: People, fresh: str, service: Running
+) -> None:
+    before = service.end()
+    items = [{"create": {"fqdn": fresh, **more}} for more in ({"owner": "alice"}, {"lab_controller": WEST})]
+    assert _statuses(_tell(people["east"], *items)) == [403, 403]
+    assert happened(service, before) == []
+
+
 def test_items__drain_undrain_remove__done_in_the_order_given(
     client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:

@@ -94,6 +94,7 @@ class Update(Input):
     progress: RecipeProgress | None = None
     command: CommandUpdate | None = None
     system: SystemItem | None = None
+    create: SystemItem | None = None
     drain: Fqdn | None = None
     undrain: Fqdn | None = None
     remove: Fqdn | None = None

@@ -145,13 +145,14 @@ class NamedSystem(Changes):
 
 
 class SystemItem(NamedSystem):
-    """A system that its lab controller reports."""
+    """A system that its lab controller reports; `reason` is that of the condition and of `draining`."""
 
     reason: Text = ""
+    draining: Flag = False
 
     def document(self, **otherwise: Any) -> dict[str, Any]:
         fields = super().document(**otherwise)
-        return {name: value for name, value in fields.items() if name != "reason"}
+        return {name: value for name, value in fields.items() if name not in ("reason", "draining")}
 
 
 class Inventory(Input):
