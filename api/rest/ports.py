@@ -61,7 +61,11 @@ class JobBodyParts(NameParts, Protocol):
     def active_requests(self) -> ActiveRequests: ...
 
 
-class JobResourceParts(ReadParts, JobBodyParts, JobParts, Protocol):
+class SubmissionParts(JobBodyParts, JobParts, Protocol):
+    """Parts to read and submit jobs."""
+
+
+class JobResourceParts(ReadParts, SubmissionParts, Protocol):
     """Parts of jobs."""
 
 
@@ -83,6 +87,10 @@ class RecipeParts(ExplainParts, WriteParts, Protocol):
 
 class CommandParts(ReadParts, LabParts, Protocol):
     """Parts of the commands of lab controllers."""
+
+
+class UpdateParts(LabParts, SubmissionParts, Protocol):
+    """Parts of messages of lab controllers."""
 
 
 class DocumentParts(ReadParts, PasswordParts, Protocol):

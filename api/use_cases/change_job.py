@@ -81,6 +81,26 @@ async def cancel_recipe_set(
     return await _cancel(parts, request, (recipe_set_id,), reason)
 
 
+async def cancel_waiting_sets(
+    parts: WriteParts, request: RequestContext, job_id: int, reason: str
+) -> Committed | None:
+    """Cancel the recipe sets of a job that have not started; return None if none is left.
+
+    Raises the errors of `own_or_administered_job`.
+    """
+    job = await asyncio.to_thread(own_or_administered_job, parts, request, job_id)
+
+    def decide(gathered: ReadSet) -> Decided:
+        sets = (gathered.members(set_id) for set_id in job.recipe_set_ids)
+        return [change for members in sets if not members.started for change in cancel_set(members, reason)]
+
+    return await commit_aggregates(parts, request, map(_set_subject, job.recipe_set_ids), decide)
+
+
+def _set_subject(recipe_set_id: int) -> str:
+    return f"recipe-set/{recipe_set_id}"
+
+
 async def _cancel(
     parts: WriteParts, request: RequestContext, recipe_set_ids: Iterable[int], reason: str
 ) -> Committed | None:
@@ -89,7 +109,7 @@ async def _cancel(
     def decide(gathered: ReadSet) -> Decided:
         return [change for set_id in set_ids for change in cancel_set(gathered.members(set_id), reason)]
 
-    return await commit_aggregates(parts, request, (f"recipe-set/{set_id}" for set_id in set_ids), decide)
+    return await commit_aggregates(parts, request, map(_set_subject, set_ids), decide)
 
 
 async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:

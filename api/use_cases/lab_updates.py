@@ -40,8 +40,8 @@ class SystemUpdate:
 
 
 @dataclass(frozen=True)
-class RecipeRelease:
-    """An item with its own commit that releases a recipe from its system."""
+class OrderedUpdate:
+    """An item with its own commit, which is processed after all items before it."""
 
     commit: CommitItem
 
@@ -61,7 +61,7 @@ async def take_updates(
     parts: LabParts,
     request: RequestContext,
     lab_controller: str | None,
-    items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease],
+    items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | OrderedUpdate],
 ) -> dict[int, Answer]:
     """Process the items in order, each with its own answer; changes of different systems run concurrently.
 
@@ -85,9 +85,9 @@ async def take_updates(
             updates = {number: item for number, item in run if isinstance(item, SystemUpdate)}
             answers.update(await _commit_by_system(request, updates))
         else:
-            # In order, because a release must find the system draining if an earlier item drains it.
+            # A release must find the system draining if an earlier item drains it.
             for number, item in run:
-                assert isinstance(item, RecipeRelease), f"unexpected item: {kind}"
+                assert isinstance(item, OrderedUpdate), f"unexpected item: {kind}"
                 answers[number] = await _answer(item, item_request(request, number))
     # The same message may have arrived twice concurrently. Then an item may have changed nothing, or been
     # refused, because of the commit of the other message.
@@ -104,15 +104,15 @@ def _commands(items: Iterable[object]) -> dict[str, list[int]]:
     return ids
 
 
-def _kind(item: RecipeItem | CommandItem | SystemUpdate | RecipeRelease) -> Any:
+def _kind(item: RecipeItem | CommandItem | SystemUpdate | OrderedUpdate) -> Any:
     return Report if isinstance(item, Report) else type(item)
 
 
 async def _resolved(
-    parts: LabParts, items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease]
-) -> tuple[dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease], dict[int, Answer]]:
+    parts: LabParts, items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | OrderedUpdate]
+) -> tuple[dict[int, RecipeItem | CommandItem | SystemUpdate | OrderedUpdate], dict[int, Answer]]:
     """Return the items (reports with effects as `SystemUpdate`), and answers for unknown commands."""
-    resolved: dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease] = {}
+    resolved: dict[int, RecipeItem | CommandItem | SystemUpdate | OrderedUpdate] = {}
     unknown: dict[int, Answer] = {}
     commands: dict[int, dict[str, Any]] = {}
     for lab_controller, ids in _commands(items.values()).items():
@@ -146,7 +146,7 @@ async def _commit_by_system(request: RequestContext, items: Mapping[int, SystemU
     return answers
 
 
-async def _answer(item: SystemUpdate | RecipeRelease, request: RequestContext) -> Answer:
+async def _answer(item: SystemUpdate | OrderedUpdate, request: RequestContext) -> Answer:
     """Commit an item. Raises FaultyInput if the key was used with another message."""
     try:
         done = await item.commit(request)

@@ -13,6 +13,7 @@ from api.use_cases.commit import MAX_RETRY_SECONDS, append, append_for
 from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.report_drafts import CommandItem, RecipeItem, ReportDraft, of_commands, of_recipes
+from api.use_cases.submit_job import submitted_numbers
 from domain.errors import LabledgerError, Refused
 from store.requests import AppendRequest, Committed, Conflict, require_committed
 
@@ -62,7 +63,9 @@ def earlier_answers(done: Mapping[int, Committed]) -> dict[int, Answer]:
     """Return the earlier answers to items of a repeated message, by their numbers."""
     earlier: dict[int, Answer] = {}
     for number, commit in done.items():
-        reasons: dict[str, str | None] = orjson.loads(commit.answer) if commit.answer else {str(number): None}
+        reasons: dict[str, str | None] = {str(number): None}
+        if commit.answer and submitted_numbers(commit) is None:
+            reasons = orjson.loads(commit.answer)
         earlier |= {
             int(item): commit if reason is None else Refused(reason) for item, reason in reasons.items()
         }

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.directory.partition_queues import is_in_group, partition_queues
 from domain.directory.partitions import identities
+from domain.directory.roles import ADMIN, SUBMITTER
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import WORDS, NotPermitted, Unknown, display_name, display_subject
 from domain.job.state import Job, folded
@@ -106,6 +107,15 @@ def require_self(request: RequestContext, user: str, action: str) -> None:
 def require_admin(request: RequestContext, action: str) -> None:
     if not request.is_admin:
         raise NotPermitted(f"only an admin may {action}")
+
+
+def require_may_submit(directory: Directory, request: RequestContext) -> None:
+    """Raise NotPermitted unless the caller is an admin, or a user with a role that submits jobs.
+
+    A lab controller has a token of another role, which is of such a user or not.
+    """
+    if not request.is_admin and not {ADMIN, SUBMITTER} & set(directory.roles_of(request.actor)):
+        raise NotPermitted(f"user {request.actor} has no role that submits and cancels jobs")
 
 
 def may_put(

@@ -55,6 +55,12 @@ async def submit_job(
     return await _append_jobs(parts, request, jobs, original, lambda answers: answers[0])
 
 
+def submitted_numbers(done: Committed) -> dict[str, Any] | None:
+    """Return the answer of a commit that submitted one job, None for any other commit."""
+    answer = orjson.loads(done.answer) if done.answer else {}
+    return answer if "job_id" in answer else None
+
+
 async def submit_jobs(
     parts: JobParts, request: RequestContext, jobs: Sequence[AcceptedJob], original: Original | None = None
 ) -> Committed:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.use_cases.change_system import NewSystemValues
-from api.use_cases.lab_updates import RecipeRelease, SystemUpdate, change_own_system, take_updates
+from api.use_cases.lab_updates import OrderedUpdate, SystemUpdate, change_own_system, take_updates
 from api.use_cases.ports import RequestContext
 from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import Answer
@@ -21,7 +21,7 @@ from tests.in_process.environment import Environment
 from tests.races.stage import RaceStage, furnish
 
 LAB = "lab-1"
-Items = dict[int, RecipeItem | SystemUpdate | RecipeRelease]
+Items = dict[int, RecipeItem | SystemUpdate | OrderedUpdate]
 
 
 @pytest.fixture

@@ -19,12 +19,12 @@ from api.rest.contract.inputs.jobs import Cancel, JobPatch, Submission
 from api.rest.contract.operation import JSON, operation
 from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
-from api.rest.resources.job_bodies import job_media_type, located, read_jobs, warnings_document
+from api.rest.resources.job_bodies import job_media_type
 from api.rest.resources.shapes import job_document, listed_job
+from api.rest.resources.submissions import submit_body
 from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.idempotency import commit_once
-from api.use_cases.submit_job import AcceptedJob, original_of, submit_job, submit_jobs
-from domain.errors import FaultyInput
+from api.use_cases.submit_job import original_of
 from domain.job.submission import Original
 from projections.sql import job_ids_query
 from store.requests import Committed
@@ -52,15 +52,8 @@ class Jobs:
         strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
 
         async def submit() -> Committed:
-            read = await read_jobs(self._parts, principal_of(req), body, kind, strict=strict)
-            jobs = [AcceptedJob(job.spec, warnings_document(job.warnings)) for job in read.jobs]
             original = Original(body, kind)
-            try:
-                if read.is_list:
-                    return await submit_jobs(self._parts, request, jobs, original)
-                return await submit_job(self._parts, request, *jobs[0], original)
-            except FaultyInput as error:
-                raise await located(self._parts, principal_of(req), body, kind, error) from error
+            return await submit_body(self._parts, principal_of(req), request, original, strict=strict)
 
         done = await commit_once(self._parts.log, request, submit)
         assert done is not None, "a submission is always something new"

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from api.intake.document import Fetch, Partition, Repo, Reservesys, Watchdog
 from api.rest.contract.answers.common import Answer, AnswerPart, Problem, ReadAnswer
+from api.rest.contract.answers.jobs import SubmittedJob
 from api.rest.contract.values import CommandState, Id
 
 
@@ -110,8 +111,11 @@ class CommandReported(Answer):
 
 
 class UpdateTaken(AnswerPart):
+    """`job`: the numbers of a submitted job."""
+
     status: int
     position: int
+    job: SubmittedJob | None = None
 
 
 class UpdatesTaken(Answer):

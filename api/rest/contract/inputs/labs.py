@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from api.intake.document import Locks
 from api.intake.words import one_line
+from api.rest.contract.inputs.jobs import Cancel
 from api.rest.contract.inputs.systems import SystemItem
 from api.rest.contract.values import (
     CommandId,
@@ -82,6 +83,19 @@ class Release(Input):
     reason: Text = "released by its lab controller"
 
 
+class Cancellation(Cancel):
+    """The end of one recipe set, or of all sets of a job that have not started."""
+
+    job_id: Id | None = None
+    recipe_set_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _just_one(self) -> Cancellation:
+        if (self.job_id is None) == (self.recipe_set_id is None):
+            raise ValueError("must have either job_id or recipe_set_id")
+        return self
+
+
 class Updates(Input):
     """A message of many items (`Update`). Each item has its own answer."""
 
@@ -99,6 +113,8 @@ class Update(Input):
     undrain: Fqdn | None = None
     remove: Fqdn | None = None
     release: Release | None = None
+    job: dict[str, Any] | None = None
+    cancel: Cancellation | None = None
 
     @model_validator(mode="after")
     def _just_one(self) -> Update:

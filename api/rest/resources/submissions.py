@@ -1,0 +1,35 @@
+"""Submission of a job, or of several in one commit, from their submitted bytes."""
+
+from __future__ import annotations
+
+from api.rest.context import Principal
+from api.rest.ports import SubmissionParts
+from api.rest.resources.job_bodies import located, read_jobs, warnings_document
+from api.use_cases.ports import RequestContext
+from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
+from domain.errors import FaultyInput
+from domain.job.submission import Original
+from store.requests import Committed
+
+
+async def submit_body(
+    parts: SubmissionParts,
+    principal: Principal,
+    request: RequestContext,
+    original: Original,
+    *,
+    strict: bool = False,
+) -> Committed:
+    """Submit what the bytes contain; the commit's answer is that of `submit_job` or `submit_jobs`.
+
+    Raises the errors of `read_jobs` and `submit_job`; faults have the lines of the bytes.
+    """
+    body, kind = original.content, original.media_type
+    read = await read_jobs(parts, principal, body, kind, strict=strict)
+    jobs = [AcceptedJob(job.spec, warnings_document(job.warnings)) for job in read.jobs]
+    try:
+        if read.is_list:
+            return await submit_jobs(parts, request, jobs, original)
+        return await submit_job(parts, request, *jobs[0], original)
+    except FaultyInput as error:
+        raise await located(parts, principal, body, kind, error) from error

@@ -1,0 +1,160 @@
+"""Reading of the items of a lab controller's message (`Update`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from api.clock import rfc3339
+from api.rest.body import check_model
+from api.rest.context import Principal
+from api.rest.contract.inputs.labs import Cancellation, CommandUpdate, RecipeProgress, Release, Update
+from api.rest.contract.inputs.systems import SystemItem
+from api.rest.contract.operation import JSON, MAX_BODY_BYTES
+from api.rest.ports import UpdateParts
+from api.rest.resources.inventory_items import change_of
+from api.rest.resources.progress import read_report
+from api.rest.resources.submissions import submit_body
+from api.use_cases.change_job import cancel_recipe_set, cancel_waiting_sets, release_recipe
+from api.use_cases.change_system import NewSystemValues
+from api.use_cases.lab_updates import (
+    OrderedUpdate,
+    ReportedCommand,
+    SystemUpdate,
+    add_or_change_system,
+    add_system,
+    change_own_system,
+)
+from api.use_cases.ports import RequestContext
+from api.use_cases.report_drafts import CommandItem, RecipeItem
+from api.use_cases.rights import require_may_submit
+from domain.errors import Fault, FaultyInput
+from domain.job.submission import Original
+from store.requests import Committed
+
+DRAIN = NewSystemValues(draining=True, reason="drained by its lab controller")
+UNDRAIN = NewSystemValues(draining=False)
+REMOVE = NewSystemValues(condition="Removed", reason="removed by its lab controller")
+
+# A location begins with it.
+_LINE: Final = re.compile(r"line \d+, column \d+(: )?")
+
+Item: TypeAlias = RecipeItem | ReportedCommand | SystemUpdate | OrderedUpdate
+
+
+@dataclass(frozen=True)
+class ItemReader:
+    """The reader of a message, with its sender and the lab controller in whose name it is."""
+
+    parts: UpdateParts
+    principal: Principal
+    lab_controller: str
+
+    def read(self, document: dict[str, Any], max_faults: int) -> Item:
+        """Return the item. Raises FaultyInput with at most `max_faults` faults."""
+        if len(orjson.dumps(document)) > MAX_BODY_BYTES:
+            raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
+        update = check_model(document, Update, max_faults)
+        given = ((name, getattr(update, name)) for name in Update.model_fields)
+        ((name, value),) = [(name, value) for name, value in given if value is not None]
+        return _READERS[name](self, value)
+
+    def progress(self, report: RecipeProgress) -> RecipeItem:
+        return RecipeItem(report.recipe_id, read_report(report))
+
+    def command(self, report: CommandUpdate) -> ReportedCommand:
+        item = CommandItem(report.id, report.state, report.reason, report.power_failed)
+        return ReportedCommand(self.lab_controller, item)
+
+    def system(self, item: SystemItem) -> SystemUpdate:
+        return self._system(item, add_or_change_system)
+
+    def create(self, item: SystemItem) -> SystemUpdate:
+        return self._system(item, add_system)
+
+    def _system(self, item: SystemItem, take: Callable[..., Awaitable[Committed | None]]) -> SystemUpdate:
+        added_at = rfc3339(self.parts.clock())
+        document = item.document(owner=self.principal.user, added_at=added_at)
+        commit = partial(
+            take,
+            self.parts,
+            lab_controller=self.lab_controller,
+            change=change_of(item),
+            document={**document, "lab_controller": self.lab_controller},
+        )
+        return SystemUpdate(f"system/{item.fqdn}", commit)
+
+    def drain(self, fqdn: str) -> SystemUpdate:
+        return self._change(fqdn, DRAIN)
+
+    def undrain(self, fqdn: str) -> SystemUpdate:
+        return self._change(fqdn, UNDRAIN)
+
+    def remove(self, fqdn: str) -> SystemUpdate:
+        return self._change(fqdn, REMOVE)
+
+    def _change(self, fqdn: str, change: NewSystemValues) -> SystemUpdate:
+        commit = partial(
+            change_own_system, self.parts, lab_controller=self.lab_controller, fqdn=fqdn, change=change
+        )
+        return SystemUpdate(f"system/{fqdn}", commit)
+
+    def release(self, item: Release) -> OrderedUpdate:
+        own = None if self.principal.is_admin else self.lab_controller
+        commit = partial(
+            release_recipe,
+            self.parts,
+            lab_controller=own,
+            recipe_id=item.recipe_id,
+            reason=item.reason,
+        )
+        return OrderedUpdate(commit)
+
+    def job(self, document: dict[str, Any]) -> OrderedUpdate:
+        if "jobs" in document and "recipe_sets" not in document:
+            raise FaultyInput([Fault("job.jobs", "is a list; send each job as an item of its own")])
+        original = Original(orjson.dumps(document), JSON)
+
+        async def submit(request: RequestContext) -> Committed:
+            require_may_submit(self.parts.feed.directory, request)
+            try:
+                return await submit_body(self.parts, self.principal, request, original)
+            except FaultyInput as error:
+                # The lines are those of `original`, which the sender has not seen.
+                raise FaultyInput([_below("job", fault) for fault in error.faults]) from error
+
+        return OrderedUpdate(submit)
+
+    def cancel(self, item: Cancellation) -> OrderedUpdate:
+        async def end(request: RequestContext) -> Committed | None:
+            require_may_submit(self.parts.feed.directory, request)
+            if item.recipe_set_id is not None:
+                return await cancel_recipe_set(self.parts, request, item.recipe_set_id, item.reason)
+            assert item.job_id is not None, "the item has one of the two"
+            return await cancel_waiting_sets(self.parts, request, item.job_id, item.reason)
+
+        return OrderedUpdate(end)
+
+
+def _below(field: str, fault: Fault) -> Fault:
+    path = _LINE.sub("", fault.where)
+    return Fault(f"{field}.{path}" if path else field, fault.message)
+
+
+_READERS: Final[Mapping[str, Callable[[ItemReader, Any], Item]]] = {
+    "progress": ItemReader.progress,
+    "command": ItemReader.command,
+    "system": ItemReader.system,
+    "create": ItemReader.create,
+    "drain": ItemReader.drain,
+    "undrain": ItemReader.undrain,
+    "remove": ItemReader.remove,
+    "release": ItemReader.release,
+    "job": ItemReader.job,
+    "cancel": ItemReader.cancel,
+}
