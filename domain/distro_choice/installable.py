@@ -41,6 +41,8 @@ FOLDED_EVENTS: tuple[type[Event], ...] = (
     system_events.SystemLoanEnded,
     system_events.SystemDrained,
     system_events.SystemUndrained,
+    system_events.SystemOccupied,
+    system_events.SystemVacated,
     system_events.SystemReservationBegun,
     system_events.SystemReservationEnded,
     system_events.SystemAccessPolicyChanged,

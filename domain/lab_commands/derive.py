@@ -12,7 +12,7 @@ from typing import Any, Final
 from domain.events import Event
 from domain.recipe.events import RecipeLocked, RecipeWaiting
 from domain.recipe.lifecycle import FINISHED, GIVEN_UP, STARTED
-from domain.system.events import SystemReservationEnded, SystemWaiting
+from domain.system.events import SystemOccupied, SystemReservationEnded, SystemWaiting
 from domain.system.state import System
 
 
@@ -93,7 +93,14 @@ def _runs_on_host(guest: PlacedRecipe) -> bool:
 
 
 def of_system(before: System, event: Event) -> Command | None:
-    """Return the command that follows from an event of a system that a person has reserved, or None."""
+    """Return the command that follows from an event of a system, or None.
+
+    What occupies a system is stopped if it is a recipe. The others are about reservations.
+    """
+    if isinstance(event, SystemOccupied):
+        if event.recipe_id is None:
+            return None
+        return Command("stop", before.lab_controller, before.fqdn, event.recipe_id, reason=event.reason)
     rule = _RESERVED.get(type(event))
     if rule is None or before.reservation is None or not rule[1](before, event):
         return None

@@ -95,6 +95,25 @@ class SystemUndrained(Event):
     pass
 
 
+@event("system.occupied")
+class SystemOccupied(Event):
+    """Something runs on the system that does not have it in the log, so that nobody can have it.
+
+    `recipe_id` and `attempt` are what the lab controller said, null if it did not say.
+    """
+
+    reason: str
+    recipe_id: int | None
+    attempt: int | None
+
+
+@event("system.vacated")
+class SystemVacated(Event):
+    """Nothing runs there any more that does not have the system."""
+
+    reason: str
+
+
 @event("system.reservation-begun")
 class SystemReservationBegun(Event):
     """A person has the system `until` a time (null: no end); `distro_tree_id`, if any, is installed first."""

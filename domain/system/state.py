@@ -34,12 +34,23 @@ class Loan:
 
 
 @dataclass(frozen=True, slots=True)
+class Occupation:
+    """What runs on an occupied system, as the lab controller said it, since a log position."""
+
+    reason: str
+    recipe_id: int | None
+    attempt: int | None
+    since: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """A system; `recipe_id` is the recipe that has the system.
 
     `since` is the log position of the last event of usage, `owned_since` that of the last change of owner.
     `access_policy` is the system's own policy, None if it never got one. The policy of the `active_pool`, if
-    any, applies instead for all permissions except `submit`. `failures` are the provisioning failures since
+    any, applies instead for all permissions except `submit`. Nobody can have a system that is `occupied` by
+    something that does not have it in the log. `failures` are the provisioning failures since
     the system was last running, or since the last change of its condition.
     """
 
@@ -59,6 +70,7 @@ class System:
     active_pool: str | None = None
     loan: Loan | None = None
     failures: Failures = NO_FAILURES
+    occupied: Occupation | None = None
 
     @property
     def subject(self) -> str:
@@ -98,6 +110,8 @@ def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
         return {"owner": event.owner, "owned_since": moment.position}
     if isinstance(event, system_events.SystemLoaned):
         return {"loan": Loan(event.user, _time(event.until), moment.position)}
+    if isinstance(event, system_events.SystemOccupied):
+        return {"occupied": Occupation(event.reason, event.recipe_id, event.attempt, moment.position)}
     if isinstance(event, system_events.SystemAccessPolicyChanged):
         return {"access_policy": policy_of(event.entries), "active_pool": event.active_pool}
     if isinstance(event, system_events.SystemProvisioningFailed):
@@ -123,6 +137,7 @@ _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
     system_events.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
     system_events.SystemDrained: lambda _: {"draining": True},
     system_events.SystemUndrained: lambda _: {"draining": False},
+    system_events.SystemVacated: lambda _: {"occupied": None},
     system_events.SystemReservationEnded: lambda _: {"reservation": None},
     system_events.SystemLoanEnded: lambda _: {"loan": None},
 }

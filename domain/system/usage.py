@@ -11,9 +11,13 @@ from domain.system.state import Loan, System
 
 
 def freed(system: System) -> tuple[str, Event]:
-    """Return the event of a freed system: pending if Automated and not draining, otherwise idle."""
-    is_eligible = is_automated(system.condition) and not system.draining
-    return system.subject, SystemPending() if is_eligible else SystemIdle()
+    """Return the event of a freed system: pending if recipes may have it without force, otherwise idle."""
+    return system.subject, SystemPending() if takes_recipes(system) else SystemIdle()
+
+
+def takes_recipes(system: System) -> bool:
+    """Return whether the system, once it is free, is pending: Automated, not draining, not occupied."""
+    return is_automated(system.condition) and not system.draining and system.occupied is None
 
 
 def condition_reason(system: System, reason: str) -> str:
@@ -29,9 +33,8 @@ def is_automated(condition: str) -> bool:
 
 def is_open(system: System, lab_enabled: bool) -> bool:
     """Return whether a recipe that forces the system may have it, now or when it comes free."""
-    return (
-        lab_enabled and not system.draining and system.reservation is None and system.condition != "Removed"
-    )
+    is_given = system.reservation is not None or system.occupied is not None
+    return lab_enabled and not system.draining and not is_given and system.condition != "Removed"
 
 
 def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterator[str]:
@@ -40,6 +43,8 @@ def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterat
         yield f"its lab is disabled: {system.lab_controller}"
     if system.draining:
         yield "it is draining: it takes nothing new"
+    if system.occupied is not None:
+        yield f"it is occupied: {system.occupied.reason}"
     if system.reservation is not None:
         yield f"it is reserved by {system.reservation.user}{_until(system.reservation.until)}"
     if system.condition == "Removed" or not (forced or is_automated(system.condition)):

@@ -19,7 +19,7 @@ from domain.system.events import (
 )
 from domain.system.lifecycle import WITHOUT_RECIPES
 from domain.system.state import System
-from domain.system.usage import condition_reason, freed, is_automated
+from domain.system.usage import condition_reason, freed, takes_recipes
 
 
 def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
@@ -51,8 +51,7 @@ def _with_recipe(system: System, members: Members, recipe: Recipe, reason: str) 
 
 def _without_recipe(system: System) -> Decided:
     """Return the event that makes a system without user pending or idle; none for one that stays idle."""
-    is_eligible = is_automated(system.condition) and not system.draining
-    if is_eligible or system.usage == "pending":
+    if takes_recipes(system) or system.usage == "pending":
         return [freed(system)]
     return []
 
@@ -77,6 +76,7 @@ def undrain(system: System) -> Decided:
     if not system.draining:
         return []
     decided: Decided = [(system.subject, SystemUndrained())]
-    if system.usage == "idle" and is_automated(system.condition):
-        decided.append(freed(replace(system, draining=False)))
+    undrained = replace(system, draining=False)
+    if system.usage == "idle" and takes_recipes(undrained):
+        decided.append(freed(undrained))
     return decided

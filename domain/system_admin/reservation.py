@@ -63,6 +63,8 @@ def reserve(system: System, user: str, until: str | None, distro_tree_id: int | 
         raise Refused(f"system {system.fqdn} is {system.condition}; {rule}")
     if system.draining:
         raise Refused(f"system {system.fqdn} is draining")
+    if system.occupied is not None:
+        raise Refused(f"system {system.fqdn} is occupied: {system.occupied.reason}")
     if system.usage != "idle":
         raise Refused(f"system {system.fqdn} is {system.usage}; the scheduler checks the queue for it first")
     begun = SystemReservationBegun(user=user, until=until, distro_tree_id=distro_tree_id)

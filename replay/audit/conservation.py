@@ -67,7 +67,7 @@ class Usage(Invariant):
 
 
 class Systems(Invariant):
-    """Every system is one of used, free, reserved by a person, or away."""
+    """Every system is one of used, free, reserved by a person, occupied, or away."""
 
     name = "systems"
 
@@ -75,12 +75,12 @@ class Systems(Invariant):
         for system in affected.systems:
             is_used = bool(_hosts_on(world, system))
             is_unused = not is_used and not system.reserved and system.usage in FREE
-            is_offered = system.condition == "Automated" and not system.draining
             counts = {
                 "used": is_used,
                 "reserved": system.reserved,
-                "free": is_unused and is_offered,
-                "away": is_unused and not is_offered,
+                "free": is_unused and system.takes_recipes,
+                "occupied": is_unused and system.occupied,
+                "away": is_unused and not system.takes_recipes and not system.occupied,
             }
             found = [name for name, counted in counts.items() if counted]
             if len(found) != 1:

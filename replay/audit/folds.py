@@ -109,11 +109,11 @@ def _usage(state: State, record: EventRecord) -> None:
         )
 
 
-def _draining(draining: bool) -> Fold:
+def _system(after: Callable[[System], System]) -> Fold:
     def fold(state: State, record: EventRecord) -> None:
         system = state.systems.get(record.name)
         if system is not None:
-            state.put(state.systems, record.name, system._replace(draining=draining))
+            state.put(state.systems, record.name, after(system))
 
     return fold
 
@@ -218,8 +218,10 @@ FOLDS: dict[str, Fold] = {
     "recipe-set.priority-changed": _priority,
     "system.registered": _registered,
     **{f"system.{usage}": _usage for usage in USAGE_MOVES},
-    "system.drained": _draining(draining=True),
-    "system.undrained": _draining(draining=False),
+    "system.drained": _system(lambda system: system._replace(draining=True)),
+    "system.undrained": _system(lambda system: system._replace(draining=False)),
+    "system.occupied": _system(lambda system: system._replace(occupied=True)),
+    "system.vacated": _system(lambda system: system._replace(occupied=False)),
     "system.condition-changed": _described(lambda data: {"condition": data["condition"]}),
     "system.inventory-changed": _described(lambda data: {"inventory": data["inventory"]}),
     "system.lab-controller-changed": _described(lambda data: {"lab": data["lab_controller"]}),

@@ -8,11 +8,11 @@ from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FREE
 from replay.audit.world import FoldedWorld
 
-EASED = ("system.registered", "system.condition-changed", "system.undrained")
+EASED = ("system.registered", "system.condition-changed", "system.undrained", "system.vacated")
 
 
 class TheQueueIsAsked(Invariant):
-    """A freed, Automated or undrained system is pending first if recipes may get it (design 2, Pending)."""
+    """A freed, Automated, undrained or vacated system is pending first if recipes may get it (design 2)."""
 
     name = "the_queue_is_asked"
     topics = (*EASED, "system.idle")
@@ -36,7 +36,7 @@ class TheQueueIsAsked(Invariant):
             system = world.systems.get(fqdn)
             if system is None:
                 continue
-            is_available = system.condition == "Automated" and not (system.draining or system.reserved)
+            is_available = system.takes_recipes and not system.reserved
             if is_available and system.usage in FREE and fqdn not in pending:
                 what = f"{record.topic}: it is {system.usage}, but was not pending first"
                 yield self.violation([record.position], [record.subject], what)

@@ -99,8 +99,8 @@ def _contradiction(world: FoldedWorld, system: System) -> str | None:
         return _recipe_contradiction(world, system, what)
     if system.usage not in FREE:
         return f"{what}, without a recipe or a reservation"
-    is_open = system.condition == "Automated" and not system.draining
-    return f"{what}, draining or not Automated" if system.usage == "pending" and not is_open else None
+    is_closed = system.usage == "pending" and not system.takes_recipes
+    return f"{what}, draining, occupied or not Automated" if is_closed else None
 
 
 def _recipe_contradiction(world: FoldedWorld, system: System, what: str) -> str | None:

@@ -360,4 +360,5 @@ def _add(counter: Counter[K], key: K, change: int) -> None:
 
 
 def _differ_in_usage_only(one: System, other: System) -> bool:
-    return one.described == other.described and one.rights is other.rights and one.draining is other.draining
+    is_alike = one.draining is other.draining and one.occupied is other.occupied
+    return is_alike and one.described == other.described and one.rights is other.rights

@@ -158,7 +158,7 @@ class SystemMatcher:
 
 
 def accepts_recipes(world: FoldedWorld, need: RecipeNeed, system: System) -> bool:
-    if system.draining or system.reserved or not world.enabled.get(system.lab, False):
+    if system.draining or system.occupied or system.reserved or not world.enabled.get(system.lab, False):
         return False
     if system.condition == "Automated":
         return True

@@ -133,6 +133,7 @@ class System(NamedTuple):
     recipe_id: int | None = None
     draining: bool = False
     user: str | None = None
+    occupied: bool = False
 
     @property
     def subject(self) -> str:
@@ -142,5 +143,10 @@ class System(NamedTuple):
     def reserved(self) -> bool:
         return self.user is not None
 
+    @property
+    def takes_recipes(self) -> bool:
+        """Return whether recipes that do not force it may have it, unless a person has it."""
+        return self.condition == "Automated" and not self.draining and not self.occupied
+
     def with_usage(self, usage: str, recipe_id: int | None) -> System:
-        return System(*self[:9], usage, recipe_id, self.draining, self.user)
+        return System(*self[:9], usage, recipe_id, *self[11:])

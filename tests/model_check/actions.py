@@ -184,6 +184,8 @@ VERBS: dict[str, Verb] = {
     "remove": Verb(_systems("Automated", "Manual", "Broken"), _into("Removed")),
     "drain": Verb(_such(lambda system: not system.draining), ModelWorld.drain),
     "undrain": Verb(_such(lambda system: system.draining), ModelWorld.undrain),
+    "occupy": Verb(_such(lambda system: system.occupied is None), ModelWorld.tell_running),
+    "vacate": Verb(_such(lambda system: system.occupied is not None), ModelWorld.tell_vacant),
     "reserve": Verb(_such(_may_reserve), ModelWorld.reserve),
     "give back": Verb(_such(lambda system: system.reservation is not None), ModelWorld.give_back),
     "disable": Verb(_labs(enabled=True), lambda world, lab: world.enable(lab, False)),

@@ -48,6 +48,8 @@ CHANGING_NO_LAB = {
     "repair",
     "drain",
     "undrain",
+    "occupy",
+    "vacate",
 }
 
 

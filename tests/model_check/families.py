@@ -74,6 +74,8 @@ PEOPLE: tuple[tuple[str, LabCase], ...] = (
     ("drain, undrain", case("a b", "a b", "b a")),
     ("drain, undrain", case("a:Manual b", "!a b", "High:!a")),
     ("drain, undrain, break", case("a b", "ab", "a b")),
+    ("occupy, vacate", case("a b", "a b", "b a")),
+    ("occupy, vacate, break", case("a b", "!a b", "ab")),
     ("reserve, give back, automate, make manual", case("a:Manual b", "!a b", "ab")),
     ("reserve, give back", case("a:Manual b", "!a b", "High:!a")),
     ("remove, automate", case("a b", "a b", "b a")),

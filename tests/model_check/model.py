@@ -248,7 +248,7 @@ def key_of(world: ModelWorld) -> tuple[Any, ...]:
         tuple(recipe_set.priority for recipe_set in there),
         (world.is_paused, tuple(_awaits(world, recipe_set.recipe_set_id) for recipe_set in there)),
         tuple((each.usage, each.condition, each.lab_controller) for each in systems),
-        tuple((each.draining, each.reservation is None) for each in systems),
+        tuple((each.draining, each.occupied is None, each.reservation is None) for each in systems),
         tuple(each.inventory["memory_mb"] for each in systems),
         tuple(world.directory.pools_of(each.fqdn) for each in systems),
         tuple(each.owner for each in systems),

@@ -344,7 +344,7 @@ def _highest(world: ModelWorld, recipe: Recipe, name: str) -> int | None:
 
 
 def _may_have(world: ModelWorld, system: System, force: bool) -> bool:
-    if system.draining or system.reservation is not None:
+    if system.draining or system.occupied is not None or system.reservation is not None:
         return False
     return (force or system.condition == "Automated") and _serves(world, system.lab_controller)
 

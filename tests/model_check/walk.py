@@ -23,6 +23,7 @@ OFTEN: dict[str, float] = {
     "repair": 3,
     "automate": 2,
     "undrain": 3,
+    "vacate": 3,
     "enable": 3,
     "be heard": 3,
 }

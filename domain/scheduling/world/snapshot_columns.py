@@ -25,7 +25,7 @@ from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.state import RecipeSet, SubmittedFacts, shared_facts
 from domain.system.failures import NO_FAILURES, Failures
-from domain.system.state import Loan, Reservation, System
+from domain.system.state import Loan, Occupation, Reservation, System
 
 StateColumns: TypeAlias = dict[str, list[Any]]
 """Columns by field name."""
@@ -174,6 +174,7 @@ def decode_systems(columns: StateColumns, texts: Sequence[str]) -> Iterator[Syst
     read = decode_texts(columns, texts, SYSTEM_TEXTS)
     read["reservation"] = map(_decode_reservation, columns["reservation"])
     read["loan"] = map(_decode_loan, columns["loan"])
+    read["occupied"] = map(_decode_occupation, columns["occupied"])
     read["failures"] = map(_decode_failures, columns["failures"])
     read["access_policy"] = map(_decode_policy, columns["access_policy"])
     return _decode(System, read)
@@ -201,6 +202,10 @@ def _decode_reservation(held: Mapping[str, Any] | None) -> Reservation | None:
 
 def _decode_loan(held: Mapping[str, Any] | None) -> Loan | None:
     return None if held is None else Loan(**{**held, "until": _decode_moment(held["until"])})
+
+
+def _decode_occupation(held: Mapping[str, Any] | None) -> Occupation | None:
+    return None if held is None else Occupation(**held)
 
 
 def _decode_failures(held: Mapping[str, Any]) -> Failures:

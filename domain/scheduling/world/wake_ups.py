@@ -78,14 +78,14 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
     ),
     TriggerRule(
         "system drained",
-        (system_events.SystemDrained,),
+        (system_events.SystemDrained, system_events.SystemOccupied),
         (),
         affected.old_and_new_lab,
-        "A holder may wait for the system, which takes no more recipes.",
+        "A holder may wait for the system, which takes no more recipes, because it is draining or occupied.",
     ),
     TriggerRule(
         "system undrained",
-        (system_events.SystemUndrained,),
+        (system_events.SystemUndrained, system_events.SystemVacated),
         _labs(affected.lab_of_system),
         None,
         "An Automated system is pending itself, and makes other grants safe. Of a set that forces another"

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -389,6 +390,8 @@ ACTS: Acts = (
     (_condition, 12),
     (_of_one_system(World.drain), 2),
     (_of_one_system(World.undrain), 4),
+    (_of_one_system(World.tell_running), 2),
+    (_of_one_system(World.tell_vacant), 6),
     (_of_one_system(World.reserve), 4),
     (_of_one_system(World.give_back), 6),
     (_change_pool, 4),
@@ -462,5 +465,5 @@ def first_by_hash(self: Labs, among: int) -> int:
 if __name__ == "__main__":
     if sys.argv[1:] == ["planted"]:
         Labs.first_by_name = first_by_hash  # type: ignore[method-assign]
-    for acts in (ACTS, EVERYTHING):
-        print(digest(live(seed=1, bursts=60, limit=500, acts=acts)))
+    for seed, acts in product((1, 2), (ACTS, EVERYTHING)):
+        print(digest(live(seed, bursts=60, limit=500, acts=acts)))

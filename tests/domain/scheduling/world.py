@@ -45,8 +45,10 @@ from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
+from domain.system.state import Occupation
 from domain.system_admin.condition import change_condition, drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
+from domain.system_admin.occupation import occupy, vacate
 from domain.system_admin.registration import register
 from domain.system_admin.reservation import end as end_reservation
 from domain.system_admin.reservation import reserve
@@ -231,6 +233,15 @@ class World(FoldedLog):
 
     def undrain(self, fqdn: str) -> None:
         self.change(undrain(self.systems[fqdn]))
+
+    def tell_running(self, fqdn: str, recipe_id: int | None = None) -> None:
+        """Make the system occupied, as its lab controller says that something runs there."""
+        system = self.systems[fqdn]
+        members = None if system.recipe_id is None else self.members(system.recipe_id)
+        self.change(occupy(system, members, Occupation("as the test says", recipe_id, None)))
+
+    def tell_vacant(self, fqdn: str) -> None:
+        self.change(vacate(self.systems[fqdn], "as the test says"))
 
     def reserve(
         self, fqdn: str, user: str = "ada", until: str | None = None, tree: int | None = None
