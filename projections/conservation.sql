@@ -1,15 +1,15 @@
 -- The conservation laws (design 6) over the read models, as of a position.
 
 -- name: systems_by_use
--- The systems: used by a recipe, free for any recipe, reserved by a person, occupied by what no recipe holds, and away
--- (Broken, Manual, Removed or draining). None is occupied yet, because lab controllers cannot report that.
+-- The systems: used by a recipe, free for any recipe, reserved by a person, occupied by something else that runs there,
+-- and away (Broken, Manual, Removed or draining).
 SELECT count(*) AS systems,
        count(*) FILTER (WHERE u.recipe_id IS NOT NULL) AS used,
        count(*) FILTER (WHERE u.recipe_id IS NULL AND s.reserved_by IS NOT NULL) AS reserved,
        count(*) FILTER (WHERE u.recipe_id IS NULL AND s.reserved_by IS NULL
-                        AND s.condition = 'Automated' AND NOT s.draining) AS free,
-       0 AS occupied,
-       count(*) FILTER (WHERE u.recipe_id IS NULL AND s.reserved_by IS NULL
+                        AND s.condition = 'Automated' AND NOT s.draining AND s.occupied IS NULL) AS free,
+       count(*) FILTER (WHERE u.recipe_id IS NULL AND s.reserved_by IS NULL AND s.occupied IS NOT NULL) AS occupied,
+       count(*) FILTER (WHERE u.recipe_id IS NULL AND s.reserved_by IS NULL AND s.occupied IS NULL
                         AND (s.condition <> 'Automated' OR s.draining)) AS away
 FROM read.systems s LEFT JOIN read.system_usage u
   ON u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.until_position > %(at)s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from domain.access.policy import policy_form, policy_of
@@ -11,7 +12,7 @@ from domain.directory.documents import document_after
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
-from domain.system.state import Loan, Reservation, System, evolve
+from domain.system.state import Loan, Occupation, Reservation, System, evolve
 from domain.system.usage import in_idle_pool
 from projections.fold_commands import put_command
 from projections.intervals import Instant
@@ -91,6 +92,7 @@ def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
         access_policy=None if own is None else policy_of(own),
         active_pool=row.active_pool,
         loan=None if row.loaned_to is None else Loan(row.loaned_to, row.loaned_until),
+        occupied=None if row.occupied is None else Occupation(**row.occupied),
     )
 
 
@@ -114,6 +116,7 @@ def _row(system: System, pools: Sequence[str]) -> SystemRow:
         active_pool=system.active_pool,
         pools=pools,
         inventory=system.inventory,
+        occupied=None if system.occupied is None else asdict(system.occupied),
     )
 
 

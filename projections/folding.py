@@ -55,6 +55,8 @@ FOLDED: dict[type[Event], Fold] = {
     system_events.SystemOwnerChanged: fold_systems.put_system,
     system_events.SystemDrained: fold_systems.put_system,
     system_events.SystemUndrained: fold_systems.put_system,
+    system_events.SystemOccupied: fold_systems.put_system,
+    system_events.SystemVacated: fold_systems.put_system,
     system_events.SystemReservationBegun: fold_systems.put_system,
     system_events.SystemReservationEnded: fold_systems.put_system,
     system_events.SystemAccessPolicyChanged: fold_systems.put_system,

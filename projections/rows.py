@@ -121,7 +121,10 @@ class UsageRow(NamedTuple):
 
 
 class SystemRow(NamedTuple):
-    """`access_policy` is the system's own, null if it never had one."""
+    """`access_policy` is the system's own, null if it never had one.
+
+    `occupied` has the fields of `domain.system.state.Occupation`, null if the system is not occupied.
+    """
 
     lab_controller: str
     owner: str
@@ -136,6 +139,7 @@ class SystemRow(NamedTuple):
     active_pool: str | None
     pools: Sequence[str]
     inventory: Mapping[str, Any]
+    occupied: Mapping[str, Any] | None
 
 
 class DocumentRow(NamedTuple):

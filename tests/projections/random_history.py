@@ -92,6 +92,7 @@ _SYSTEM_EVENTS: list[Event] = [
     *[system_events.SystemIdle()] * 6,
     *(system_events.SystemPending(), system_events.SystemScheduled(1), system_events.SystemRunning(None)),
     *(system_events.SystemDrained(""), *[system_events.SystemUndrained()] * 3),
+    *(system_events.SystemOccupied("", 1, None), *[system_events.SystemVacated("")] * 5),
     *(system_events.SystemReservationBegun("ada", None, 1), *[system_events.SystemReservationEnded("")] * 3),
 ]
 

@@ -46,6 +46,10 @@ SHOWN: list[tuple[Event, dict[str, object]]] = [
     (system_events.SystemOwnerChanged("bob"), {"owner": "bob"}),
     (system_events.SystemLabControllerChanged("lab-2"), {"lab_controller": "lab-2"}),
     (system_events.SystemDrained("moving"), {"draining": True}),
+    (
+        system_events.SystemOccupied("recipe 7 has ended", 7, 2),
+        {"occupied": {"reason": "recipe 7 has ended", "recipe_id": 7, "attempt": 2, "since": 4}},
+    ),
     (RESERVED, {"reserved_by": "bob", "reserved_until": UNTIL, "reserved_distro_tree_id": 7}),
     # Without an end.
     (system_events.SystemReservationBegun("bob", None, None), {"reserved_by": "bob", "reserved_until": None}),
@@ -71,9 +75,13 @@ def test_system__undrained_and_returned__as_before(idle: ProjectedLog) -> None:
     before = idle.system("a")
     ended = system_events.SystemReservationEnded("returned")
     drained, undrained = system_events.SystemDrained("moving"), system_events.SystemUndrained()
+    occupied, vacated = (
+        system_events.SystemOccupied("by what?", None, None),
+        system_events.SystemVacated("gone"),
+    )
     loaned, over = system_events.SystemLoaned("bob", None), system_events.SystemLoanEnded("over")
-    idle.commit(*of("system", "a", drained, RESERVED, loaned, ended, over, undrained))
-    assert idle.system("a") == {**before, "version": 7}
+    idle.commit(*of("system", "a", drained, RESERVED, occupied, loaned, ended, over, vacated, undrained))
+    assert idle.system("a") == {**before, "version": 9}
 
 
 def test_access__changed_between_others__as_of_each_position(idle: ProjectedLog) -> None:
@@ -130,6 +138,7 @@ def test_usage__condition_or_usage_changes__an_entry_each(idle: ProjectedLog) ->
 LEAVING: list[Event] = [
     system_events.SystemConditionChanged("Manual", "wanted"),
     system_events.SystemDrained("moving"),
+    system_events.SystemOccupied("by what?", None, None),
     system_events.SystemPending(),
     system_events.SystemReservationBegun("bob", None, None),
 ]

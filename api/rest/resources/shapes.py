@@ -111,6 +111,11 @@ def ranked(rank: Row) -> Row:
     }
 
 
+def occupation(held: Row | None) -> Row | None:
+    """Return what occupies a system, by the position of the event as the `id`; None for a system without."""
+    return held and {"id": held["since"], **{name: held[name] for name in ("reason", "recipe_id", "attempt")}}
+
+
 def system_document(row: Row) -> Row:
     usage = ("reserved_until", "loaned_to", "loaned_until", "draining", "usage", "recipe_id")
     return {
@@ -118,6 +123,7 @@ def system_document(row: Row) -> Row:
         **row["inventory"],
         "pools": row["pools"],
         "user": row["reserved_by"],
+        "occupied": occupation(row["occupied"]),
         **{name: row[name] for name in usage},
     }
 

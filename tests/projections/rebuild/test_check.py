@@ -81,8 +81,9 @@ def test_check__something_is_wrong__is_found_where_it_is(
     owner.execute(plant.encode())
     with unchanged(owner):
         _, found = check(database.owner_url, silent, 1)
-    (difference,) = found
-    assert difference.table == table
+    # The command that follows from the changed event has its reason, too.
+    assert [each.table for each in found] == [*["commands"] * (plant is CHANGED_EVENTS), table]
+    difference = found[-1]
     live, fresh = difference.live, difference.fresh
     if column is None:
         assert (live is None) != (fresh is None)

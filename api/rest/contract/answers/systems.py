@@ -7,6 +7,18 @@ from api.rest.contract.inputs.systems import Properties
 from api.rest.contract.values import Condition, Id, Time, UsageState
 
 
+class Occupied(AnswerPart):
+    """What runs on the system although it does not have it: a recipe if the lab controller named one.
+
+    `id`: that of the reconciliation.
+    """
+
+    id: int
+    reason: str
+    recipe_id: Id | None
+    attempt: int | None
+
+
 class ListedSystem(Properties):
     """Unknown properties are left out. `user`: the person who reserved it. `loaned_to`: the borrower.
 
@@ -24,6 +36,7 @@ class ListedSystem(Properties):
     loaned_to: str | None
     loaned_until: Time | None
     draining: bool
+    occupied: Occupied | None
     usage: UsageState
     recipe_id: Id | None
 
