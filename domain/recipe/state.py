@@ -16,7 +16,7 @@ from domain.fast_dataclasses import changed, changer, maker
 from domain.recipe import events as recipe_events
 from domain.recipe import watchdog
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
-from domain.recipe.lifecycle import FINISHED, OPEN_TASK, STARTED
+from domain.recipe.lifecycle import BEFORE_START, FINISHED, OPEN_TASK, STARTED
 from domain.recipe.results import NO_RESULTS, Results
 
 Place = tuple[str | None, str | None]
@@ -53,6 +53,8 @@ class Recipe:
     `locks` are the declared resource locks, for a host with those of its guests. `held` are the locks that a
     recipe has while it is started, for a guest none; None before, so also while its set waits for locks.
 
+    `attempt` counts the starts: a recipe that goes back after its start begins the next one, with new tasks.
+
     `abort_reason` is set while a recipe that was given up keeps its system (`RecipeReserved.reason`).
 
     A guest has the id of its host in `host_recipe_id`, and the system of its host in `system`. Its events
@@ -85,6 +87,7 @@ class Recipe:
     results: Results = NO_RESULTS
     locks: Locks = NO_LOCKS
     held: Locks | None = None
+    attempt: int = 1
 
     @property
     def subject(self) -> str:
@@ -138,6 +141,8 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
         if deadlines == recipe.deadlines:
             return recipe
         return changed(recipe, deadline=deadlines[0], recorded_deadline=deadlines[1])
+    if recipe.started and state in BEFORE_START:
+        recipe = _begin_again(recipe)
     deadlines = watchdog.after_state(recipe, event, moment)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
@@ -148,6 +153,12 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
         recipe = changed(recipe, abort_reason=event.reason)
     held = _held_after(recipe, event) if state in STARTED else None
     return _with_state(recipe, moment.version, state, system, lab_controller, tasks, *deadlines, held)
+
+
+def _begin_again(recipe: Recipe) -> Recipe:
+    """Return the recipe at the beginning of its next attempt, with new tasks without results."""
+    tasks = tuple(changed(task, state="new") for task in recipe.tasks)
+    return changed(recipe, attempt=recipe.attempt + 1, tasks=tasks, results=NO_RESULTS)
 
 
 _with_state = changer(
@@ -197,6 +208,7 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
         results=NO_RESULTS,
         locks=stored_locks(event.locks),
         held=None,
+        attempt=1,
     )
 
 

@@ -13,7 +13,14 @@ import orjson
 from api.clock import rfc3339
 from api.rest.body import check_model
 from api.rest.context import Principal
-from api.rest.contract.inputs.labs import Cancellation, CommandUpdate, RecipeProgress, Release, Update
+from api.rest.contract.inputs.labs import (
+    Cancellation,
+    CommandUpdate,
+    RecipeProgress,
+    Release,
+    RunningItem,
+    Update,
+)
 from api.rest.contract.inputs.systems import SystemItem
 from api.rest.contract.operation import JSON, MAX_BODY_BYTES
 from api.rest.ports import UpdateParts
@@ -31,10 +38,13 @@ from api.use_cases.lab_updates import (
     change_own_system,
 )
 from api.use_cases.ports import RequestContext
+from api.use_cases.recover import take_running, take_vacant
 from api.use_cases.report_drafts import CommandItem, RecipeItem
 from api.use_cases.rights import require_may_submit
 from domain.errors import Fault, FaultyInput
 from domain.job.submission import Original
+from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
+from domain.recipe_set.recovery import Running
 from store.requests import Committed
 
 DRAIN = NewSystemValues(draining=True, reason="drained by its lab controller")
@@ -54,6 +64,11 @@ class ItemReader:
     parts: UpdateParts
     principal: Principal
     lab_controller: str
+
+    @property
+    def _reporter(self) -> str | None:
+        """Return the lab controller that reports, None for an admin."""
+        return None if self.principal.is_admin else self.lab_controller
 
     def read(self, document: dict[str, Any], max_faults: int) -> Item:
         """Return the item. Raises FaultyInput with at most `max_faults` faults."""
@@ -105,15 +120,30 @@ class ItemReader:
         return SystemUpdate(f"system/{fqdn}", commit)
 
     def release(self, item: Release) -> OrderedUpdate:
-        own = None if self.principal.is_admin else self.lab_controller
         commit = partial(
             release_recipe,
             self.parts,
-            lab_controller=own,
+            lab_controller=self._reporter,
             recipe_id=item.recipe_id,
             reason=item.reason,
         )
         return OrderedUpdate(commit)
+
+    def running(self, item: RunningItem) -> SystemUpdate:
+        report: ReportInstalling | ReportTaskRunning | None = None
+        if item.task_id is not None:
+            report = ReportTaskRunning(item.task_id)
+        elif item.state is not None:
+            report = ReportInstalling()
+        said = Running(item.recipe_id, item.attempt, report)
+        return SystemUpdate(
+            f"system/{item.system}",
+            partial(take_running, self.parts, lab_controller=self._reporter, fqdn=item.system, said=said),
+        )
+
+    def vacant(self, fqdn: str) -> SystemUpdate:
+        commit = partial(take_vacant, self.parts, lab_controller=self._reporter, fqdn=fqdn)
+        return SystemUpdate(f"system/{fqdn}", commit)
 
     def job(self, document: dict[str, Any]) -> OrderedUpdate:
         if "jobs" in document and "recipe_sets" not in document:
@@ -157,4 +187,6 @@ _READERS: Final[Mapping[str, Callable[[ItemReader, Any], Item]]] = {
     "release": ItemReader.release,
     "job": ItemReader.job,
     "cancel": ItemReader.cancel,
+    "running": ItemReader.running,
+    "vacant": ItemReader.vacant,
 }

@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from domain.events import Decided, Moment
+from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.recipe.events import RecipeAborted
-from domain.recipe_set.events import RecipeSetSubmitted
-from domain.recipe_set.members import Members
-from domain.subjects import State, evolve
 from domain.system.events import (
     SystemConditionChanged,
     SystemIdle,
@@ -22,17 +19,10 @@ from domain.system.events import (
 from domain.system.state import Loan, Reservation
 from domain.system_admin.lab_removal import remove_systems
 from tests.domain.recipe.samples import system_in
+from tests.domain.recipe_set.read_sets import read_set
 from tests.domain.recipe_set.samples import set_of
 
 WHY = "lab controller lab-1 is removed"
-
-
-def read_set(members: Members) -> ReadSet:
-    (number,) = {recipe.recipe_set_id for recipe in members.recipes}
-    submitted = RecipeSetSubmitted(1, "Normal", [recipe.recipe_id for recipe in members.recipes])
-    recipe_set = evolve(f"recipe-set/{number}", None, submitted, Moment(1, 1, None))
-    states: list[State] = [recipe_set, *members.recipes, *members.systems.values()]
-    return ReadSet({state.subject: state for state in states})
 
 
 def removed(gathered: ReadSet) -> tuple[Decided, ReadSet]:

@@ -83,6 +83,27 @@ class Release(Input):
     reason: Text = "released by its lab controller"
 
 
+class RunningItem(Input):
+    """What runs on a system; without a `recipe_id` something that the lab controller cannot name.
+
+    `state` and `task_id` are those of the recipe, as in a report of progress.
+    """
+
+    system: Fqdn
+    recipe_id: Id | None = None
+    attempt: Id | None = None
+    state: Literal["installing", "running"] | None = None
+    task_id: Id | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> RunningItem:
+        if self.recipe_id is None and (self.attempt or self.state or self.task_id):
+            raise ValueError("attempt, state and task_id need a recipe_id")
+        if (self.task_id is not None) != (self.state == "running"):
+            raise ValueError("the state running needs a task_id, and no other state has one")
+        return self
+
+
 class Cancellation(Cancel):
     """The end of one recipe set, or of all sets of a job that have not started."""
 
@@ -115,6 +136,8 @@ class Update(Input):
     release: Release | None = None
     job: dict[str, Any] | None = None
     cancel: Cancellation | None = None
+    running: RunningItem | None = None
+    vacant: Fqdn | None = None
 
     @model_validator(mode="after")
     def _just_one(self) -> Update:

@@ -1,0 +1,61 @@
+"""What a lab controller says runs on its systems, or no longer runs there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from api.use_cases.commit import commit_aggregates
+from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.resolve import present_system
+from api.use_cases.rights import require_own_lab
+from domain.events import Decided
+from domain.read_set import ReadSet
+from domain.recipe_set.recovery import Running, told_running
+from domain.system.state import System
+from domain.system_admin.occupation import vacate
+from store.requests import Committed
+
+VACANT = "its lab controller says that nothing runs there"
+
+
+async def take_running(
+    parts: WriteParts, request: RequestContext, lab_controller: str | None, fqdn: str, said: Running
+) -> Committed | None:
+    """Compare what runs on a system with the log; None if nothing changes.
+
+    `lab_controller` is the reporting one, None for an admin. Raises Unknown, NotPermitted for a system of
+    another lab, and Refused if the recipe runs there but cannot be in the reported state.
+    """
+
+    def decide(gathered: ReadSet, system: System) -> Decided:
+        return told_running(gathered, system, said)
+
+    subjects = () if said.recipe_id is None else (f"recipe/{said.recipe_id}",)
+    return await _commit(parts, request, lab_controller, fqdn, decide, *subjects)
+
+
+async def take_vacant(
+    parts: WriteParts, request: RequestContext, lab_controller: str | None, fqdn: str
+) -> Committed | None:
+    """Vacate a system; None if it is not occupied. Raises Unknown and NotPermitted as `take_running` does."""
+
+    def decide(_: ReadSet, system: System) -> Decided:
+        return vacate(system, VACANT)
+
+    return await _commit(parts, request, lab_controller, fqdn, decide)
+
+
+async def _commit(
+    parts: WriteParts,
+    request: RequestContext,
+    lab_controller: str | None,
+    fqdn: str,
+    decide: Callable[[ReadSet, System], Decided],
+    *subjects: str,
+) -> Committed | None:
+    def decide_on(gathered: ReadSet) -> Decided:
+        system = present_system(gathered, fqdn)
+        require_own_lab(lab_controller, system.subject, system.lab_controller)
+        return decide(gathered, system)
+
+    return await commit_aggregates(parts, request, (f"system/{fqdn}", *subjects), decide_on)

@@ -1,0 +1,73 @@
+"""Recovery: what a lab controller says runs on a system, compared with the log, which wins (design 6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from domain.events import Decided
+from domain.read_set import ReadSet
+from domain.recipe.state import Recipe
+from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
+from domain.recipe_set.reports import report
+from domain.system.state import Occupation, System
+from domain.system_admin.occupation import occupy, vacate
+
+UNNAMED = "something runs there that its lab controller does not name"
+
+
+@dataclass(frozen=True)
+class Running:
+    """What runs on a system: a recipe, or something else if `recipe_id` is None.
+
+    `attempt` and `report`, which has the state of the recipe, are None if the lab controller does not say.
+    """
+
+    recipe_id: int | None
+    attempt: int | None = None
+    report: ReportInstalling | ReportTaskRunning | None = None
+
+
+def told_running(gathered: ReadSet, system: System, said: Running) -> Decided:
+    """Return the events that follow from what runs on a system, none if the log has them all.
+
+    A recipe that has started there is attached: it moves on to the reported state, if that is later. Anything
+    else occupies the system, unless a person has it and no recipe runs there.
+    """
+    recipe = None if said.recipe_id is None else gathered.recipe(said.recipe_id)
+    if recipe is None:
+        if said.recipe_id is None and system.reservation is not None:
+            return []
+        # No command can stop what no recipe is.
+        occupation = Occupation(_unknown(said), None, None)
+    else:
+        contradiction = _contradiction(recipe, system, said)
+        if contradiction is None:
+            return _attach(gathered, system, recipe, said)
+        occupation = Occupation(contradiction, said.recipe_id, said.attempt)
+    return occupy(system, gathered.members_on(system), occupation)
+
+
+def _unknown(said: Running) -> str:
+    return UNNAMED if said.recipe_id is None else f"recipe {said.recipe_id} runs there, which does not exist"
+
+
+def _contradiction(recipe: Recipe, system: System, said: Running) -> str | None:
+    """Return what the log says against a running recipe, None if the recipe has started there."""
+    runs = f"recipe {recipe.recipe_id} runs there"
+    if recipe.finished:
+        return f"{runs}, but is {recipe.state}"
+    if recipe.system not in (None, system.fqdn):
+        return f"{runs}, but has {recipe.system}"
+    if not recipe.started:
+        return f"{runs}, but has not started: it is {recipe.state}"
+    if said.attempt not in (None, recipe.attempt):
+        return f"attempt {said.attempt} of {runs}, but it is at attempt {recipe.attempt}"
+    return None
+
+
+def _attach(gathered: ReadSet, system: System, recipe: Recipe, said: Running) -> Decided:
+    decided = vacate(system, f"recipe {recipe.recipe_id} runs there")
+    if said.report is None:
+        return decided
+    after = gathered.after(decided)
+    return [*decided, *report(after.members(recipe.recipe_set_id), recipe, said.report)]
