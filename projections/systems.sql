@@ -31,6 +31,20 @@ WHERE s.fqdn > %(after)s
   AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
 ORDER BY s.fqdn LIMIT %(limit)s
 
+-- name: reconciliations
+-- The occupied systems after an id, oldest first, except `hidden` ones; unused filters are null. The id is the position of
+-- the event that made the system occupied.
+SELECT (s.occupied ->> 'since')::bigint AS id, s.fqdn AS system, s.lab_controller, s.occupied ->> 'reason' AS reason,
+       (s.occupied ->> 'recipe_id')::integer AS recipe_id, (s.occupied ->> 'attempt')::integer AS attempt,
+       (SELECT min(b.since) FROM read.systems b
+        WHERE b.fqdn = s.fqdn AND b.occupied ->> 'since' = s.occupied ->> 'since') AS since
+FROM read.systems s
+WHERE s.occupied IS NOT NULL AND s.since_position <= %(at)s AND s.until_position > %(at)s
+  AND (s.occupied ->> 'since')::bigint > %(after)s
+  AND (%(lab_controller)s::text IS NULL OR s.lab_controller = %(lab_controller)s::text)
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
+ORDER BY id LIMIT %(limit)s
+
 -- name: access_to_system
 -- The own access policy of a system, null if it never had one, and the pool whose policy replaces it.
 SELECT access_policy, active_pool FROM read.systems

@@ -38,6 +38,7 @@ from api.rest.resources.readiness import Health
 from api.rest.resources.reads import Reads
 from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
+from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.systems import Systems
@@ -89,6 +90,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "groups": Groups(parts),
         "commands": Commands(parts),
         "updates": LabUpdates(parts),
+        "reconciliations": Reconciliations(parts),
         "tokens": Tokens(parts),
         "sessions": Sessions(parts),
         "reads": Reads(parts),

@@ -59,6 +59,10 @@ ROUTES: dict[str, Route] = {
     "/weights": Route("weights", {"POST": SUBMITTERS}),
     "/queue": Route("recipes", READ, "queue"),
     "/locks": Route("locks", READ),
+    "/reconciliations": Route("reconciliations", READ),
+    "/reconciliations/{reconciliation_id:int(min=1)}/resolve": Route(
+        "reconciliations", {"POST": ADMIN}, "resolve"
+    ),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),

@@ -133,6 +133,13 @@ class LabParts(WriteParts, Protocol):
     def reader(self) -> ReadModels: ...
 
 
+class EventParts(WriteParts, Protocol):
+    """Parts to change what an event of the log is about. The log is an EventLog."""
+
+    @property
+    def log(self) -> EventLog: ...
+
+
 class PasswordParts(WriteParts, Protocol):
     """Parts to set and check passwords. The log is an EventLog, for the hashes in the database."""
 

@@ -1,18 +1,21 @@
-"""What a lab controller says runs on its systems, or no longer runs there."""
+"""What a lab controller says runs on its systems, or no longer runs there, and what people resolve."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from api.use_cases.commit import commit_aggregates
-from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.ports import EventParts, RequestContext, WriteParts
 from api.use_cases.resolve import present_system
 from api.use_cases.rights import require_own_lab
-from domain.events import Decided
+from domain.errors import Unknown
+from domain.events import Decided, split_subject
 from domain.read_set import ReadSet
-from domain.recipe_set.recovery import Running, told_running
+from domain.system.events import SystemOccupied
 from domain.system.state import System
 from domain.system_admin.occupation import vacate
+from domain.system_admin.recovery import Running, told_running
 from store.requests import Committed
 
 VACANT = "its lab controller says that nothing runs there"
@@ -43,6 +46,26 @@ async def take_vacant(
         return vacate(system, VACANT)
 
     return await _commit(parts, request, lab_controller, fqdn, decide)
+
+
+async def resolve(
+    parts: EventParts, request: RequestContext, reconciliation_id: int, reason: str
+) -> Committed | None:
+    """Vacate the system of a reconciliation; None if it was resolved before. Raises Unknown.
+
+    The id is the position of the event that made the system occupied.
+    """
+    found = await asyncio.to_thread(parts.log.at, [reconciliation_id])
+    recorded = found.get(reconciliation_id)
+    if recorded is None or not isinstance(recorded.event, SystemOccupied):
+        raise Unknown(f"reconciliation {reconciliation_id}")
+
+    def decide(_: ReadSet, system: System) -> Decided:
+        is_open = system.occupied is not None and system.occupied.since == reconciliation_id
+        return vacate(system, reason) if is_open else []
+
+    _, fqdn = split_subject(recorded.subject)
+    return await _commit(parts, request, None, fqdn, decide)
 
 
 async def _commit(

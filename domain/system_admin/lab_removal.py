@@ -1,4 +1,4 @@
-"""Removal of the systems of a lab controller that is removed by force (design 6.1)."""
+"""Removal of the systems of a lab controller that is removed by force (design 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems on which something runs that does not have them in the log (design 6.1): the log wins."""
+"""Systems on which something runs that does not have them in the log (design 6): the log wins."""
 
 from __future__ import annotations
 

@@ -93,6 +93,10 @@ class LockPage(Page):
     state: Annotated[LockState | None, Field(description="only held, or only awaited locks")] = None
 
 
+class ReconciliationPage(Page):
+    lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
+
+
 class SystemPage(PartitionPage):
     condition: Annotated[Condition | None, Field(description="only systems in this condition")] = None
     usage: Annotated[UsageState | None, Field(description="only systems with this usage")] = None

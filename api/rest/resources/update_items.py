@@ -44,7 +44,7 @@ from api.use_cases.rights import require_may_submit
 from domain.errors import Fault, FaultyInput
 from domain.job.submission import Original
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
-from domain.recipe_set.recovery import Running
+from domain.system_admin.recovery import Running
 from store.requests import Committed
 
 DRAIN = NewSystemValues(draining=True, reason="drained by its lab controller")

@@ -104,6 +104,12 @@ class RunningItem(Input):
         return self
 
 
+class Resolution(Input):
+    """The reason why a system is vacant."""
+
+    reason: Annotated[Text, StringConstraints(min_length=1)]
+
+
 class Cancellation(Cancel):
     """The end of one recipe set, or of all sets of a job that have not started."""
 

@@ -1,4 +1,4 @@
-"""What a lab controller says runs on a system, against each state in the log (design 6.1)."""
+"""What a lab controller says runs on a system, against each state in the log (design 6)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from domain.recipe.lifecycle import FINISHED, STARTED
 from domain.recipe.state import Recipe, evolve
 from domain.recipe_set.members import Members
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
-from domain.recipe_set.recovery import UNNAMED, Running, told_running
 from domain.system import events as system_events
 from domain.system.state import Occupation, Reservation, System
 from domain.system_admin.occupation import vacate
+from domain.system_admin.recovery import UNNAMED, Running, told_running
 from tests.domain.recipe.samples import moment, system_in
 from tests.domain.recipe_set.read_sets import read_set
 from tests.domain.recipe_set.samples import recipe_at, set_of, system_of

@@ -1,4 +1,4 @@
-"""Recovery: what a lab controller says runs on a system, compared with the log, which wins (design 6.1)."""
+"""Recovery: what a lab controller says runs on a system, compared with the log, which wins (design 6)."""
 
 from __future__ import annotations
 

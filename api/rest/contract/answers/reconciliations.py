@@ -1,0 +1,30 @@
+"""Answers about reconciliations."""
+
+from __future__ import annotations
+
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer
+from api.rest.contract.values import Id, Time
+
+
+class Reconciliation(AnswerPart):
+    """A system on which something runs that does not have it, until it is vacant or an admin resolves this.
+
+    `recipe_id` and `attempt` are what the lab controller said, null if it did not name a recipe that exists.
+    """
+
+    id: int
+    system: str
+    lab_controller: str
+    reason: str
+    recipe_id: Id | None
+    attempt: int | None
+    since: Time
+
+
+class ReconciliationList(ListAnswer):
+    reconciliations: list[Reconciliation]
+
+
+class Resolved(Answer):
+    id: int
+    resolved: bool
