@@ -1,4 +1,4 @@
-"""What a lab controller says runs on its systems, or no longer runs there, and what people resolve."""
+"""Reports of what runs on systems or no longer does, and the resolution of reconciliations by people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.read_set import ReadSet
 from domain.system.events import SystemOccupied
 from domain.system.state import System
 from domain.system_admin.occupation import vacate
-from domain.system_admin.recovery import Running, told_running
+from domain.system_admin.recovery import Running, reported_running
 from store.requests import Committed
 
 VACANT = "its lab controller says that nothing runs there"
@@ -31,7 +31,7 @@ async def take_running(
     """
 
     def decide(gathered: ReadSet, system: System) -> Decided:
-        return told_running(gathered, system, said)
+        return reported_running(gathered, system, said)
 
     subjects = () if said.recipe_id is None else (f"recipe/{said.recipe_id}",)
     return await _commit(parts, request, lab_controller, fqdn, decide, *subjects)

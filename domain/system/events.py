@@ -97,7 +97,7 @@ class SystemUndrained(Event):
 
 @event("system.occupied")
 class SystemOccupied(Event):
-    """Something runs on the system that does not have it in the log, so that nobody can have it.
+    """The system runs something that does not have it in the log, so that nobody can have it.
 
     `recipe_id` and `attempt` are what the lab controller said, null if it did not say.
     """
@@ -109,7 +109,7 @@ class SystemOccupied(Event):
 
 @event("system.vacated")
 class SystemVacated(Event):
-    """Nothing runs there any more that does not have the system."""
+    """The system is no longer occupied."""
 
     reason: str
 

@@ -35,7 +35,7 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class Occupation:
-    """What runs on an occupied system, as the lab controller said it, since a log position."""
+    """The process on an occupied system, as the lab controller reported it, since a log position."""
 
     reason: str
     recipe_id: int | None

@@ -17,7 +17,7 @@ UNNAMED = "something runs there that its lab controller does not name"
 
 @dataclass(frozen=True)
 class Running:
-    """What runs on a system: a recipe, or something else if `recipe_id` is None.
+    """A recipe that runs on a system, or something else if `recipe_id` is None.
 
     `attempt` and `report`, which has the state of the recipe, are None if the lab controller does not say.
     """
@@ -27,7 +27,7 @@ class Running:
     report: ReportInstalling | ReportTaskRunning | None = None
 
 
-def told_running(gathered: ReadSet, system: System, said: Running) -> Decided:
+def reported_running(gathered: ReadSet, system: System, said: Running) -> Decided:
     """Return the events that follow from what runs on a system, none if the log has them all.
 
     A recipe that has started there is attached: it moves on to the reported state, if that is later. Anything

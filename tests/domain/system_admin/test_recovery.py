@@ -1,4 +1,4 @@
-"""What a lab controller says runs on a system, against each state in the log (design 6)."""
+"""Reports of what runs on a system, against each state in the log (design 6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
 from domain.system import events as system_events
 from domain.system.state import Occupation, Reservation, System
 from domain.system_admin.occupation import vacate
-from domain.system_admin.recovery import UNNAMED, Running, told_running
+from domain.system_admin.recovery import UNNAMED, Running, reported_running
 from tests.domain.recipe.samples import moment, system_in
 from tests.domain.recipe_set.read_sets import read_set
 from tests.domain.recipe_set.samples import recipe_at, set_of, system_of
@@ -26,37 +26,37 @@ RUNS = Running(1)
 BY_ANOTHER = Occupation("recipe 9 runs there, but is completed", 9, None)
 
 
-def told(recipe: Recipe | None, system: System, said: Running = RUNS, *others: Recipe) -> list[Event]:
+def report(recipe: Recipe | None, system: System, said: Running = RUNS, *others: Recipe) -> list[Event]:
     recipes = tuple(each for each in (recipe, *others) if each is not None)
     gathered = read_set(Members(recipes, {}), system)
-    return [event for _, event in told_running(gathered, system, said)]
+    return [event for _, event in reported_running(gathered, system, said)]
 
 
 @pytest.mark.parametrize("state", STARTED)
 def test_running__recipe_has_started_there__is_attached(state: str) -> None:
     recipe = recipe_at(1, state, "a")
-    assert told(recipe, system_of(recipe)) == []
+    assert report(recipe, system_of(recipe)) == []
 
 
 def test_running__in_a_later_state__the_recipe_moves_on() -> None:
     recipe = recipe_at(1, "waiting", "a")
     system = system_of(recipe)
     installing = [recipe_events.RecipeInstalling("a"), system_events.SystemInstalling(1)]
-    assert told(recipe, system, Running(1, report=ReportInstalling())) == installing
+    assert report(recipe, system, Running(1, report=ReportInstalling())) == installing
     running = [recipe_events.RecipeRunning("a"), system_events.SystemRunning(1), recipe_events.TaskStarted(1)]
-    assert told(recipe, system, Running(1, 1, ReportTaskRunning(1))) == [*installing, *running]
+    assert report(recipe, system, Running(1, 1, ReportTaskRunning(1))) == [*installing, *running]
 
 
 @pytest.mark.parametrize("state", ["installing", "running", "reserved"])
 def test_running__in_an_earlier_state__nothing(state: str) -> None:
     recipe = recipe_at(1, state, "a")
-    assert told(recipe, system_of(recipe), Running(1, report=ReportInstalling())) == []
+    assert report(recipe, system_of(recipe), Running(1, report=ReportInstalling())) == []
 
 
 def test_running__on_an_occupied_system_of_its_own__the_system_is_vacated() -> None:
     recipe = recipe_at(1, "running", "a")
     system = replace(system_of(recipe), occupied=BY_ANOTHER)
-    assert told(recipe, system) == [system_events.SystemVacated("recipe 1 runs there")]
+    assert report(recipe, system) == [system_events.SystemVacated("recipe 1 runs there")]
 
 
 @pytest.mark.parametrize("state", FINISHED)
@@ -65,7 +65,7 @@ def test_running__recipe_has_finished__system_is_occupied_and_the_recipe_stopped
     state: str, usage: str
 ) -> None:
     system = system_in(usage)
-    occupied, *then = told(recipe_at(1, state, "a"), system)
+    occupied, *then = report(recipe_at(1, state, "a"), system)
     reason = f"recipe 1 runs there, but is {state}"
     assert occupied == system_events.SystemOccupied(reason, 1, None)
     assert then == ([system_events.SystemIdle()] if usage == "pending" else [])
@@ -76,7 +76,7 @@ def test_running__recipe_has_finished__system_is_occupied_and_the_recipe_stopped
 
 @pytest.mark.parametrize("state", ["new", "queued", "assigned"])
 def test_running__recipe_has_no_system__system_is_occupied(state: str) -> None:
-    assert told(recipe_at(1, state, "a"), system_in("idle")) == [
+    assert report(recipe_at(1, state, "a"), system_in("idle")) == [
         system_events.SystemOccupied(f"recipe 1 runs there, but has not started: it is {state}", 1, None)
     ]
 
@@ -84,7 +84,7 @@ def test_running__recipe_has_no_system__system_is_occupied(state: str) -> None:
 @pytest.mark.parametrize("state", ["scheduled", "waiting"])
 def test_running__recipe_has_the_system_but_has_not_started__loses_it(state: str) -> None:
     recipe = replace(recipe_at(1, state, "a"), held=None)
-    occupied, queued, idle = told(recipe, system_of(recipe))
+    occupied, queued, idle = report(recipe, system_of(recipe))
     assert isinstance(occupied, system_events.SystemOccupied)
     assert queued == recipe_events.RecipeQueued(f"a is occupied: {occupied.reason}")
     assert idle == system_events.SystemIdle()
@@ -92,7 +92,7 @@ def test_running__recipe_has_the_system_but_has_not_started__loses_it(state: str
 
 def test_running__recipe_is_elsewhere__system_is_occupied_and_the_recipe_goes_on_there() -> None:
     here = replace(recipe_at(2, "running", "b"), held=NO_LOCKS)
-    assert told(here, replace(system_in("idle"), fqdn="a"), Running(2)) == [
+    assert report(here, replace(system_in("idle"), fqdn="a"), Running(2)) == [
         system_events.SystemOccupied("recipe 2 runs there, but has b", 2, None)
     ]
 
@@ -100,20 +100,20 @@ def test_running__recipe_is_elsewhere__system_is_occupied_and_the_recipe_goes_on
 def test_running__another_attempt__system_is_occupied() -> None:
     recipe = replace(recipe_at(1, "running", "a"), attempt=2)
     reason = "attempt 1 of recipe 1 runs there, but it is at attempt 2"
-    assert told(recipe, system_of(recipe), Running(1, 1)) == [system_events.SystemOccupied(reason, 1, 1)]
-    assert told(recipe, system_of(recipe), Running(1, 2)) == []
+    assert report(recipe, system_of(recipe), Running(1, 1)) == [system_events.SystemOccupied(reason, 1, 1)]
+    assert report(recipe, system_of(recipe), Running(1, 2)) == []
 
 
 def test_running__another_recipe_than_the_started_one__which_keeps_the_system() -> None:
     recipe, ended = recipe_at(1, "running", "a"), recipe_at(2, "completed", "a")
     reason = "recipe 2 runs there, but is completed"
-    found = told(recipe, system_of(recipe), Running(2), ended)
+    found = report(recipe, system_of(recipe), Running(2), ended)
     assert found == [system_events.SystemOccupied(reason, 2, None)]
 
 
 def test_running__no_such_recipe__an_item_for_people_and_no_command() -> None:
     system = system_in("idle")
-    (unnamed,), (unknown,) = told(None, system, Running(None)), told(None, system, Running(7))
+    (unnamed,), (unknown,) = report(None, system, Running(None)), report(None, system, Running(7))
     assert unnamed == system_events.SystemOccupied(UNNAMED, None, None)
     assert unknown == system_events.SystemOccupied("recipe 7 runs there, which does not exist", None, None)
     assert of_system(system, unnamed) is of_system(system, unknown) is None
@@ -121,17 +121,17 @@ def test_running__no_such_recipe__an_item_for_people_and_no_command() -> None:
 
 def test_running__system_that_a_person_has__nothing_if_no_recipe_is_named() -> None:
     system = replace(system_in("idle"), usage="running", reservation=Reservation("ada", None, None))
-    assert told(None, system, Running(None)) == []
-    (occupied,) = told(recipe_at(1, "completed", "a"), system)
+    assert report(None, system, Running(None)) == []
+    (occupied,) = report(recipe_at(1, "completed", "a"), system)
     assert isinstance(occupied, system_events.SystemOccupied)
 
 
-def test_running__told_twice__nothing_the_second_time() -> None:
+def test_running__reported_twice__nothing_the_second_time() -> None:
     recipe, system = recipe_at(1, "completed", "a"), system_in("idle")
-    (occupied,) = told(recipe, system)
+    (occupied,) = report(recipe, system)
     assert isinstance(occupied, system_events.SystemOccupied)
     said = Occupation(occupied.reason, occupied.recipe_id, occupied.attempt, since=8)
-    assert told(recipe, replace(system, occupied=said)) == []
+    assert report(recipe, replace(system, occupied=said)) == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a lab controller says runs on its systems, and reconciliations."""
+"""Reports of what runs on systems, and reconciliations."""
 
 from __future__ import annotations
 

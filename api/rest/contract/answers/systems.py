@@ -8,7 +8,7 @@ from api.rest.contract.values import Condition, Id, Time, UsageState
 
 
 class Occupied(AnswerPart):
-    """What runs on the system although it does not have it: a recipe if the lab controller named one.
+    """The process on a system that does not have it: a recipe if the lab controller named one.
 
     `id`: that of the reconciliation.
     """

@@ -84,7 +84,7 @@ class Release(Input):
 
 
 class RunningItem(Input):
-    """What runs on a system; without a `recipe_id` something that the lab controller cannot name.
+    """A recipe that runs on a system; without a `recipe_id` something that the lab controller cannot name.
 
     `state` and `task_id` are those of the recipe, as in a report of progress.
     """
