@@ -35,6 +35,10 @@ SECTIONS = {
         "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
+        "reconciliations": (
+            "cli.lists.reconciliations:reconciliations",
+            "List the occupied systems, which nobody can have.",
+        ),
         "idle": ("cli.lists.filtered:idle", "List the idle systems that could be granted now."),
         "lab-controllers": ("cli.lists.filtered:lab_controllers", "List the lab controllers."),
         "lab-controller": (

@@ -8,7 +8,8 @@ from cli.terminal.wording import clock, elapsed, lab_state, zone
 
 
 def _condition(row: Row) -> str:
-    return f"{row.get('condition')}, draining" if row.get("draining") else str(row.get("condition"))
+    further = ("draining", "occupied")
+    return ", ".join([str(row.get("condition")), *(name for name in further if row.get(name))])
 
 
 SYSTEMS = Listing(

@@ -99,6 +99,21 @@ def undrain(client: Client, output: Output, fqdn: str) -> None:
     _patch(client, output, fqdn, {"draining": False}, "takes recipes again", "was not draining")
 
 
+@system.command
+@SYSTEM.argument
+@reason_option
+@remote
+def vacate(client: Client, output: Output, fqdn: str, reason: str) -> None:
+    """Record that FQDN is vacant, after a person has made sure: it is no longer occupied. For admins."""
+    occupied = client.get(SYSTEM.of(client, fqdn)).get("occupied")
+    if occupied is None:
+        output.line({"resolved": False}, f"{fqdn} was not occupied")
+        return
+    body = {"reason": reason or "a person found it vacant"}
+    answer = client.post(f"/reconciliations/{occupied['id']}/resolve", body)
+    output.line(answer, f"{fqdn} is vacant")
+
+
 def _patch(
     client: Client, output: Output, fqdn: str, body: dict[str, Any], done: str, unchanged: str
 ) -> None:

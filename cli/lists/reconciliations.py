@@ -1,0 +1,40 @@
+"""`labledger reconciliations`: occupied systems, on which something runs that does not have them."""
+
+from __future__ import annotations
+
+import click
+
+from cli.lists.completing import lab_controllers
+from cli.lists.listing import Listing, list_command, since
+from cli.terminal.tables import Column
+
+RECONCILIATIONS = Listing(
+    "/reconciliations",
+    "reconciliations",
+    (
+        Column("id", "id", "number", 0),
+        Column("system", "system", rank=0),
+        Column("reason", "reason", rank=0),
+        Column("recipe", "recipe_id", "number", 2),
+        Column("attempt", "attempt", "number", 4),
+        Column("for", since, "number", 1),
+        Column("lab controller", "lab_controller", rank=3),
+    ),
+    "No system is occupied.",
+    "No system was occupied then.",
+)
+reconciliations = list_command(
+    "reconciliations",
+    RECONCILIATIONS,
+    "List the occupied systems: something runs there that does not have the system, so that nobody can have"
+    " it. Its lab controller stops a recipe and then reports that the system is vacant. Anything else is for"
+    " people, who resolve it with `labledger system vacate`.",
+    filters=(
+        click.Option(
+            ["--lab-controller"],
+            metavar="FQDN",
+            help="Only systems of this lab controller.",
+            shell_complete=lab_controllers,
+        ),
+    ),
+)
