@@ -34,6 +34,7 @@ from tests.replay.audit.story import Story
     [
         [("lab-controller/lab-1", LabControllerDisabled())],
         [("system/b", SystemDrained(reason="fan"))],
+        [("system/b", system_events.SystemOccupied("by what?", None, None))],
         [("distro-tree/1", DistroTreeRemoved())],
         [condition("b", "Manual")],
         [condition("b", "Broken")],
@@ -223,6 +224,10 @@ def drained_system_is_pending(story: Story) -> None:
     story.commit(("system/b", system_events.SystemDrained(reason="fan")), pending("b"))
 
 
+def occupied_system_is_pending(story: Story) -> None:
+    story.commit(("system/b", system_events.SystemOccupied("by what?", None, None)), pending("b"))
+
+
 def broken_system_keeps_its_recipe(story: Story) -> None:
     story.commit(condition("a", "Broken"))
 
@@ -237,6 +242,7 @@ def broken_system_keeps_its_recipe(story: Story) -> None:
         (person_has_what_is_idle, "system/m"),
         (nobody_has_what_runs, "system/m"),
         (drained_system_is_pending, "system/b"),
+        (occupied_system_is_pending, "system/b"),
         (broken_system_keeps_its_recipe, "system/a"),
     ],
 )
@@ -275,6 +281,11 @@ def undrained_system_stays_idle(story: Story) -> None:
     story.commit(("system/b", system_events.SystemUndrained()))
 
 
+def vacated_system_stays_idle(story: Story) -> None:
+    story.commit(("system/b", system_events.SystemOccupied("by what?", None, None)))
+    story.commit(("system/b", system_events.SystemVacated("gone")))
+
+
 def added_system_stays_idle(story: Story) -> None:
     story.commit(("system/b", system_events.SystemRegistered("lab-1", "ada", "Automated", {})))
 
@@ -285,6 +296,7 @@ def added_system_stays_idle(story: Story) -> None:
         (freed_system_goes_idle, "system/a", set()),
         (repaired_system_stays_idle, "system/b", set()),
         (undrained_system_stays_idle, "system/b", set()),
+        (vacated_system_stays_idle, "system/b", set()),
         (added_system_stays_idle, "system/b", {"legal_transitions"}),
     ],
 )
