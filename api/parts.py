@@ -22,6 +22,7 @@ from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
+from store.registrations import Registrations
 from workers.explaining.explainers import Explainers
 
 
@@ -33,6 +34,7 @@ class Parts:
     reader: Reader
     aggregates: Aggregates
     contacts: Contacts
+    registrations: Registrations
     numbers: JobNumberSource
     explainers: Explainers
     requests: RequestCounters = field(default_factory=RequestCounters)

@@ -30,6 +30,7 @@ from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
 from store.migrate import require_migrated
+from store.registrations import Registrations
 from workers.explaining.explainers import Explainers
 
 
@@ -46,6 +47,7 @@ def http_application(settings: Settings) -> InFlight:
         reader=Reader(with_keepalive(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
+        registrations=Registrations(log),
         numbers=JobNumberSource(log),
         explainers=Explainers(url),
         quotas=Quotas(_quota_limits(settings)),

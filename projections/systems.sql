@@ -45,6 +45,14 @@ WHERE s.occupied IS NOT NULL AND s.since_position <= %(at)s AND s.until_position
   AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
 ORDER BY id LIMIT %(limit)s
 
+-- name: uses_in_lab
+-- The systems of a lab that are occupied, or that a recipe uses.
+SELECT s.fqdn FROM read.systems s
+JOIN read.system_usage u ON u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.until_position > %(at)s
+WHERE s.lab_controller = %(lab_controller)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
+  AND (u.recipe_id IS NOT NULL OR s.occupied IS NOT NULL)
+ORDER BY s.fqdn
+
 -- name: access_to_system
 -- The own access policy of a system, null if it never had one, and the pool whose policy replaces it.
 SELECT access_policy, active_pool FROM read.systems

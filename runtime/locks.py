@@ -153,6 +153,15 @@ class LockClass(Enum):
         tables=("live.contacts",),
         places=(("store/log.sql:heard", "DO UPDATE"),),
     )
+    REGISTRATIONS = LockSpec(
+        LockKind.TRANSACTION,
+        "The present registration of each lab controller: parts are noted one after another.",
+        tables=("live.registrations", "live.registered_systems", "live.registered_running"),
+        places=(
+            ("live.note_registration()", "DO UPDATE"),
+            ("live.note_registration()", "UPDATE registrations"),
+        ),
+    )
     READS = LockSpec(
         LockKind.TRANSACTION,
         "The end of the record of reads: one record at a time.",

@@ -257,6 +257,12 @@ RETURNING last_heard_at
 SELECT clock_timestamp(), c.lab_controller, c.last_heard_at
 FROM (SELECT) AS one LEFT JOIN live.contacts AS c ON true
 
+-- name: note_registration
+SELECT live.note_registration(%s, %s, %s, %s, %s, %s)
+
+-- name: registered_running
+SELECT fqdn, recipe_id FROM live.registered_running WHERE lab_controller = %s
+
 -- name: existing_partitions
 -- The number and name of each partition, without `default`, which needs no creation.
 SELECT (convert_from(c.state, 'UTF8')::jsonb #>> '{data,number}')::integer, substr(c.originator_id, length('partition/') + 1) AS name

@@ -7,7 +7,7 @@ from typing import Protocol
 from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
 from api.password_attempts import FaultyLogins
-from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, WriteParts
+from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, RegistrationParts, WriteParts
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
 from store.aggregates import Aggregates
@@ -89,7 +89,7 @@ class CommandParts(ReadParts, LabParts, Protocol):
     """Parts of the commands of lab controllers."""
 
 
-class UpdateParts(LabParts, SubmissionParts, Protocol):
+class UpdateParts(RegistrationParts, SubmissionParts, Protocol):
     """Parts of messages of lab controllers."""
 
 

@@ -80,6 +80,7 @@ ROUTES: dict[str, Route] = {
         "commands", {"PATCH": LAB}, "one", own_lab=True
     ),
     "/lab-controllers/{name}/updates": Route("updates", {"POST": LAB}, own_lab=True),
+    "/lab-controllers/{name}/registration": Route("updates", {"POST": LAB}, "registration", own_lab=True),
     "/distro-trees": Route("distro_trees", READ, "list"),
     "/distro-trees/{name}": Route("distro_trees", PUT_BY_ADMINS),
     "/pools": Route("pools", READ, "list"),

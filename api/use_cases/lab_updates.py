@@ -55,13 +55,14 @@ class ReportedCommand:
 
 
 Report = RecipeItem | CommandItem
+Item = RecipeItem | ReportedCommand | SystemUpdate | OrderedUpdate
 
 
 async def take_updates(
     parts: LabParts,
     request: RequestContext,
     lab_controller: str | None,
-    items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | OrderedUpdate],
+    items: Mapping[int, Item],
 ) -> dict[int, Answer]:
     """Process the items in order, each with its own answer; changes of different systems run concurrently.
 

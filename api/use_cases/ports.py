@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from api.caller_slots import CallerSlots
 from api.clock import Clock
+from api.concurrency_limits import MaxWaits
 from api.password_attempts import Attempts
 from api.passwords import Hashing
 from api.quotas import Quotas
@@ -19,6 +20,7 @@ from domain.job.retention import RetentionTags
 from domain.job.submission import Counts, Ids
 from store.aggregates import Aggregates
 from store.event_log import EventLog
+from store.registrations import Registrations
 from store.requests import AppendRequest, Committed, Outcome
 from store.selection import EVERYTHING, Selection
 
@@ -74,6 +76,8 @@ class ReadModels(Protocol):
     """Rows of the read models, by the name of a query."""
 
     async def rows(self, query: str, params: Mapping[str, Any]) -> list[dict[str, Any]]: ...
+
+    async def reach(self, position: int, timeout_seconds: float) -> None: ...
 
     def require_whole(self) -> None: ...
 
@@ -131,6 +135,16 @@ class LabParts(WriteParts, Protocol):
 
     @property
     def reader(self) -> ReadModels: ...
+
+
+class RegistrationParts(LabParts, Protocol):
+    """Parts to take registrations of lab controllers. `max_waits` limits the wait for the read models."""
+
+    @property
+    def registrations(self) -> Registrations: ...
+
+    @property
+    def max_waits(self) -> MaxWaits: ...
 
 
 class EventParts(WriteParts, Protocol):

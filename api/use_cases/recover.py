@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from api.use_cases.commit import commit_aggregates
 from api.use_cases.ports import EventParts, RequestContext, WriteParts
@@ -15,10 +15,8 @@ from domain.read_set import ReadSet
 from domain.system.events import SystemOccupied
 from domain.system.state import System
 from domain.system_admin.occupation import vacate
-from domain.system_admin.recovery import Running, reported_running
+from domain.system_admin.recovery import VACANT, Running, not_running, reported_running
 from store.requests import Committed
-
-VACANT = "its lab controller says that nothing runs there"
 
 
 async def take_running(
@@ -46,6 +44,20 @@ async def take_vacant(
         return vacate(system, VACANT)
 
     return await _commit(parts, request, lab_controller, fqdn, decide)
+
+
+async def end_unreported(
+    parts: WriteParts, request: RequestContext, fqdn: str, running: Collection[int]
+) -> Committed | None:
+    """End what the log has on a system and the lab controller does not run; None if nothing changes.
+
+    `running` are the recipes that run there, 0 for anything else.
+    """
+
+    def decide(gathered: ReadSet, system: System) -> Decided:
+        return not_running(gathered, system, running)
+
+    return await _commit(parts, request, None, fqdn, decide)
 
 
 async def resolve(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.recipe.state import Recipe
+from domain.recipe_set.ending import abort
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
 from domain.recipe_set.reports import report
 from domain.system.state import Occupation, System
 from domain.system_admin.occupation import occupy, vacate
 
+VACANT = "its lab controller says that nothing runs there"
+NOT_RUN = "its lab controller does not run it any more"
+INSTALLING_OR_LATER = ("installing", "running", "reserved")
 UNNAMED = "something runs there that its lab controller does not name"
 
 
@@ -45,6 +50,26 @@ def reported_running(gathered: ReadSet, system: System, said: Running) -> Decide
             return _attach(gathered, system, recipe, said)
         occupation = Occupation(contradiction, said.recipe_id, said.attempt)
     return occupy(system, gathered.members_on(system), occupation)
+
+
+def not_running(gathered: ReadSet, system: System, running: Collection[int]) -> Decided:
+    """Return the events for what does not run on a system after the lab controller has named all that does.
+
+    `running` are the recipes that run there, 0 for anything else. A recipe that is installing or later, and
+    its guests, are aborted, unless what runs there has no name, as it may be the recipe. An occupied system
+    is vacated if nothing runs there.
+    """
+    decided: Decided = []
+    members = gathered.members_on(system)
+    if members is not None and system.recipe_id is not None and not {system.recipe_id, 0} & set(running):
+        recipe = members.recipe(system.recipe_id)
+        if recipe.state in INSTALLING_OR_LATER:
+            decided = abort(members, recipe, NOT_RUN)
+    if system.occupied is not None and not running:
+        after = gathered.after(decided).system(system.fqdn)
+        assert after is not None, "events change no system into none"
+        decided += vacate(after, VACANT)
+    return decided
 
 
 def _unknown(said: Running) -> str:

@@ -17,6 +17,7 @@ from store.datastore import SERVICE_ROLE
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
+from store.registrations import Registrations
 from store.tailer import CHANNEL
 from tests.in_process.interposed import InterposedLog
 from workers.explaining.explainers import Explainers
@@ -43,6 +44,7 @@ class ApiProcess:
             reader=Reader(url, SERVICE_ROLE),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
+            registrations=Registrations(log),
             numbers=JobNumberSource(log),
             explainers=Explainers(url),
             clock=clock,

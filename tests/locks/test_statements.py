@@ -26,6 +26,7 @@ from store.event_log import EventLog
 from store.lease import Lease
 from store.migrate import LOCK, migrate, migrations
 from store.reads import AuditedRead, record
+from store.registrations import Named, Registrations
 from store.sql import SQL
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
@@ -98,6 +99,11 @@ def heard(on: Situation) -> Iterator[Step]:
     yield partial(Contacts(on.log).store, "lc-1.example.com")
 
 
+def note_registration(on: Situation) -> Iterator[Step]:
+    named = Named(b"part", ["a"], [("a", 1)])
+    yield partial(Registrations(on.log).note, "lc-1.example.com", "first", named)
+
+
 def record_read(on: Situation) -> Iterator[Step]:
     yield partial(record, on.log, AuditedRead("ada", "admin", "t", "GET", "/jobs", "", "r"))
 
@@ -139,6 +145,7 @@ STATEMENTS: dict[str, tuple[Prepare, list[LockClass], list[LockClass]]] = {
     "end_hung_holder": (service_statement("end_hung_holder", NAME), [], [L.LEASE_RENEWALS]),
     "add_to_counters": (add_to_counters, [], [L.COUNTER_WRITERS, L.COUNTERS]),
     "heard": (heard, [], [L.CONTACTS]),
+    "note_registration": (note_registration, [], [L.REGISTRATIONS]),
     "record": (record_read, [], [L.READS]),
     "project": (project, [], [L.READ_POSITION, L.READ_ROWS]),
     "migrate": (change_schema, [], [L.MIGRATION]),

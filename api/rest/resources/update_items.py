@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import orjson
 
@@ -30,6 +30,7 @@ from api.rest.resources.submissions import submit_body
 from api.use_cases.change_job import cancel_recipe_set, cancel_waiting_sets, release_recipe
 from api.use_cases.change_system import NewSystemValues
 from api.use_cases.lab_updates import (
+    Item,
     OrderedUpdate,
     ReportedCommand,
     SystemUpdate,
@@ -53,8 +54,6 @@ REMOVE = NewSystemValues(condition="Removed", reason="removed by its lab control
 
 # A location begins with it.
 _LINE: Final = re.compile(r"line \d+, column \d+(: )?")
-
-Item: TypeAlias = RecipeItem | ReportedCommand | SystemUpdate | OrderedUpdate
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from hashlib import sha256
 from typing import Any, Final
 
 from falcon.asgi import Request, Response
@@ -12,17 +13,19 @@ from api.intake.limits import MAX_FAULTS
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.context import client_address, keyed_request, principal_of
-from api.rest.contract.answers.labs import UpdatesTaken
-from api.rest.contract.inputs.labs import Updates
+from api.rest.contract.answers.labs import RegistrationTaken, UpdatesTaken
+from api.rest.contract.inputs.labs import Registration, Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, operation
 from api.rest.ports import UpdateParts
 from api.rest.problems import problem_of
-from api.rest.resources.update_items import Item, ItemReader
-from api.use_cases.lab_updates import take_updates
+from api.rest.resources.update_items import ItemReader
+from api.use_cases.lab_updates import Item, take_updates
+from api.use_cases.register_lab import RegistrationPart, take_part
 from api.use_cases.report_progress import Answer
 from api.use_cases.resolve import existing
 from api.use_cases.submit_job import submitted_numbers
 from domain.errors import Fault, FaultyInput, LabledgerError
+from store.registrations import UNNAMED
 
 # Maximum for all items of a message together. Further faulty items get the number of their faults only.
 MAX_LISTED_FAULTS: Final = 2_000
@@ -52,9 +55,54 @@ class LabUpdates:
         answers |= _bounded(await take_updates(self._parts, request, own, items), MAX_LISTED_FAULTS - listed)
         await self._answer(resp, [answers[number] for number in range(len(message.items))])
 
+    @operation(
+        "Register the systems of a lab controller, and what runs on them, in parts",
+        RegistrationTaken,
+        body=Registration,
+        max_bytes=MAX_BATCH_BYTES,
+        keyed=True,
+    )
+    async def on_post_registration(self, req: Request, resp: Response, name: str) -> None:
+        await existing(self._parts.feed, "lab-controller", name)
+        body = await read_json_bytes(req)
+        message: Registration = await parse_model(req, body)
+        request = keyed_request(req, body)
+        documents: list[dict[str, Any]] = [
+            *({"system": document} for document in message.systems),
+            *({"running": document} for document in message.running),
+        ]
+        reader = ItemReader(self._parts, principal_of(req), name)
+        read_all = partial(_read_all, reader, documents)
+        items, answers = await share_of(req).parse(client_address(req), len(body), read_all)
+        part = _part(message, items, sha256(body).digest())
+        own = None if request.is_admin else name
+        answers |= await take_part(self._parts, request, name, own, part)
+        end = await paging.position_of(self._parts.log, None)
+        shown = [_shown(answers[number], end) for number in range(len(documents))]
+        count = len(message.systems)
+        paging.answer(resp, end, {"systems": shown[:count], "running": shown[count:]})
+
     async def _answer(self, resp: Response, answers: list[Answer]) -> None:
         end = await paging.position_of(self._parts.log, None)
         paging.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
+
+
+def _part(message: Registration, items: dict[int, Item], digest: bytes) -> RegistrationPart:
+    count = len(message.systems)
+    return RegistrationPart(
+        instance=message.instance,
+        partition=message.partition,
+        items=items,
+        systems={number: message.systems[number]["fqdn"] for number in items if number < count},
+        running=[
+            (document["system"], document.get("recipe_id") or UNNAMED if count + number in items else UNNAMED)
+            for number, document in enumerate(message.running)
+            # Something runs on the system also if the rest of the item has faults.
+            if isinstance(document.get("system"), str)
+        ],
+        digest=digest,
+        is_last=message.last,
+    )
 
 
 def _read_all(

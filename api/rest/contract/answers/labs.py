@@ -118,6 +118,13 @@ class UpdateTaken(AnswerPart):
     job: SubmittedJob | None = None
 
 
+class RegistrationTaken(Answer):
+    """The answers for the items of the part, each list in its order."""
+
+    systems: list[UpdateTaken | Problem]
+    running: list[UpdateTaken | Problem]
+
+
 class UpdatesTaken(Answer):
     """The answers for the items, in their order."""
 

@@ -18,6 +18,7 @@ from api.rest.contract.values import (
     Id,
     Input,
     Link,
+    Name,
     OneOf,
     Real,
     Sha256,
@@ -28,6 +29,8 @@ from domain.recipe_set.reports import MAX_LOGS
 from domain.roll_up import RESULT_ORDER
 
 # `New` is the result of a task without reports.
+# Maximum number of items of a message.
+MAX_ITEMS = 1_000
 REPORTED = tuple(result for result in RESULT_ORDER if result != "New")
 
 
@@ -123,10 +126,29 @@ class Cancellation(Cancel):
         return self
 
 
+class Registration(Input):
+    """A part of a registration: systems as in an update, and what runs on them. Each item has its own answer.
+
+    `instance` is the start of the lab controller's agent, `partition` the one that it believes in.
+    """
+
+    instance: Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(one_line)]
+    partition: Name
+    systems: list[dict[str, Any]] = Field(default_factory=list)
+    running: list[dict[str, Any]] = Field(default_factory=list)
+    last: Flag = False
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> Registration:
+        if len(self.systems) + len(self.running) > MAX_ITEMS:
+            raise ValueError(f"has more than {MAX_ITEMS} systems and running items; send them in parts")
+        return self
+
+
 class Updates(Input):
     """A message of many items (`Update`). Each item has its own answer."""
 
-    items: Annotated[list[dict[str, Any]], Field(max_length=1_000)]
+    items: Annotated[list[dict[str, Any]], Field(max_length=MAX_ITEMS)]
 
 
 class Update(Input):

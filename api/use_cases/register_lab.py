@@ -1,0 +1,100 @@
+"""Registration of a lab controller: its systems, and what runs on them (design 6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from api.use_cases.lab_updates import Item, SystemUpdate, take_updates
+from api.use_cases.ports import RegistrationParts, RequestContext
+from api.use_cases.recover import end_unreported
+from api.use_cases.report_progress import Answer
+from domain.directory.partitions import identity_of, number_of_lab
+from domain.directory.state import Directory
+from domain.errors import Refused
+from store.registrations import Named
+
+
+@dataclass(frozen=True)
+class RegistrationPart:
+    """A part of a registration; items have their numbers in the part.
+
+    `instance` is the start of the lab controller, `partition` the one that it believes in. `systems` has the
+    fqdn of each item that names a system. The last part says that nothing else runs in the lab.
+    """
+
+    instance: str
+    partition: str
+    items: Mapping[int, Item]
+    systems: Mapping[int, str]
+    running: Sequence[tuple[str, int]]
+    digest: bytes
+    is_last: bool
+
+
+async def take_part(
+    parts: RegistrationParts,
+    request: RequestContext,
+    lab_controller: str,
+    reporter: str | None,
+    part: RegistrationPart,
+) -> dict[int, Answer]:
+    """Take a part of a registration; return the answer of each item.
+
+    `reporter` is the lab controller, None for an admin. After the last part, recipes are aborted that the log
+    has as installing or later and that the registration does not name, and occupied systems are vacated on
+    which nothing runs. Raises NotYetFolded if the read models have not reached the end of the log in time.
+    """
+    await parts.feed.catch_up()
+    if wrong := _wrong_partition(parts.feed.directory, lab_controller, part.partition):
+        return dict.fromkeys(part.items, wrong)
+    named = Named(part.digest, list(part.systems.values()), part.running)
+    note = partial(parts.registrations.note, lab_controller, part.instance, named)
+    twice = _named_twice(part.systems, await asyncio.to_thread(note))
+    todo = {number: item for number, item in part.items.items() if number not in twice}
+    answers = {**twice, **await take_updates(parts, request, reporter, todo)}
+    if part.is_last:
+        await _end_unreported(parts, request, lab_controller)
+    return answers
+
+
+def _wrong_partition(directory: Directory, lab_controller: str, believed: str) -> Refused | None:
+    number = number_of_lab(directory, lab_controller)
+    identity = identity_of(directory, believed)
+    if identity is not None and identity.number == number:
+        return None
+    own = directory.partition_names.get(number)
+    where = f"in partition {own}" if own else "in no partition"
+    return Refused(f"lab controller {lab_controller} is {where}, not in {believed}")
+
+
+def _named_twice(systems: Mapping[int, str], before: frozenset[str]) -> dict[int, Answer]:
+    """Return the answers to items that name a system again, in this part or after another one."""
+    answers: dict[int, Answer] = {}
+    seen = set(before)
+    for number, fqdn in systems.items():
+        if fqdn in seen:
+            answers[number] = Refused(f"system {fqdn} is named twice in this registration")
+        seen.add(fqdn)
+    return answers
+
+
+async def _end_unreported(parts: RegistrationParts, request: RequestContext, lab_controller: str) -> None:
+    """End what the log has and the lab controller does not run."""
+    end = await asyncio.to_thread(parts.log.end)
+    await parts.reader.reach(end, parts.max_waits.position_wait_seconds)
+    running = defaultdict[str, list[int]](list)
+    for fqdn, recipe_id in await asyncio.to_thread(parts.registrations.running, lab_controller):
+        running[fqdn].append(recipe_id)
+    rows = await parts.reader.rows("uses_in_lab", {"lab_controller": lab_controller, "at": end})
+    updates: dict[int, Item] = {}
+    for number, fqdn in enumerate(row["fqdn"] for row in rows):
+        commit = partial(end_unreported, parts, fqdn=fqdn, running=running[fqdn])
+        updates[number] = SystemUpdate(f"system/{fqdn}", commit)
+    unkeyed = replace(request, command_id=None)
+    for answer in (await take_updates(parts, unkeyed, None, updates)).values():
+        if isinstance(answer, Exception):
+            raise answer
