@@ -66,6 +66,7 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.PoolSystemRemoved: fold_systems.put_pool_system,
     directory_events.LabControllerRegistered: fold_systems.put_lab_serving,
     directory_events.LabControllerChanged: fold_systems.put_document,
+    directory_events.LabControllerItemsRejected: fold_systems.put_document,
     directory_events.LabControllerEnabled: fold_systems.put_lab_serving,
     directory_events.LabControllerDisabled: fold_systems.put_lab_serving,
     directory_events.LabControllerPartitionChanged: fold_systems.put_lab_serving,

@@ -45,6 +45,17 @@ WHERE s.occupied IS NOT NULL AND s.since_position <= %(at)s AND s.until_position
   AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
 ORDER BY id LIMIT %(limit)s
 
+-- name: rejected_items
+-- The refused items of the present registrations, by lab controller; unused filters are null.
+SELECT d.name AS lab_controller, d.document #>> '{rejected,instance}' AS instance, i.item ->> 'system' AS system,
+       i.item ->> 'reason' AS reason
+FROM read.documents d CROSS JOIN LATERAL jsonb_array_elements(d.document #> '{rejected,items}') AS i (item)
+WHERE d.kind = 'lab-controller' AND d.since_position <= %(at)s AND d.until_position > %(at)s
+  AND (%(lab_controller)s::text IS NULL OR d.name = %(lab_controller)s::text)
+  AND (%(hidden)s::text[] IS NULL OR i.item ->> 'system' IS NULL
+       OR i.item ->> 'system' NOT IN (SELECT unnest(%(hidden)s::text[])))
+ORDER BY d.name
+
 -- name: uses_in_lab
 -- The systems of a lab that are occupied, or that a recipe uses.
 SELECT s.fqdn FROM read.systems s

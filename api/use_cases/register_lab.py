@@ -8,27 +8,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from api.use_cases.commit import append_for, commit_directory
 from api.use_cases.lab_updates import Item, SystemUpdate, take_updates
 from api.use_cases.ports import RegistrationParts, RequestContext
 from api.use_cases.recover import end_unreported
 from api.use_cases.report_progress import Answer
 from domain.directory.partitions import identity_of, number_of_lab
+from domain.directory.rejections import Rejection, rejected_after
 from domain.directory.state import Directory
-from domain.errors import Refused
+from domain.errors import LabledgerError, Refused
+from domain.events import subject
 from store.registrations import Named
+from store.requests import AppendRequest
 
 
 @dataclass(frozen=True)
 class RegistrationPart:
     """A part of a registration; items have their numbers in the part.
 
-    `instance` is the start of the lab controller, `partition` the one that it believes in. `systems` has the
-    fqdn of each item that names a system. The last part says that nothing else runs in the lab.
+    `instance` is the start of the lab controller, `partition` the one that it believes in. `faulty` has the
+    answers to items with faults. `named` has the system of each item, `systems` those of valid items that add
+    or change a system. The last part says that nothing else runs in the lab.
     """
 
     instance: str
     partition: str
     items: Mapping[int, Item]
+    faulty: Mapping[int, Answer]
+    named: Mapping[int, str | None]
     systems: Mapping[int, str]
     running: Sequence[tuple[str, int]]
     digest: bytes
@@ -49,16 +56,55 @@ async def take_part(
     which nothing runs. Raises NotYetFolded if the read models have not reached the end of the log in time.
     """
     await parts.feed.catch_up()
-    if wrong := _wrong_partition(parts.feed.directory, lab_controller, part.partition):
-        return dict.fromkeys(part.items, wrong)
+    wrong = _wrong_partition(parts.feed.directory, lab_controller, part.partition)
+    if wrong is not None:
+        answers = {**part.faulty, **dict.fromkeys(part.items, wrong)}
+    else:
+        answers = {**part.faulty, **await _take_items(parts, request, lab_controller, reporter, part)}
+    await _note_rejections(parts, request, lab_controller, part, answers)
+    if part.is_last and wrong is None:
+        await _end_unreported(parts, request, lab_controller)
+    return answers
+
+
+async def _take_items(
+    parts: RegistrationParts,
+    request: RequestContext,
+    lab_controller: str,
+    reporter: str | None,
+    part: RegistrationPart,
+) -> dict[int, Answer]:
     named = Named(part.digest, list(part.systems.values()), part.running)
     note = partial(parts.registrations.note, lab_controller, part.instance, named)
     twice = _named_twice(part.systems, await asyncio.to_thread(note))
     todo = {number: item for number, item in part.items.items() if number not in twice}
-    answers = {**twice, **await take_updates(parts, request, reporter, todo)}
-    if part.is_last:
-        await _end_unreported(parts, request, lab_controller)
-    return answers
+    return {**twice, **await take_updates(parts, request, reporter, todo)}
+
+
+async def _note_rejections(
+    parts: RegistrationParts,
+    request: RequestContext,
+    lab_controller: str,
+    part: RegistrationPart,
+    answers: Mapping[int, Answer],
+) -> None:
+    """Append the rejections that the log does not have, for people to see."""
+    name, directory = subject("lab-controller", lab_controller), parts.feed.directory
+    rejected = [
+        Rejection(part.named[number], str(answer))
+        for number, answer in sorted(answers.items())
+        if isinstance(answer, LabledgerError)
+    ]
+
+    def decide() -> AppendRequest | None:
+        entry = directory.get("lab-controller", lab_controller)
+        document = {} if entry is None else entry.document
+        event = rejected_after(document, part.instance, rejected, is_last=part.is_last)
+        versions = {name: directory.version(name)}
+        return append_for(parts, unkeyed, [(name, event)], versions) if event and entry else None
+
+    unkeyed = replace(request, command_id=None, expected=None)
+    await commit_directory(parts, unkeyed, name, decide)
 
 
 def _wrong_partition(directory: Directory, lab_controller: str, believed: str) -> Refused | None:

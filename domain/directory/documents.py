@@ -32,6 +32,8 @@ def document_after(document: Document, event: Event) -> Document:
     if isinstance(event, directory_events.LabControllerRegistered):
         never_heard = {"never_heard": True} if event.silent else {}
         return {**document, **shown_of(event), **never_heard}
+    if isinstance(event, directory_events.LabControllerItemsRejected):
+        return {**document, "rejected": shown_of(event)}
     if isinstance(event, directory_events.LabControllerPartitionChanged):
         return {**document, "partition": event.partition}
     if isinstance(event, directory_events.LabControllerSilent | directory_events.LabControllerHeard):

@@ -140,6 +140,18 @@ class LabControllerHeard(DirectoryEvent):
     """The lab controller reports, for the first time or again."""
 
 
+@event("lab-controller.items-rejected")
+class LabControllerItemsRejected(DirectoryEvent):
+    """The registration of this instance of the lab controller has these refused items, and perhaps more.
+
+    Each of `items` has a `system`, null if the item names none, and a `reason`.
+    """
+
+    instance: str
+    items: Sequence[Mapping[str, Any]]
+    has_more: bool
+
+
 @event("lab-controller.partition-changed")
 class LabControllerPartitionChanged(DirectoryEvent):
     """The lab belongs to the partition of this number from now on, to none if it is 0.

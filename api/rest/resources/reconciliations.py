@@ -31,8 +31,12 @@ class Reconciliations:
         query = query_of(req, queries.ReconciliationPage)
         hidden = await visibility.hidden_rows(req, self._parts)
         params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
-        rows = await self._parts.reader.rows("reconciliations", {**params, **query.filters()})
-        paging.answer_list(req, resp, page, "reconciliations", rows, rows[-1]["id"] if rows else None)
+        params |= query.filters()
+        rows, rejected = await self._parts.reader.together(
+            ("reconciliations", params), ("rejected_items", params)
+        )
+        last = rows[-1]["id"] if len(rows) == page.limit else None
+        paging.answer_page(req, resp, page, {"reconciliations": rows, "rejected": rejected}, last)
 
     @operation(
         "Resolve a reconciliation: a person has made sure that the system is vacant",

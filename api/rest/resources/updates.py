@@ -73,10 +73,10 @@ class LabUpdates:
         ]
         reader = ItemReader(self._parts, principal_of(req), name)
         read_all = partial(_read_all, reader, documents)
-        items, answers = await share_of(req).parse(client_address(req), len(body), read_all)
-        part = _part(message, items, sha256(body).digest())
+        items, faulty = await share_of(req).parse(client_address(req), len(body), read_all)
+        part = _part(message, items, faulty, sha256(body).digest())
         own = None if request.is_admin else name
-        answers |= await take_part(self._parts, request, name, own, part)
+        answers = await take_part(self._parts, request, name, own, part)
         end = await paging.position_of(self._parts.log, None)
         shown = [_shown(answers[number], end) for number in range(len(documents))]
         count = len(message.systems)
@@ -87,12 +87,18 @@ class LabUpdates:
         paging.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
 
 
-def _part(message: Registration, items: dict[int, Item], digest: bytes) -> RegistrationPart:
+def _part(
+    message: Registration, items: dict[int, Item], faulty: dict[int, Answer], digest: bytes
+) -> RegistrationPart:
     count = len(message.systems)
+    fields = [*((each, "fqdn") for each in message.systems), *((each, "system") for each in message.running)]
+    named = [document.get(field) for document, field in fields]
     return RegistrationPart(
         instance=message.instance,
         partition=message.partition,
         items=items,
+        faulty=faulty,
+        named={number: name if isinstance(name, str) else None for number, name in enumerate(named)},
         systems={number: message.systems[number]["fqdn"] for number in items if number < count},
         running=[
             (document["system"], document.get("recipe_id") or UNNAMED if count + number in items else UNNAMED)

@@ -21,8 +21,20 @@ class Reconciliation(AnswerPart):
     since: Time
 
 
+class RejectedItem(AnswerPart):
+    """A refused item of the present registration of a lab controller; `system` is null if it names none."""
+
+    lab_controller: str
+    instance: str
+    system: str | None
+    reason: str
+
+
 class ReconciliationList(ListAnswer):
+    """`rejected`: on every page, at most 100 of each lab controller."""
+
     reconciliations: list[Reconciliation]
+    rejected: list[RejectedItem]
 
 
 class Resolved(Answer):
