@@ -28,6 +28,7 @@ from api.use_cases.passwords import set_password
 from api.use_cases.put_document import change_lab_controller
 from api.use_cases.remove_lab import remove_lab
 from domain.directory.partition_queues import partitions_naming
+from domain.directory.rejections import FIELD as REJECTED
 from domain.directory.roles import SUBMITTER
 from domain.partition_numbers import DEFAULT_NUMBER
 from domain.system.failures import BROKEN_AFTER
@@ -163,7 +164,9 @@ class LabControllers(Documents):
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         number = row["document"].get("partition", DEFAULT_NUMBER)
         names = self._parts.feed.directory.partition_names
-        return {**super()._shown(row), "partition": names.get(number)}
+        # `/reconciliations` has the refused items.
+        shown = {field: value for field, value in super()._shown(row).items() if field != REJECTED}
+        return {**shown, "partition": names.get(number)}
 
     async def _further_fields(self, req: Request, at: At) -> Callable[[str], dict[str, Any]]:
         # `_shown` needs the names of all partitions of this read.
