@@ -64,6 +64,7 @@ TARGETS: Mapping[tuple[str, str], Target] = {
         _maximum("change", "limit_raised_seconds", 1),
         _maximum("change", "filter_put_seconds", 1),
         _maximum("change", "filter_removed_seconds", 1),
+        _maximum("change", "registration_seconds", 10),
         _maximum("locks", "p99_ms", 20),
         _maximum("recovery", "scheduler_next_allocation_seconds", 2),
         _maximum("recovery", "api_next_answer_seconds", 2),

@@ -5,11 +5,12 @@ the second group has more memory than any filter allows. All other systems are b
 opens the first group; an import corrects the memory of the second. Before these, a limit of placed recipes
 that kept further systems idle is raised, a job filter that holds many sets back is put and removed, and so is
 a tree of fair queues, with which each waiting recipe stands in another line. Each measurement ends when all
-consequences are decided.
+consequences are decided. In the end as many systems as the lab has register in a new lab, twice.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -21,11 +22,14 @@ from bench.measurements import SQL, span_of
 from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.queues import queue_section
 from bench.settling import settle, take_turn
+from domain.directory.partitions import DEFAULT
 
 MAX_CHANGED: Final = 1_000
 QUEUES: Final = 200
 # Each of the two groups has at most one in this number of systems.
 SYSTEMS_PER_CHANGED: Final = 4
+ITEMS_PER_PART: Final = 1_000
+LAB: Final = "registering.bench"
 POOL, NOBODY = "bench-set-aside", "bench-nobody"
 NOBODYS: Final = {"permission": "submit", "user": NOBODY, "maximum_effective_priority": "Urgent"}
 EVERYBODYS: Final = {"permission": "submit", "everybody": True, "maximum_effective_priority": "Urgent"}
@@ -87,7 +91,38 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         **_granting_figures(
             cluster, "inventory", lambda client: client.post("/inventory", {"systems": memory})
         ),
+        **_registration_figures(cluster, sizes.systems),
     }
+
+
+def _registration_figures(cluster: BenchCluster, count: int) -> Figures:
+    """Return the seconds of a registration of new systems, and of the same one by the next instance.
+
+    The systems take nothing yet, so that nothing but the registration is measured.
+    """
+    with cluster.client() as client:
+        client.put(client.path("lab-controllers", LAB), {})
+    seconds = [_register(cluster, count, instance) for instance in ("first", "second")]
+    return {
+        "systems_registered": count,
+        "registration_seconds": round(seconds[0], 3),
+        "registered_again_seconds": round(seconds[1], 3),
+    }
+
+
+def _register(cluster: BenchCluster, count: int, instance: str) -> float:
+    began = time.monotonic()
+    with cluster.client() as client:
+        path = client.path("lab-controllers", LAB, "registration")
+        for first in range(0, count, ITEMS_PER_PART):
+            numbers = range(first, min(count, first + ITEMS_PER_PART))
+            systems = [{"fqdn": f"bench-{number}.{LAB}", "draining": True} for number in numbers]
+            part = {"systems": systems, "last": numbers.stop == count}
+            answer = client.post(path, {"instance": instance, "partition": DEFAULT, **part})
+            refused = [item for item in answer["systems"] if item["status"] != 200]
+            if refused:
+                raise ValueError(f"registration: {len(refused)} items were refused, first {refused[0]}")
+    return time.monotonic() - began
 
 
 def _put_limit(client: Client, sizes: Sizes, placed_recipes: int) -> None:

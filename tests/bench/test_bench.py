@@ -170,6 +170,9 @@ def test_change__small_lab_with_policies__changed_systems_are_granted_each_time(
     assert figures["systems_changed"] == 10
     for what in ("limit_raised", "filter_put", "filter_removed"):
         assert figures[f"{what}_seconds"] > 0
+    assert figures["systems_registered"] == 40
+    assert figures["registered_again_seconds"] > 0
+    assert figures["registration_seconds"] > 0
     for what in ("policy", "inventory"):
         assert 5 <= figures[f"{what}_systems_given_away"] <= 10
         assert 0 < figures[f"{what}_last_given_away_seconds"] <= figures[f"{what}_seconds"]
