@@ -19,7 +19,7 @@ Run = Callable[..., Result]
         # Another command is nearer.
         ("system ad x", "labledger system add"),
         # The group of systems has no `put`.
-        ("system create x", None),
+        ("system install x", None),
         # The name of an object.
         ("partition west", "labledger partition show west"),
     ],

@@ -235,6 +235,8 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "locks": {**ANY_LOCK, **FIRST_LOCKS},
         "system_usage": {**ANY_LAB, **summed},
         "usage_of_each_system": {**summed, **page},
+        "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},
+        "rejected_items": {"lab_controller": None},
     }
     assert asked.keys() == {name for name, query in QUERIES.items() if b"%(hidden)s" in query}
     for name, params in asked.items():

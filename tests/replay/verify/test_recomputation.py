@@ -160,7 +160,7 @@ def test_chance__recomputed__is_that_of_the_cause_in_the_log(monkeypatch: pytest
 def test_history__system_chosen_by_another_rule__differs(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as planted:
         planted.setattr(Labs, "first_by_name", lambda labs, among: among.bit_length() - 1)
-        log = live(5, bursts=40, limit=500).log
+        log = live(9, bursts=40, limit=500).log
     fresh, found = recomputed(log)
     assert found
     assert fresh.counts.differences == len(found)

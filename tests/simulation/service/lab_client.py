@@ -7,11 +7,13 @@ from typing import Any
 
 from api.client import Client
 from api.parts import Parts
+from api.rest.context import Principal
 from api.rest.problems import problem_of
-from api.rest.resources.updates import LabUpdates
+from api.rest.resources.update_items import ItemReader
 from api.use_cases.lab_updates import take_updates
 from api.use_cases.ports import RequestContext
 from api.use_cases.resolve import existing
+from domain.directory.roles import LAB_CONTROLLER
 from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
 
@@ -70,11 +72,9 @@ class LabClient:
         self._keys += 1
 
         async def update(services: Parts, request: RequestContext) -> Any:
-            resource = LabUpdates(services)
-            items = {
-                number: resource._read(item, self._fqdn, request, 1)
-                for number, item in enumerate(body["items"])
-            }
+            principal = Principal(request.actor, LAB_CONTROLLER, self._fqdn, "")
+            reader = ItemReader(services, principal, self._fqdn)
+            items = {number: reader.read(item, 1) for number, item in enumerate(body["items"])}
             answers = await take_updates(services, request, self._fqdn, items)
             end = await asyncio.to_thread(services.log.end)
             return end, [_shown(answers[number]) for number in items]

@@ -18,6 +18,7 @@ from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
+from store.registrations import Registrations
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
 from tests.simulation.service.read_model_queries import SimulatedReader
@@ -48,6 +49,7 @@ class Serving:
             reader=SimulatedReader(self._server),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
+            registrations=Registrations(log),
             numbers=JobNumberSource(log),
             explainers=None,  # type: ignore[arg-type]  # no explanations
             hashing=None,  # type: ignore[arg-type]  # no logins
