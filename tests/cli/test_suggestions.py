@@ -18,8 +18,8 @@ Run = Callable[..., Result]
         ("group new x", "labledger group put"),
         # Another command is nearer.
         ("system ad x", "labledger system add"),
-        # The group of systems has no `put`.
-        ("system install x", None),
+        # The group of systems has no `put`, and `vacate` is only spelt alike.
+        ("system create x", "labledger system add"),
         # The name of an object.
         ("partition west", "labledger partition show west"),
     ],
