@@ -40,9 +40,8 @@ class SuggestingGroup(click.Group):
         options = {option for param in self.get_params(ctx) for option in param.opts}
         # Other programs have commands named `help` and `version`; here they are options.
         close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, names)
-        creating = [verb for verb in ("put", "add") if verb in names] if name in CREATING else []
-        if creating:
-            close = creating[:1]
+        if name in CREATING and (creating := {"put", "add"}.intersection(names)):
+            close = sorted(creating)[-1:]
         elif not close and "show" in names and not name.startswith("-"):
             # The user probably typed the name of an object and omitted the command.
             close = [f"show {name}"]
