@@ -48,6 +48,18 @@ def granted_or_drained(stage: RaceStage, _: Outcome, __: Outcome) -> None:
         assert stage.recipe().state == "queued"
 
 
+def granted_or_occupied(stage: RaceStage, _: Outcome, __: Outcome) -> None:
+    """The recipe keeps the system if it started before; nobody else has an occupied system."""
+    assert stage.system().occupied is not None
+    got = stage.story(f"system/{stage.fqdn}")
+    if "waiting" in stage.story():
+        assert got.index("scheduled") < got.index("occupied")
+        assert stage.recipe().system == stage.fqdn
+    else:
+        assert stage.recipe().state == "queued"
+        assert (stage.system().usage, stage.system().recipe_id) == ("idle", None)
+
+
 def granted_or_moved(stage: RaceStage, moved: Outcome, _: Outcome) -> None:
     """The recipe has a system, in the lab where the system is at the end."""
     assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")

@@ -14,6 +14,7 @@ from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.create_partition import create_partition
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
+from api.use_cases.recover import take_running
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from domain.admission.configuration import Configuration, LimitSection, stored_configuration
 from domain.admission.dependencies import RECIPE_SET, Dependency
@@ -23,6 +24,7 @@ from domain.directory.partitions import DEFAULT
 from domain.errors import Refused
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling, ReportLocks
+from domain.system_admin.recovery import Running
 from tests.domain.scheduling import policies
 from tests.in_process.api_process import ApiProcess
 from tests.races import conditions as judging
@@ -225,6 +227,13 @@ _drain = _change(NewSystemValues(draining=True, reason="a fan"))
 _move = _change(NewSystemValues(lab_controller="lab-2"))
 
 
+def _occupy(stage: RaceStage, process: ApiProcess) -> Outcome:
+    fqdn = stage.fqdn
+    return _asked(
+        process, lambda services, request: take_running(services, request, None, fqdn, Running(None))
+    )
+
+
 def _reserve(stage: RaceStage, process: ApiProcess, user: str = "ada") -> Outcome:
     wanted, fqdn = ReservationRequest(user, None, None), stage.fqdn
     return _asked(process, lambda services, request: reserve_system(services, request, fqdn, wanted))
@@ -346,6 +355,13 @@ RACES: Mapping[str, Race] = {
     "break, grant to a new set": Race(_new_set, _break, None, judging.broken_and_free),
     "break, grant of a pending system": Race(_pending_system, _break, None, judging.broken_and_free),
     "break, grant of half a set": Race(_half_a_set, _break, None, judging.half_is_back),
+    "something runs there, grant to a new set": Race(_new_set, _occupy, None, judging.granted_or_occupied),
+    "something runs there, grant of a pending system": Race(
+        _pending_system, _occupy, None, judging.granted_or_occupied
+    ),
+    "something runs there, grant of half a set": Race(
+        _half_a_set, _occupy, None, judging.granted_or_occupied
+    ),
     "drain, grant": Race(_new_set, _drain, None, judging.granted_or_drained),
     "move to another lab, grant": Race(_new_set, _move, None, judging.granted_or_moved),
     "close the pool, grant": Race(_in_a_pool, _close_pool, None, judging.granted_before),
@@ -368,6 +384,7 @@ FREQUENT = (
     "cancel, grant to a new set",
     "end, first grant in a full queue",
     "remove, grant to a new set",
+    "something runs there, grant to a new set",
     "lower the maximum of a queue, first grant",
     "lab leaves, grant to a new set",
     "end, end in a full queue",
