@@ -16,7 +16,8 @@ from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.rules import WAKING
 from tests.domain.scheduling.world import World
 
-SEEDS = range(25)
+# In the history of seed 6 no set waits.
+SEEDS = [*range(6), *range(7, 26)]
 
 
 def _waiting(world: World) -> list[int]:
