@@ -56,7 +56,7 @@ ORDER BY d.name LIMIT %(limit)s
 -- data of the recipe are null if a person has the system.
 -- `cause_reason` says why a command ends something. Trees and guests are as of the command, so that a repeated query has the same result after later removals.
 -- `then` says that `at` is in the past, so that the present state of a command does not tell whether it was unfinished.
-SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.cause_reason, c.distro_tree_id, t.document AS tree, d.distro,
+SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.attempt, c.cause_reason, c.distro_tree_id, t.document AS tree, d.distro,
        d.job_id, d.recipe_set_id, d.tasks, coalesce(g.guests, '[]') AS guests, coalesce(s.members, '[]') AS members
 FROM read.commands c
 JOIN read.commands so

@@ -23,6 +23,7 @@ def put_command(models: ReadModels, recorded: Recorded, command: Command | None,
         state="queued",
         reason=None,
         cause_reason=command.reason,
+        attempt=command.attempt,
     )
     models.commands.put((recorded.position,), row, now)
 

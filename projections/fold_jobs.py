@@ -58,21 +58,29 @@ def priority_changed(
             models.queue.put((recipe_id,), queued._replace(priority=int(Priority[event.priority])), now)
 
 
-def roll_up(models: ReadModels, recipe_id: int, now: Instant, result: str = "New") -> None:
+def roll_up(
+    models: ReadModels, recipe_id: int, now: Instant, result: str = "New", *, begins_again: bool = False
+) -> None:
     """Update state and result of a recipe's set and job after a change of the recipe.
 
-    `result` is a reported result, or Warn for a task or recipe that was given up; "New" stands for none.
+    `result` is a reported result, or Warn for a task or recipe that was given up; "New" stands for none. If
+    the recipe `begins_again`, its whole set does, and former results do not count any more.
     """
     cache = models.recipe_cache
     job_id, set_id = cache.recipes[recipe_id][:2]
     _, priority, before, so_far = models.recipe_sets.of((set_id,))
-    state, worst = cache.sets[set_id].rolled_up, _worst(so_far, result)
+    state, worst = cache.sets[set_id].rolled_up, _worst("New" if begins_again else so_far, result)
     if state != before or worst != so_far:
         models.recipe_sets.put((set_id,), RecipeSetRow(job_id, priority, state, worst), now)
     before, so_far, changed = models.jobs.of((job_id,))
-    state, worst = cache.jobs[job_id].rolled_up, _worst(so_far, result)
+    of_sets = _result_of_sets(models, job_id) if begins_again else so_far
+    state, worst = cache.jobs[job_id].rolled_up, _worst(of_sets, result)
     if state != before or worst != so_far:
         models.jobs.put((job_id,), JobRow(state, worst, changed), now)
+
+
+def _result_of_sets(models: ReadModels, job_id: int) -> str:
+    return result_of(models.recipe_sets.of((one,)).result for one in models.recipe_cache.sets_of_job[job_id])
 
 
 def _worst(so_far: str, result: str) -> str:

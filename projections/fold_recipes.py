@@ -82,7 +82,13 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
     place = place_after((before.system, before.lab_controller) if before else NOWHERE, event)
     is_waiting = event.STATE == "waiting"
     awaits_locks = is_waiting and event.locks is None
-    after = RecipeRow(str(event.STATE), *place, getattr(event, "reason", None), awaits_locks)
+    attempt = before.attempt if before else 1
+    begins_again = before is not None and before.started and event.STATE in BEFORE_START
+    after = RecipeRow(
+        *(str(event.STATE), *place, getattr(event, "reason", None), awaits_locks),
+        attempt=attempt + begins_again,
+        preempted=_is_preempted(before, event),
+    )
     models.recipes.put((recipe_id,), after, now)
     models.recipe_cache.move(recipe_id, after.state, now[1])
     if is_waiting and not awaits_locks:
@@ -94,9 +100,24 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
     if ended is not None:
         _end_tasks(models, recipe_id, ended, now)
     if before is not None:
-        count_durations(models, recipe_id, before.state, after.state, now)
+        count_durations(models, recipe_id, before, after.state, now)
     _put_command(models, recorded, before, now)
-    roll_up(models, recipe_id, now, "New" if ended is None else GIVEN_UP_RESULT)
+    if begins_again:
+        _begin_tasks_again(models, recipe_id, now)
+    result = "New" if ended is None else GIVEN_UP_RESULT
+    roll_up(models, recipe_id, now, result, begins_again=begins_again)
+
+
+def _is_preempted(before: RecipeRow | None, event: Any) -> bool:
+    """Return whether the recipe waits because its set was preempted, until it gets a system again."""
+    if isinstance(event, recipe_events.RecipeQueued):
+        return event.preempted_by is not None or (before is not None and before.preempted)
+    return event.STATE == "assigned" and before is not None and before.preempted
+
+
+def _begin_tasks_again(models: ReadModels, recipe_id: int, now: Instant) -> None:
+    for task_id in models.recipe_cache.tasks[recipe_id]:
+        models.tasks.put((task_id,), TaskRow(recipe_id, "new", "New"), now)
 
 
 def recipe_locked(
@@ -143,7 +164,9 @@ def _placed(models: ReadModels, recipe_id: int, before: RecipeRow) -> PlacedReci
     host_state = None if ids.host_recipe_id is None else models.recipe_cache.state[ids.host_recipe_id]
     place = before.system, before.lab_controller
     tree = ids.distro_tree_id
-    return _placed_recipe(recipe_id, before.state, *place, tree, host_state, before.awaits_locks)
+    return _placed_recipe(
+        recipe_id, before.state, *place, tree, host_state, before.awaits_locks, before.attempt
+    )
 
 
 def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Instant) -> None:
@@ -199,17 +222,20 @@ def task_result(
     roll_up(models, recipe_id, now, event.result)
 
 
-def count_durations(models: ReadModels, recipe_id: int, before: str, after: str, now: Instant) -> None:
-    """Count the durations that end with a change of state. Guests are not counted."""
+def count_durations(models: ReadModels, recipe_id: int, before: RecipeRow, after: str, now: Instant) -> None:
+    """Count the durations that end with a change of state. Guests are not counted.
+
+    The wait is that until the first start of the recipe, and counts once.
+    """
     if models.recipe_cache.recipes[recipe_id].host_recipe_id is not None:
         return
     began = models.recipe_cache.began[recipe_id]
-    if before == "waiting" and after not in BEFORE_START:
+    if before.state == "waiting" and before.attempt == 1 and after not in BEFORE_START:
         # The wait counts only now, because the system of a waiting recipe may still be withdrawn.
         _add_duration(models, "wait", began["new"], began["waiting"], now)
     if after == "running":
         _add_duration(models, "provisioning", began["locked"], now[1], now)
-    if before == "running" and after not in UNPLACED:
+    if before.state == "running" and after not in UNPLACED:
         _add_duration(models, "execution", began["running"], now[1], now)
 
 

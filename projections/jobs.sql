@@ -106,7 +106,8 @@ FROM (
     FROM read.recipe_sets s
     JOIN (
         SELECT d.recipe_id, d.recipe_set_id, json_build_object(
-            'recipe_id', d.recipe_id, 'host_recipe_id', d.host_recipe_id, 'state', r.state, 'awaits_locks', r.awaits_locks, 'system', r.system,
+            'recipe_id', d.recipe_id, 'host_recipe_id', d.host_recipe_id, 'state', r.state, 'awaits_locks', r.awaits_locks,
+            'attempt', r.attempt, 'system', r.system,
             'lab_controller', r.lab_controller, 'whiteboard', d.whiteboard, 'role', d.role, 'reason', r.reason,
             'since', to_char(r.since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
             'result', (%(result_order)s::text[])[greatest(

@@ -11,6 +11,7 @@ from psycopg import Cursor
 
 from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
+from domain.recipe.events import RecipeQueued
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
 from domain.system.state import System
 from postgres.binary_copy import CopyData
@@ -42,6 +43,7 @@ class PageSubjects:
         self._names: dict[str, dict[str, None]] = defaultdict(dict)
         self._new: set[tuple[str, str]] = set()
         self._serving_labs: dict[str, None] = {}
+        self.preempted_recipes: list[int] = []
         for recorded in page:
             kind, name = split_subject(recorded.subject)
             self._names[kind][name] = None
@@ -50,6 +52,8 @@ class PageSubjects:
             self._add_mentioned(recorded.event)
             if isinstance(recorded.event, SERVING_CHANGES):
                 self._serving_labs[name] = None
+            if isinstance(recorded.event, RecipeQueued) and recorded.event.preempted_by is not None:
+                self.preempted_recipes.append(int(name))
 
     def _add_mentioned(self, event: Event) -> None:
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
@@ -136,7 +140,11 @@ class ReadModels:
         self.jobs.load(
             cursor, _keys((*(recipe.job_id for recipe in recipes), *subjects.numbers_stored("job")))
         )
-        self.recipe_sets.load(cursor, _keys((*(recipe.recipe_set_id for recipe in recipes), *sets)))
+        # The result of a job falls back when a set of it begins again: it is the worst of all its sets.
+        preempted = {cache.recipes[recipe_id].job_id: None for recipe_id in subjects.preempted_recipes}
+        siblings = (set_id for job_id in preempted for set_id in cache.sets_of_job[job_id])
+        set_ids = (*(recipe.recipe_set_id for recipe in recipes), *sets, *siblings)
+        self.recipe_sets.load(cursor, _keys(set_ids))
         self.recipes.load(cursor, _keys(recipe_ids))
         self.locks.load(cursor, (key for recipe_id in existing for key in cache.locks.get(recipe_id, ())))
         self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))

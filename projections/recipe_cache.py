@@ -60,6 +60,7 @@ class RecipeCache:
     With `tables_are_empty`, all recipes come from this process, so none is ever fetched. `began` has the
     times when a recipe last entered each state, and `locked`, when its set last had its resource locks; for
     fetched recipes only those that durations need. `locks` has the keys of the open rows of `locks`.
+    `sets_of_job` has the sets of each job, in the order of their recipes, as keys.
     """
 
     def __init__(self, *, tables_are_empty: bool = False) -> None:
@@ -72,6 +73,7 @@ class RecipeCache:
         self.of_set: dict[int, list[int]] = defaultdict(list)
         self.sets: dict[int, StateCounts] = defaultdict(StateCounts)
         self.jobs: dict[int, StateCounts] = defaultdict(StateCounts)
+        self.sets_of_job: dict[int, dict[int, None]] = defaultdict(dict)
         # Sets with all their recipes cached.
         self._complete_sets: set[int] = set()
 
@@ -104,6 +106,7 @@ class RecipeCache:
         for job_id, set_id, state, count in cursor.execute(SQL["states_of_jobs"], (jobs,)).fetchall():
             self.sets[set_id].add(state, count)
             self.jobs[job_id].add(state, count)
+            self.sets_of_job[job_id][set_id] = None
 
     def of_sets(self, set_ids: Iterable[int]) -> list[int]:
         return [recipe_id for set_id in set_ids for recipe_id in self.of_set[set_id]]
@@ -113,6 +116,7 @@ class RecipeCache:
         self.recipes[recipe_id] = identity
         self.tasks[recipe_id] = task_ids
         self.of_set[identity.recipe_set_id].append(recipe_id)
+        self.sets_of_job[identity.job_id][identity.recipe_set_id] = None
         self.began[recipe_id] = {}
 
     def move(self, recipe_id: int, state: str, moment: datetime) -> None:

@@ -57,7 +57,7 @@ SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group",
        d.locks AS declared_locks,
        ARRAY (SELECT g.recipe_id FROM read.recipe_details g
               WHERE g.host_recipe_id = d.recipe_id ORDER BY g.recipe_id) AS guests,
-       r.state, r.system, r.lab_controller, r.reason, r.awaits_locks, r.since, r.since_position, s.priority
+       r.state, r.system, r.lab_controller, r.reason, r.awaits_locks, r.attempt, r.since, r.since_position, s.priority
 FROM read.recipe_details d JOIN read.recipe_sets s
   ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 JOIN read.recipes r
@@ -80,13 +80,17 @@ SELECT t.document FROM read.recipe_details d JOIN read.documents t
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: results_of_recipe
-SELECT task_id, path, result, message, score, logs, log_urls, since AS at, since_position AS position
-FROM read.task_results WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
+-- A result is of the attempt at which the recipe was when it was reported.
+SELECT t.task_id, r.attempt, t.path, t.result, t.message, t.score, t.logs, t.log_urls, t.since AS at,
+       t.since_position AS position
+FROM read.task_results t JOIN read.recipes r
+  ON r.recipe_id = t.recipe_id AND r.since_position <= t.since_position AND r.until_position > t.since_position
+WHERE t.recipe_id = %(recipe_id)s AND t.since_position <= %(at)s ORDER BY t.since_position
 
 -- name: history_of_recipe
 -- Intervals that ended after `at` are open.
-SELECT state, system, lab_controller, reason, awaits_locks, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
-       since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
+SELECT state, attempt, system, lab_controller, reason, awaits_locks, since,
+       CASE WHEN until_position <= %(at)s THEN until END AS until, since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
 FROM read.recipes WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
 -- name: seconds_in_states

@@ -7,6 +7,8 @@ from datetime import datetime
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
+from domain.recipe.lifecycle import STARTED
+
 BigInt = Annotated[int, "bigint"]
 SmallInt = Annotated[int, "smallint"]
 
@@ -76,6 +78,8 @@ class RecipeRow(NamedTuple):
     """`reason` comes from the event of the state, if that gives one.
 
     `awaits_locks`: the recipe is waiting, but its set does not have its resource locks and has not started.
+    `attempt` counts its starts, as in `domain.recipe.state`. `preempted`: it waits again because its set was
+    preempted.
     """
 
     state: str
@@ -83,6 +87,12 @@ class RecipeRow(NamedTuple):
     lab_controller: str | None
     reason: str | None
     awaits_locks: bool = False
+    attempt: int = 1
+    preempted: bool = False
+
+    @property
+    def started(self) -> bool:
+        return self.state in STARTED and not self.awaits_locks
 
 
 class LockRow(NamedTuple):
@@ -165,6 +175,7 @@ class CommandRow(NamedTuple):
     state: str
     reason: str | None
     cause_reason: str | None
+    attempt: int | None
 
 
 _TYPES = {

@@ -21,8 +21,11 @@ from store.aggregates import Aggregates
 
 @dataclass(frozen=True)
 class RecipeItem:
+    """A report on a recipe; `attempt` is None if the lab controller names none."""
+
     recipe_id: int
     report: Report
+    attempt: int | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def _of_set(
         try:
             recipe = members.recipe(item.recipe_id)
             broken_after = directory.broken_after(recipe.lab_controller)
-            events = report(members, recipe, item.report, broken_after)
+            events = report(members, recipe, item.report, broken_after, item.attempt)
         except Refused as error:
             draft.refused[place] = error
             continue

@@ -1,8 +1,8 @@
 """The agent of a simulated lab controller: a loop that takes commands and reports over HTTP.
 
 The agent keeps nothing on disk. After a crash it reads all commands from the start of the log (`after=0`),
-selects those that can still be under way, and requests the states of their recipes from the server. It
-reports only on commands that are not finished.
+selects those that can still be under way, registers with all that its machines run, and requests the states
+of their recipes from the server. It reports only on commands that are not finished.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Any
 
 from api.client import Client, ServerProblem, Unreachable
 from cli.lab.link import LabLink
-from cli.lab.sender import Sender
+from cli.lab.sender import Sender, refusal
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import Delivery, next_delivery
 from replay.simulated_lab.lab import SimulatedLab, obey
 from replay.simulated_lab.recovery import recall, under_way
+from replay.simulated_lab.registration import running_after
 
 POLL_SECONDS = 30
 PAUSE_SECONDS = 1.0
@@ -30,9 +31,14 @@ Show = Callable[[dict[str, Any]], None]
 
 
 class LabAgent:
-    """One simulated lab controller. It reports its actions to `show`; `stop` ends it."""
+    """One simulated lab controller. It reports its actions to `show`; `stop` ends it.
 
-    def __init__(self, client: Client, fqdn: str, behaviour: Behaviour, *, show: Show, stop: Event) -> None:
+    `instance` names this start of the agent; each loss of memory is another instance.
+    """
+
+    def __init__(
+        self, client: Client, fqdn: str, behaviour: Behaviour, *, instance: str, show: Show, stop: Event
+    ) -> None:
         self._link = LabLink(client, fqdn)
         self._sender = Sender(self._link, self._report)
         self._fqdn = fqdn
@@ -41,6 +47,7 @@ class LabAgent:
         self._lab = SimulatedLab(behaviour)
         self._last_command = 0
         self._remembers = False
+        self._instance, self._losses = instance, 0
 
     def run(self, *, once: bool = False) -> None:
         """Work until stopped; with `once`, until no command and no message is left."""
@@ -76,10 +83,19 @@ class LabAgent:
         open_ids = {command["id"] for command in under_way(given)}
         commands = [self._link.with_guest_tasks(item) if item["id"] in open_ids else item for item in given]
         self._lab = recall(self._lab.behaviour, commands, time.monotonic())
-        self._report_under_way([command for command in commands if command["id"] in open_ids])
+        begun = [command for command in commands if command["id"] in open_ids]
+        self._report_under_way(begun)
+        self._register(commands, begun)
         self._lab = self._sender.ask_about(self._lab, self._lab.agenda)
         self._last_command = max([0, *(int(command["id"]) for command in given)])
         self._remembers = True
+
+    def _register(self, commands: list[dict[str, Any]], begun: list[dict[str, Any]]) -> None:
+        lab, running = running_after(self._lab, commands, begun, time.monotonic())
+        answers = self._link.register(f"{self._instance}/{self._losses}", running)
+        self._lab = lab
+        for item, answer in zip(running, answers, strict=False):
+            self._report("runs", **item, **refusal(answer))
 
     def _report_under_way(self, commands: list[dict[str, Any]]) -> None:
         """Report each new command, and the number of the commands that had begun before the restart."""
@@ -106,7 +122,9 @@ class LabAgent:
         self._report("vanished", **step.body)
         self._stop.wait(step.body["seconds"])
         now = time.monotonic()
-        self._remembers = not step.body["forgets"]
+        if step.body["forgets"]:
+            self._remembers = False
+            self._losses += 1
         self._report("returned")
         # This silence replaces those that became due meanwhile.
         return self._lab.without(lambda step: step.kind == "silence" and step.due_seconds <= now)

@@ -25,6 +25,8 @@ PERCENTAGES = (
     ("fail", "recipes whose provisioning fails, or whose machine aborts them"),
     ("break", "recipes whose system breaks, and is repaired later"),
     ("vanish", "provisionings during which the lab controller is silent for some time"),
+    ("lose", "begun provisionings that a machine has lost when its lab controller starts again"),
+    ("intrude", "machines that then run for a while what nobody knows"),
     ("repeat", "messages, and batches of them, that are sent twice"),
     ("reorder", "messages that arrive after the next message"),
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.client import Client, ServerProblem
 from replay.simulated_lab.delivery import REFUSED
 from replay.simulated_lab.steps import LabStep
+
+# Maximum number of items in a part of a registration.
+PART = 1_000
 
 
 class LabLink:
@@ -29,17 +32,25 @@ class LabLink:
             commands += page
         return commands
 
+    def register(self, instance: str, running: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Say all that runs in the lab, and return the answers. Raise ServerProblem if a retry is needed.
+
+        A lab in no partition cannot register, and gets no answers.
+        """
+        partition = (self._get(self._path) or {}).get("partition")
+        if partition is None:
+            return []
+        answers: list[dict[str, Any]] = []
+        for first in range(0, max(len(running), 1), PART):
+            part, is_last = running[first : first + PART], first + PART >= len(running)
+            body = {"instance": instance, "partition": partition, "running": part, "last": is_last}
+            answers += _retried(self._client.post(f"{self._path}/registration", body)["running"])
+        return answers
+
     def update(self, steps: Sequence[LabStep]) -> list[dict[str, Any]]:
         """Send steps in one request, and return their answers. Raise ServerProblem if a retry is needed."""
         items = [item(step) for step in steps]
-        answers: list[dict[str, Any]] = self._client.post(f"{self._path}/updates", {"items": items})["items"]
-        for answer in answers:
-            if int(answer["status"]) >= 500:
-                # The caller sends all steps again in order; the accepted ones have no effect the second time.
-                raise ServerProblem(
-                    int(answer["status"]), str(answer.get("title", "")), answer.get("detail", "")
-                )
-        return answers
+        return _retried(self._client.post(f"{self._path}/updates", {"items": items})["items"])
 
     def recipe(self, recipe_id: int) -> dict[str, Any]:
         """Return a recipe after all updates of this client; state `unknown` if it does not exist."""
@@ -71,8 +82,19 @@ class LabLink:
 
 
 def item(step: LabStep) -> dict[str, Any]:
+    if step.kind == "vacant":
+        return {"vacant": step.system}
     if step.kind == "system":
         return {"system": dict(step.body)}
     if step.kind == "command":
         return {"command": {"id": step.command, **step.body}}
     return {"progress": {"recipe_id": step.recipe_id, **step.body}}
+
+
+def _retried(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the answers of items. Raise ServerProblem if one of them is to be sent again."""
+    for answer in answers:
+        if int(answer["status"]) >= 500:
+            # The caller sends all items again in order; the accepted ones have no effect the second time.
+            raise ServerProblem(int(answer["status"]), str(answer.get("title", "")), answer.get("detail", ""))
+    return answers

@@ -59,15 +59,16 @@ class Sender:
         """Report a step and its answer. With `again`, the step was refused as too early and is sent again."""
         if step.kind == "command":
             if step.body["state"] == "failed":
-                self._report("failed", system=step.system, command_id=step.command, **_refusal(answer))
+                self._report("failed", system=step.system, command_id=step.command, **refusal(answer))
             return
-        refused = _refusal(answer)
+        refused = refusal(answer)
         what = "overtook" if again else step.kind
         about = {} if step.recipe_id is None else {"recipe_id": step.recipe_id}
         self._report(what, **about, **{"system": step.system, **step.body}, **refused)
 
 
-def _refusal(answer: Mapping[str, Any]) -> dict[str, str]:
+def refusal(answer: Mapping[str, Any]) -> dict[str, str]:
+    """Return why the server refused an item, as a field to report; empty for an accepted one."""
     if int(answer["status"]) < 400:
         return {}
     return {"refused": str(answer.get("detail") or answer.get("title") or answer["status"])}

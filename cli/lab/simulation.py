@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
+from uuid import uuid4
 
 from api.client import Client, ServerProblem, Unreachable
 from api.headers import ACTS_AS
@@ -87,7 +88,9 @@ class Simulation:
     def _work(self, fqdn: str) -> None:
         try:
             with self.client.another(headers={ACTS_AS: fqdn}) as client:
-                agent = LabAgent(client, fqdn, self.behaviour, show=self._report, stop=self._stop)
+                agent = LabAgent(
+                    client, fqdn, self.behaviour, instance=uuid4().hex, show=self._report, stop=self._stop
+                )
                 agent.run(once=self.once)
         except Exception as error:
             # A deleted lab controller is an error only if the user named it.

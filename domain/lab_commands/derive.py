@@ -20,7 +20,8 @@ from domain.system.state import System
 class Command:
     """A command: `recipe_id` is None for a person, `distro_tree_id` is None if no tree is installed.
 
-    `reason` says why the system is released or the guest is stopped; None if the recipe completed.
+    `reason` says why the system is released or the recipe is stopped; None if the recipe completed.
+    `attempt` is that of the recipe; None for a person, and if the lab controller did not say it.
     """
 
     kind: str
@@ -29,6 +30,7 @@ class Command:
     recipe_id: int | None
     distro_tree_id: int | None = None
     reason: str | None = None
+    attempt: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class PlacedRecipe:
     distro_tree_id: int | None
     host_state: str | None
     awaits_locks: bool = False
+    attempt: int = 1
 
     @property
     def started(self) -> bool:
@@ -57,7 +60,7 @@ def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
     if kind is None:
         return None
     details = _details(kind, before.distro_tree_id, event)
-    return Command(kind, before.lab_controller, before.system, before.recipe_id, *details)
+    return Command(kind, before.lab_controller, before.system, before.recipe_id, *details, before.attempt)
 
 
 def _details(kind: str, distro_tree_id: int | None, event: Event) -> tuple[int | None, str | None]:
@@ -100,7 +103,8 @@ def of_system(before: System, event: Event) -> Command | None:
     if isinstance(event, SystemOccupied):
         if event.recipe_id is None:
             return None
-        return Command("stop", before.lab_controller, before.fqdn, event.recipe_id, reason=event.reason)
+        about = event.recipe_id, None, event.reason, event.attempt
+        return Command("stop", before.lab_controller, before.fqdn, *about)
     rule = _RESERVED.get(type(event))
     if rule is None or before.reservation is None or not rule[1](before, event):
         return None

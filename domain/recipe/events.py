@@ -50,10 +50,18 @@ class RecipeNew(Event):
         return data if version in (1, 2) else super().upcast(data, version)
 
 
-@event("recipe.queued")
+@event("recipe.queued", version=2)
 class RecipeQueued(Event):
+    """The recipe waits without a place. `preempted_by` is the id of the set that took its set's systems."""
+
     STATE: ClassVar[str] = "queued"
     reason: str
+    preempted_by: int | None = None
+
+    @classmethod
+    def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
+        # Version 1 had no preemption.
+        return data if version == 1 else super().upcast(data, version)
 
 
 @event("recipe.assigned")

@@ -46,12 +46,20 @@ MAX_RESULTS: Final = 7_500
 MAX_LOGS: Final = 7_500
 
 
-def report(members: Members, recipe: Recipe, message: Report, broken_after: int = BROKEN_AFTER) -> Decided:
+def report(
+    members: Members,
+    recipe: Recipe,
+    message: Report,
+    broken_after: int = BROKEN_AFTER,
+    attempt: int | None = None,
+) -> Decided:
     """Return the events that follow from a report, none for a repeated report.
 
-    `broken_after` is the limit of the recipe's lab controller. Raises Refused if the report contradicts the
-    state.
+    `broken_after` is the limit of the recipe's lab controller, `attempt` the attempt that the report names.
+    Raises Refused if the report contradicts the state, or is about another attempt.
     """
+    if fault := attempt_fault(recipe, attempt, is_installing=isinstance(message, ReportInstalling)):
+        raise Refused(f"recipe {recipe.recipe_id} {fault}")
     if recipe.system is None:
         raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no system")
     if recipe.awaits_locks and not isinstance(message, ReportAborted):
@@ -62,6 +70,21 @@ def report(members: Members, recipe: Recipe, message: Report, broken_after: int 
         if isinstance(message, ReportTaskResult) and message.result == "Panic":
             return _panic(members, recipe, message, broken_after)
     return _HANDLERS[type(message)](members, recipe, message)
+
+
+def attempt_fault(recipe: Recipe, attempt: int | None, *, is_installing: bool) -> str | None:
+    """Return why a report is not about the present attempt of a recipe, None if it is.
+
+    A report that names no attempt counts once the present attempt is installing. A report of `installing`
+    may leave the attempt out only for the first one.
+    """
+    if attempt is not None:
+        if attempt == recipe.attempt:
+            return None
+        return f"is at attempt {recipe.attempt}, not {attempt}"
+    if recipe.attempt == 1 or not (is_installing or recipe.state == "waiting"):
+        return None
+    return f"is at attempt {recipe.attempt}, and the report must name its attempt"
 
 
 def _installing(members: Members, recipe: Recipe, _: ReportInstalling) -> Decided:

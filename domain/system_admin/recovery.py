@@ -10,7 +10,7 @@ from domain.read_set import ReadSet
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
-from domain.recipe_set.reports import report
+from domain.recipe_set.reports import attempt_fault, report
 from domain.system.state import Occupation, System
 from domain.system_admin.occupation import occupy, vacate
 
@@ -85,9 +85,8 @@ def _contradiction(recipe: Recipe, system: System, said: Running) -> str | None:
         return f"{runs}, but has {recipe.system}"
     if not recipe.started:
         return f"{runs}, but has not started: it is {recipe.state}"
-    if said.attempt not in (None, recipe.attempt):
-        return f"attempt {said.attempt} of {runs}, but it is at attempt {recipe.attempt}"
-    return None
+    fault = attempt_fault(recipe, said.attempt, is_installing=False)
+    return None if fault is None else f"{runs}, but {fault}"
 
 
 def _attach(gathered: ReadSet, system: System, recipe: Recipe, said: Running) -> Decided:
@@ -95,4 +94,5 @@ def _attach(gathered: ReadSet, system: System, recipe: Recipe, said: Running) ->
     if said.report is None:
         return decided
     after = gathered.after(decided)
-    return [*decided, *report(after.members(recipe.recipe_set_id), recipe, said.report)]
+    members = after.members(recipe.recipe_set_id)
+    return [*decided, *report(members, recipe, said.report, attempt=recipe.attempt)]

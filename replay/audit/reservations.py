@@ -12,6 +12,7 @@ from replay.audit.world import FoldedWorld
 
 KEPT_FROM = ("installing", "running")
 UNFIT = ("Broken", "Removed")
+LOST = "its lab controller does not run it any more"
 
 
 class RightfulReservation(Invariant):
@@ -38,11 +39,17 @@ def _fault(system: System, user: str) -> str | None:
     )
 
 
+def _is_lost(record: EventRecord) -> bool:
+    """Return whether a recipe ends because its lab controller does not run it, which no scheduler decides."""
+    return record.basis is None and record.event_name == "aborted" and record.data["reason"] == LOST
+
+
 class KeptAsAsked(Invariant):
     """A recipe that was given up keeps its system if its job asked for that, and is aborted when it ends.
 
     The scheduler ends a kept recipe only by its watchdog, and with the reason for which the recipe was given
-    up. A Broken or Removed system is not kept.
+    up. A Broken or Removed system is not kept, nor one of which the lab controller says that nothing runs
+    there.
     """
 
     name = "kept_as_asked"
@@ -77,7 +84,7 @@ class KeptAsAsked(Invariant):
         self._requesting.pop(record.name, None)
 
     def _check_end_of_kept(self, record: EventRecord, reason: str | None) -> None:
-        if record.event_name == "cancelled":
+        if record.event_name == "cancelled" or _is_lost(record):
             return
         if record.basis is not None and record.cause != CAUSE + record.name:
             self._faults.append((record, f"it keeps its system, but {record.cause} ends it"))

@@ -11,8 +11,9 @@ class Behaviour:
     """The probabilities of faults, and the ranges of durations in seconds, which are divided by `speed`.
 
     `stall`, `fail` and `break` happen to recipes (`break` only to hosts), `vanish` to provisionings, `repeat`
-    and `reorder` to messages, `trouble` to results. Each fault is drawn independently, so a change of one
-    percentage does not change the other faults.
+    and `reorder` to messages, `trouble` to results. When the lab controller starts again, `lose` happens to
+    begun provisionings, and `intrude` to the machines without one, by their last command. Each fault is drawn
+    independently, so a change of one percentage does not change the other faults.
     """
 
     seed: int = 0
@@ -24,6 +25,8 @@ class Behaviour:
     vanish_percent: float = 0.0
     repeat_percent: float = 0.0
     reorder_percent: float = 0.0
+    lose_percent: float = 0.0
+    intrude_percent: float = 0.0
     # The watchdog that a recipe requests when it installs and at each of its tasks; None: no request.
     watchdog_seconds: int | None = None
     boot_seconds: tuple[float, float] = (30.0, 120.0)

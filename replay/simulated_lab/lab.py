@@ -75,7 +75,13 @@ def _silence(behaviour: Behaviour, command: Command, steps: tuple[LabStep, ...])
 
 
 def _stop(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedLab:
-    """End a recipe and, with a host, its guests; without a recipe, end whatever the system runs."""
+    """End a recipe and, with a host, its guests; what had no right to run is gone from the system."""
+    vacant = LabStep(now_seconds, str(command["system"]), "vacant", {}, lasting=True)
+    return _release(lab, command, now_seconds).with_steps([vacant])
+
+
+def _release(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedLab:
+    """End a recipe and its guests; without a recipe, end whatever the system runs."""
     free = _system_free(lab, command) if command.get("recipe_id") is None else _silenced(lab, command)
     return _at_once(free, command, now_seconds)
 
@@ -109,7 +115,7 @@ def _unknown(command: Command) -> Mapping[str, Any]:
 _HANDLERS: dict[str, Callable[[SimulatedLab, Command, float], SimulatedLab]] = {
     "provision": _provision,
     "stop": _stop,
-    "release": _stop,
+    "release": _release,
     "power": _at_once,
     "clear_netboot": _at_once,
 }

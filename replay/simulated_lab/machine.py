@@ -74,8 +74,11 @@ def _reservation(command: Command, behaviour: Behaviour, now_seconds: float) -> 
 
 
 def _progress(command: Command, recipe_id: int, messages: Iterable[Timed]) -> Iterator[LabStep]:
+    """Yield messages of a recipe, which name its attempt as the command does."""
+    system, host_id = str(command["system"]), int(command["recipe_id"])
+    attempt = {"attempt": command["attempt"]} if command.get("attempt") else {}
     for due, progress in messages:
-        yield LabStep(due, str(command["system"]), "progress", progress, recipe_id, int(command["recipe_id"]))
+        yield LabStep(due, system, "progress", {**progress, **attempt}, recipe_id, host_id)
 
 
 def _broken(command: Command, at_seconds: float, behaviour: Behaviour) -> Iterator[LabStep]:

@@ -323,7 +323,8 @@ def test_wait__withdrawn_while_waiting__is_one_wait_until_the_final_placement(
         (3 * HOUR, queued(1, reason="a is Broken")),
         (5 * HOUR, [*scheduled("b", 1), *waiting("b", 1)]),
     ]
-    commit_at(models, PLACED + again, page)
+    awaiting = (2 * HOUR + 30, waiting("a", 1, locks=None))
+    commit_at(models, [*PLACED[:-1], awaiting, *again], page)
     assert counted(models) == {}
     commit_at(models, [(6 * HOUR, of("recipe", 1, recipe_events.RecipeInstalling("b")))], page)
     assert counted(models) == {"wait": in_bucket("wait", 5 * HOUR)}

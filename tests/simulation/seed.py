@@ -92,6 +92,8 @@ class Seed:
         self.server.log.on_commit.append(self.commit_checks.take)
         self.findings: list[str] = []
         self._over: asyncio.Event | None = None
+        # The number of starts of lab controllers.
+        self._starts = 0
         self.loop.on_endless_loop = lambda: self._found("it is in an endless loop: see the end of the story")
 
     # Findings
@@ -172,9 +174,11 @@ class Seed:
     # Participants
 
     def _lab_controller(self, fqdn: str, process: Process) -> LabAgent:
-        client: Any = LabClient(self.network, fqdn)
+        self._starts += 1
+        instance = str(self._starts)
+        client: Any = LabClient(self.network, fqdn, instance)
         stop: Any = SimulatedEvent()
-        agent = LabAgent(client, fqdn, self.scene.behaviour, show=self._said, stop=stop)
+        agent = LabAgent(client, fqdn, self.scene.behaviour, instance=instance, show=self._said, stop=stop)
         process.strand(agent.run)
         return agent
 

@@ -162,7 +162,7 @@ def lab_command(row: Row, lab_controller: str, document: Row | None) -> Row:
 
     `document` has the recipe of the job document, and the ids of its guests in the same order.
     """
-    command = {name: row[name] for name in ("kind", "system", "recipe_id", "state")}
+    command = {name: row[name] for name in ("kind", "system", "recipe_id", "attempt", "state")}
     command["id"] = row["command_id"]
     if row["kind"] != "provision":
         return {**command, "reason": row["cause_reason"]}

@@ -74,7 +74,7 @@ FORMS: tuple[Form, ...] = (
 
 def read_report(item: ProgressItem) -> Report:
     """Return the report. Raises FaultyInput if the fields are those of no form, or for faulty locks."""
-    given = {name for name in ProgressItem.model_fields if getattr(item, name) is not None}
+    given = {name for name in ProgressItem.model_fields if getattr(item, name) is not None} - {"attempt"}
     for needed, allowed, make in FORMS:
         if needed <= given <= needed | allowed and (report := make(item)) is not None:
             return report

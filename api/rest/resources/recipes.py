@@ -91,7 +91,7 @@ class Recipes:
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_json_bytes(req)
         progress: ProgressItem = await parse_model(req, body)
-        item = RecipeItem(recipe_id, read_report(progress))
+        item = RecipeItem(recipe_id, read_report(progress), progress.attempt)
         own, request = principal_of(req).lab_controller, keyed_request(req, body)
 
         async def report() -> Committed | None:

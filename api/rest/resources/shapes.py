@@ -53,7 +53,7 @@ def recipe_set_document(recipe_set: Row, shown: Row, declared: list[Row], held_l
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
     """Return a recipe; `guests` are the ids of its guest recipes, `deadline` is that of its watchdog."""
     of_job = ("job_id", "recipe_set_id", "priority", "owner", "group", "partition", "queue")
-    shown = ("recipe_id", "host_recipe_id", "state", "awaits_locks", "system", "lab_controller")
+    shown = ("recipe_id", "host_recipe_id", "state", "attempt", "awaits_locks", "system", "lab_controller")
     further = ("guests", "guestname", "guestargs", "reservesys", "distro")
     return {
         **{name: recipe[name] for name in (*of_job, *shown, "whiteboard", "role", "reason", "since")},

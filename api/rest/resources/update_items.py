@@ -79,7 +79,7 @@ class ItemReader:
         return _READERS[name](self, value)
 
     def progress(self, report: RecipeProgress) -> RecipeItem:
-        return RecipeItem(report.recipe_id, read_report(report))
+        return RecipeItem(report.recipe_id, read_report(report), report.attempt)
 
     def command(self, report: CommandUpdate) -> ReportedCommand:
         item = CommandItem(report.id, report.state, report.reason, report.power_failed)

@@ -48,7 +48,7 @@ class LabUpdates:
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
         reader = ItemReader(self._parts, principal_of(req), name)
-        read_all = partial(_read_all, reader, message.items)
+        read_all = partial(read_items, reader, message.items)
         items, answers = await share_of(req).parse(client_address(req), len(body), read_all)
         own = None if request.is_admin else name
         listed = sum(len(error.faults) for error in answers.values() if isinstance(error, FaultyInput))
@@ -72,9 +72,9 @@ class LabUpdates:
             *({"running": document} for document in message.running),
         ]
         reader = ItemReader(self._parts, principal_of(req), name)
-        read_all = partial(_read_all, reader, documents)
+        read_all = partial(read_items, reader, documents)
         items, faulty = await share_of(req).parse(client_address(req), len(body), read_all)
-        part = _part(message, items, faulty, sha256(body).digest())
+        part = part_of(message, items, faulty, sha256(body).digest())
         own = None if request.is_admin else name
         answers = await take_part(self._parts, request, name, own, part)
         end = await paging.position_of(self._parts.log, None)
@@ -87,9 +87,10 @@ class LabUpdates:
         paging.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
 
 
-def _part(
+def part_of(
     message: Registration, items: dict[int, Item], faulty: dict[int, Answer], digest: bytes
 ) -> RegistrationPart:
+    """Return the part of a registration from its message, its valid items, and the answers for the others."""
     count = len(message.systems)
     fields = [*((each, "fqdn") for each in message.systems), *((each, "system") for each in message.running)]
     named = [document.get(field) for document, field in fields]
@@ -111,7 +112,7 @@ def _part(
     )
 
 
-def _read_all(
+def read_items(
     reader: ItemReader, documents: list[dict[str, Any]]
 ) -> tuple[dict[int, Item], dict[int, Answer]]:
     """Return the valid items, and answers for the others, by their numbers in the message."""

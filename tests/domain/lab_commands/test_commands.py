@@ -44,10 +44,10 @@ def moved_to(state: str) -> Event:
 def test_host__any_transition__provisioned_at_start_and_released_at_end(before: str, after: str) -> None:
     command = of_recipe(replace(HOST, state=before), moved_to(after))
     if after == "waiting":
-        assert command == Command("provision", "lab-1", "a", 12, distro_tree_id=7)
+        assert command == Command("provision", "lab-1", "a", 12, distro_tree_id=7, attempt=1)
     elif before in STARTED and after not in STARTED:
         reason = getattr(moved_to(after), "reason", None)
-        assert command == Command("release", "lab-1", "a", 12, reason=reason)
+        assert command == Command("release", "lab-1", "a", 12, reason=reason, attempt=1)
     else:
         assert command is None
 
@@ -62,7 +62,7 @@ def test_host__waits_for_its_locks__no_command_before_it_has_them(before: str, a
 
 def test_host__gets_its_locks__is_provisioned() -> None:
     waiting = replace(HOST, state="waiting", awaits_locks=True)
-    provision = Command("provision", "lab-1", "a", 12, distro_tree_id=7)
+    provision = Command("provision", "lab-1", "a", 12, distro_tree_id=7, attempt=1)
     assert of_recipe(waiting, recipe_events.RecipeLocked({})) == provision
     assert of_recipe(replace(waiting, host_state="waiting"), recipe_events.RecipeLocked({})) is None
 
@@ -83,7 +83,7 @@ def test_guest__any_transition__stopped_only_if_given_up_while_host_continues(
 ) -> None:
     command = of_recipe(replace(GUEST, state=before, host_state=host_state), moved_to(after))
     given_up = before in STARTED and after in ("cancelled", "aborted")
-    stop = Command("stop", "lab-1", "a", 13, reason="why")
+    stop = Command("stop", "lab-1", "a", 13, reason="why", attempt=1)
     assert command == (stop if given_up and host_state not in FINISHED else None)
 
 

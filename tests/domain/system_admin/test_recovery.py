@@ -11,16 +11,16 @@ from domain.events import Event
 from domain.lab_commands.derive import of_system
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import FINISHED, STARTED
-from domain.recipe.state import Recipe, evolve
+from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
 from domain.system import events as system_events
 from domain.system.state import Occupation, Reservation, System
 from domain.system_admin.occupation import vacate
 from domain.system_admin.recovery import UNNAMED, Running, reported_running
-from tests.domain.recipe.samples import moment, system_in
+from tests.domain.recipe.samples import system_in
 from tests.domain.recipe_set.read_sets import read_set
-from tests.domain.recipe_set.samples import recipe_at, set_of, system_of
+from tests.domain.recipe_set.samples import recipe_at, system_of
 
 RUNS = Running(1)
 BY_ANOTHER = Occupation("recipe 9 runs there, but is completed", 9, None)
@@ -99,7 +99,7 @@ def test_running__recipe_is_elsewhere__system_is_occupied_and_the_recipe_goes_on
 
 def test_running__another_attempt__system_is_occupied() -> None:
     recipe = replace(recipe_at(1, "running", "a"), attempt=2)
-    reason = "attempt 1 of recipe 1 runs there, but it is at attempt 2"
+    reason = "recipe 1 runs there, but is at attempt 2, not 1"
     assert report(recipe, system_of(recipe), Running(1, 1)) == [system_events.SystemOccupied(reason, 1, 1)]
     assert report(recipe, system_of(recipe), Running(1, 2)) == []
 
@@ -150,18 +150,3 @@ def test_vacant__occupied_system__is_pending_if_recipes_may_have_it(
     found = [event for _, event in vacate(system, "gone")]
     assert found == [system_events.SystemVacated("gone"), *[system_events.SystemPending()] * pending]
     assert vacate(system_in(usage, condition), "gone") == []
-
-
-def test_attempt__started_recipe_is_queued_again__begins_the_next_with_new_tasks() -> None:
-    (recipe,) = set_of("running").recipes
-    ended = evolve(recipe, 1, recipe_events.TaskCompleted(1), moment(10))
-    with_result = evolve(ended, 1, recipe_events.TaskResult(1, "Pass", "", None, (), "", ()), moment(11))
-    again = evolve(with_result, 1, recipe_events.RecipeQueued("preempted"), moment(12))
-    assert (again.attempt, [task.state for task in again.tasks]) == (2, ["new"])
-    assert (again.held, again.deadlines, again.results.result_count) == (None, (None, None), 0)
-
-
-def test_attempt__recipe_that_has_not_started_is_queued_again__stays() -> None:
-    for state in ("scheduled", "waiting"):
-        recipe = replace(recipe_at(1, state, "a"), held=None)
-        assert evolve(recipe, 1, recipe_events.RecipeQueued("withdrawn"), moment(10)).attempt == 1

@@ -223,6 +223,16 @@ def test_kept_as_asked__cancelled_or_broken__wins(end: str) -> None:
     assert story.violations() == []
 
 
+LOST = "its lab controller does not run it any more"
+
+
+def test_kept_as_asked__its_lab_does_not_run_it__ends_unless_the_scheduler_says_so() -> None:
+    story = keeps()
+    story.commit(aborted(1, LOST), pending("a"))
+    assert story.violations() == []
+    assert_caught(expire(keeps(), aborted(1, LOST)), "kept_as_asked", "recipe/1")
+
+
 def _unrest(story: Story) -> dict[str, tuple[str, ...]]:
     return {violation.invariant: violation.subjects for violation in story.at_rest()}
 

@@ -1,8 +1,8 @@
-"""The schema `live`: leases, contacts and snapshots, with their functions."""
+"""The schema `live`: leases, contacts, registrations and snapshots, with their functions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,11 +34,20 @@ class SnapshotPiece(NamedTuple):
         return self.code == code and self.position <= upto
 
 
+@dataclass
+class _Registration:
+    instance: str
+    # The systems that are named, each with the digest of the first part that names it.
+    systems: dict[str, bytes] = field(default_factory=dict)
+    running: dict[tuple[str, int], None] = field(default_factory=dict)
+
+
 class LiveTables:
     def __init__(self, server: Server) -> None:
         # (name, attempt) -> pieces in order.
         self.snapshots: dict[tuple[str, str], list[SnapshotPiece]] = {}
         self.contacts: dict[str, datetime] = {}
+        self._registrations: dict[str, _Registration] = {}
         self._server = server
         self._leases: dict[str, _Lease] = {}
 
@@ -106,6 +115,27 @@ class LiveTables:
         (lab_controller,) = params
         self.contacts[lab_controller] = self._server.loop.now()
         return [(self.contacts[lab_controller],)]
+
+    def note_registration(
+        self,
+        lab: str,
+        instance: str,
+        part: bytes,
+        systems: list[str],
+        running: list[str],
+        recipe_ids: list[int],
+    ) -> list[tuple[Any, ...]]:
+        present = self._registrations.get(lab)
+        if present is None or present.instance != instance:
+            present = self._registrations[lab] = _Registration(instance)
+        for fqdn in systems:
+            present.systems.setdefault(fqdn, part)
+        present.running.update(dict.fromkeys(zip(running, recipe_ids, strict=True)))
+        return [(fqdn,) for fqdn in systems if present.systems[fqdn] != part]
+
+    def registered_running(self, lab: str) -> list[tuple[Any, ...]]:
+        present = self._registrations.get(lab)
+        return [] if present is None else list(present.running)
 
     def last_heard(self, *_: Any) -> list[tuple[Any, ...]]:
         now = self._server.loop.now()

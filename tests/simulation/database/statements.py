@@ -31,6 +31,8 @@ ANSWERS: dict[bytes, Answer] = {
     LOG["delete_older_snapshots"]: lambda server, _, params: server.live.delete_older_snapshots(**params),
     LOG["heard"]: lambda server, session, params: server.live.heard(session, params),
     LOG["last_heard"]: lambda server, session, params: server.live.last_heard(),
+    LOG["note_registration"]: lambda server, _, params: server.live.note_registration(*params),
+    LOG["registered_running"]: lambda server, _, params: server.live.registered_running(*params),
     READ["begin"]: lambda server, _, params: server.read.begin(),
     READ["stored_position"]: lambda server, _, params: server.read.stored_position(),
     READ["move"]: lambda server, session, params: server.read.move(session, params),
@@ -44,7 +46,9 @@ ANSWERS: dict[bytes, Answer] = {
 }
 
 # The statements whose answer may be lost after their effect.
-WRITING = frozenset({*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_piece"]})
+WRITING = frozenset(
+    {*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_piece"], LOG["note_registration"]}
+)
 
 
 def statement_of(server: Server, query: bytes) -> Statement:

@@ -70,6 +70,8 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
     say = chance.stream("say")
     seed = dice.randrange(1_000_000)
 
+    forget = chance.stream("forget")
+
     def at_times(percent: float) -> float:
         return dice.choice((0.0, percent / 3, percent))
 
@@ -82,6 +84,8 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
         vanish_percent=at_times(6),
         repeat_percent=at_times(25),
         reorder_percent=at_times(25),
+        lose_percent=forget.choice((0.0, 10.0, 50.0)),
+        intrude_percent=forget.choice((0.0, 10.0, 50.0)),
     )
     return SeedScene(
         lab=generate_lab(seed, labs, systems),

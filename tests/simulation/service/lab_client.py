@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from hashlib import sha256
 from typing import Any
+
+import orjson
 
 from api.client import Client
 from api.parts import Parts
 from api.rest.context import Principal
+from api.rest.contract.inputs.labs import Registration
 from api.rest.problems import problem_of
 from api.rest.resources.update_items import ItemReader
+from api.rest.resources.updates import part_of, read_items
 from api.use_cases.lab_updates import take_updates
 from api.use_cases.ports import RequestContext
+from api.use_cases.register_lab import take_part
 from api.use_cases.resolve import existing
+from domain.directory.partitions import number_of_lab
 from domain.directory.roles import LAB_CONTROLLER
 from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
@@ -22,10 +29,11 @@ POLL_STRETCH = 8
 
 
 class LabClient:
-    """Answers the requests of a lab controller by their paths."""
+    """Answers the requests of a lab controller by their paths; `instance` is its start."""
 
-    def __init__(self, network: Network, fqdn: str) -> None:
+    def __init__(self, network: Network, fqdn: str, instance: str) -> None:
         self.position: int | None = None
+        self._instance = instance
         self._asker = Asker(network, fqdn, "lab_controller")
         self._fqdn = fqdn
         self._keys = 0
@@ -33,9 +41,9 @@ class LabClient:
     path = staticmethod(Client.path)
 
     def get(self, path: str, *, min_position: int | None = None, wait_seconds: int = 0, **asked: Any) -> Any:
-        kind, name, *_ = path.strip("/").split("/")
+        kind, name, *below = path.strip("/").split("/")
         if kind == "lab-controllers":
-            return self._commands(asked["after"], wait_seconds * POLL_STRETCH)
+            return self._commands(asked["after"], wait_seconds * POLL_STRETCH) if below else self._own()
         query, params = {
             "recipes": ("recipe", {"recipe_id": int(name)} if kind == "recipes" else {}),
             "systems": ("system", {"fqdn": name}),
@@ -67,8 +75,37 @@ class LabClient:
 
         return self._asker.ask(read, answer_seconds=ANSWER_SECONDS + wait_seconds)
 
+    def _own(self) -> Any:
+        async def read(services: Parts, _: RequestContext) -> Any:
+            directory = services.feed.directory
+            number = number_of_lab(directory, self._fqdn)
+            return {"partition": directory.partition_names.get(number)}
+
+        return self._asker.ask(read)
+
     def post(self, path: str, body: Any) -> Any:
-        """Process the items of one message and answer them as `/updates` does."""
+        """Process the items of one message and answer them as `/updates` or `/registration` does."""
+        return self._register(body) if path.endswith("/registration") else self._update(body)
+
+    def _register(self, body: Any) -> Any:
+        self._keys += 1
+        content = orjson.dumps(body)
+
+        async def register(services: Parts, request: RequestContext) -> Any:
+            principal = Principal(request.actor, LAB_CONTROLLER, self._fqdn, "")
+            message = Registration.model_validate(body)
+            documents = [{"running": document} for document in message.running]
+            items, faulty = read_items(ItemReader(services, principal, self._fqdn), documents)
+            part = part_of(message, items, faulty, sha256(content).digest())
+            answers = await take_part(services, request, self._fqdn, self._fqdn, part)
+            end = await asyncio.to_thread(services.log.end)
+            return end, [_shown(answers[number]) for number in range(len(documents))]
+
+        end, shown = self._asker.ask(register, key=f"{self._fqdn}/{self._instance}/{self._keys}")
+        self.position = max(self.position or 0, end)
+        return {"running": shown}
+
+    def _update(self, body: Any) -> Any:
         self._keys += 1
 
         async def update(services: Parts, request: RequestContext) -> Any:
@@ -79,7 +116,7 @@ class LabClient:
             end = await asyncio.to_thread(services.log.end)
             return end, [_shown(answers[number]) for number in items]
 
-        end, shown = self._asker.ask(update, key=f"{self._fqdn}/{self._keys}")
+        end, shown = self._asker.ask(update, key=f"{self._fqdn}/{self._instance}/{self._keys}")
         self.position = max(self.position or 0, end)
         return {"items": shown}
 

@@ -71,7 +71,9 @@ def _commands(tables: ReadTables, asked: Any) -> list[Row]:
 def _with_recipe(tables: ReadTables, row: Row) -> Row:
     detail = tables.details.get(row["recipe_id"], {})
     guests = tables.guests_at(row["recipe_id"], row["command_id"]) if row["kind"] == "provision" else []
-    shown = {name: row[name] for name in ("kind", "system", "recipe_id", "state", "distro_tree_id")}
+    shown = {
+        name: row[name] for name in ("kind", "system", "recipe_id", "attempt", "state", "distro_tree_id")
+    }
     tasks = [{"id": task["task_id"]} for task in detail.get("tasks", ())]
     return {**shown, "id": row["command_id"], "tasks": tasks, "guests": [_guest(each) for each in guests]}
 
@@ -90,6 +92,15 @@ def _recipe(tables: ReadTables, asked: Any) -> list[Row]:
     return [{"recipe_id": recipe_id, "state": row["state"], "system": row["system"], "tasks": tasks}]
 
 
+def _uses_in_lab(tables: ReadTables, asked: Any) -> list[Row]:
+    used = {fqdn for (fqdn,), row in tables.open["system_usage"].items() if row["recipe_id"] is not None}
+    return [
+        {"fqdn": fqdn}
+        for (fqdn,), row in sorted(tables.open["systems"].items())
+        if row["lab_controller"] == asked["lab_controller"] and (fqdn in used or row["occupied"] is not None)
+    ]
+
+
 def _system(tables: ReadTables, asked: Any) -> list[Row]:
     row = tables.open["systems"].get((asked["fqdn"],))
     return [] if row is None else [{"fqdn": asked["fqdn"], "condition": row["condition"]}]
@@ -101,4 +112,5 @@ QUERIES = {
     "commands": _commands,
     "recipe": _recipe,
     "system": _system,
+    "uses_in_lab": _uses_in_lab,
 }

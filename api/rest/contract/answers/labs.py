@@ -71,13 +71,15 @@ class CommandMember(AnswerPart):
 class LabCommand(AnswerPart):
     """The fields from `distro_tree` on are only for a `provision` command, `reason` only for other ones.
 
-    `reason` says why the recipe or the reservation ended; null if the recipe completed.
+    `reason` says why the recipe or the reservation ended; null if the recipe completed. `attempt` is that of
+    the recipe, which reports of its progress name; null for a reservation.
     """
 
     id: int
     kind: str
     system: str
     recipe_id: Id | None
+    attempt: Id | None
     state: CommandState
     reason: str | None = None
     distro_tree: CommandTree | None = None

@@ -29,11 +29,15 @@ class TaskSummary(AnswerPart):
 
 
 class RecipeSummary(AnswerPart):
-    """`awaits_locks`: the recipe is waiting, but its set does not have its resource locks yet."""
+    """`awaits_locks`: the recipe is waiting, but its set does not have its resource locks yet.
+
+    `attempt` counts the starts of the recipe.
+    """
 
     recipe_id: Id
     host_recipe_id: Id | None
     state: RecipeState
+    attempt: Id
     awaits_locks: bool
     system: str | None
     lab_controller: str | None
@@ -47,6 +51,7 @@ class RecipeSummary(AnswerPart):
 
 class RecipeInterval(AnswerPart):
     state: RecipeState
+    attempt: Id
     awaits_locks: bool
     system: str | None
     lab_controller: str | None
@@ -67,7 +72,10 @@ class ResultLog(AnswerPart):
 
 
 class TaskResult(AnswerPart):
+    """A result, with the attempt of the recipe in which it was reported."""
+
     task_id: Id
+    attempt: Id
     path: str
     result: Result
     message: str

@@ -58,8 +58,9 @@ class LogItem(Input):
 
 
 class ProgressItem(Input):
-    """One of the forms in docs/http.md, which differ by their fields."""
+    """One of the forms in docs/http.md, which differ by their fields; each may name the recipe's attempt."""
 
+    attempt: Id | None = None
     state: Literal["installing", "running", "completed", "aborted"] | None = None
     task_id: Id | None = None
     result: Annotated[str, OneOf(REPORTED)] | None = None

@@ -1,0 +1,108 @@
+"""Read models of recipes that begin another attempt after their set was preempted."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.recipe import events as recipe_events
+from domain.recipe_set.events import RecipeSetSubmitted
+from domain.system import events as system_events
+from tests.projections.happened import (
+    LAB,
+    Happened,
+    host,
+    lab,
+    of,
+    queued,
+    registered,
+    running,
+    scheduled,
+    submitted,
+    waiting,
+)
+from tests.projections.projected_log import ProjectedLog
+
+PREEMPTED = recipe_events.RecipeQueued("preempted by recipe set 7", preempted_by=7)
+
+
+def started(number: int, fqdn: str) -> list[Happened]:
+    return [
+        *scheduled(fqdn, number),
+        *of("system", fqdn, system_events.SystemScheduled(number)),
+        *waiting(fqdn, number),
+        *of("system", fqdn, system_events.SystemWaiting(number)),
+        *running(fqdn, number),
+        *of("recipe", number, recipe_events.TaskStarted(10 * number + 1), result(number, "Fail")),
+    ]
+
+
+def result(number: int, kind: str) -> recipe_events.TaskResult:
+    return recipe_events.TaskResult(10 * number + 1, kind, "", None, ())
+
+
+@pytest.fixture
+def runs(models: ProjectedLog) -> ProjectedLog:
+    """Run recipe 1 of set 1 and recipe 2 of set 2; a task of each has failed."""
+    models.commit(lab(), registered("a"), registered("b"), *submitted(host(1)))
+    of_second = of("recipe-set", 2, RecipeSetSubmitted(1, "Normal", (2,)))
+    models.commit(*of_second, *of("recipe", 2, host(2, recipe_set_id=2)), *queued(1, 2))
+    models.commit(*started(1, "a"))
+    models.commit(*started(2, "b"))
+    return models
+
+
+def preempt(models: ProjectedLog, number: int, fqdn: str) -> range:
+    return models.commit(*of("recipe", number, PREEMPTED), *of("system", fqdn, system_events.SystemPending()))
+
+
+def test_preempted__started_recipe__begins_its_next_attempt_with_new_tasks(runs: ProjectedLog) -> None:
+    before = preempt(runs, 1, "a")[0] - 1
+    shown = runs.recipe(1)
+    assert (shown["attempt"], shown["state"], shown["reason"]) == (2, "queued", PREEMPTED.reason)
+    (task,) = runs.rows("tasks", recipe_id=1)
+    assert (task["state"], task["result"]) == ("new", "New")
+    (then,) = runs.rows("tasks", recipe_id=1, at=before)
+    assert (runs.recipe(1, at=before)["attempt"], then["result"]) == (1, "Fail")
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_preempted__results__stay_under_their_attempt_and_count_for_nothing(
+    runs: ProjectedLog, restarts: bool
+) -> None:
+    runs.commit(*of("recipe", 2, result(2, "Panic")))
+    preempt(runs, 1, "a")
+    assert results(runs) == ("New", "Panic", "Panic")
+    if restarts:
+        runs.begin_again()
+    preempt(runs, 2, "b")
+    assert results(runs) == ("New", "New", "New")
+    runs.commit(*started(1, "a"))
+    assert [row["attempt"] for row in runs.rows("results_of_recipe", recipe_id=1)] == [1, 2]
+    assert results(runs) == ("Fail", "New", "Fail")
+
+
+def results(models: ProjectedLog) -> tuple[str, str, str]:
+    """Return the results of both sets and of their job."""
+    sets = [models.row("recipe_set", recipe_set_id=number)["result"] for number in (1, 2)]
+    return *sets, models.row("job", job_id=1)["result"]
+
+
+def test_preempted__commands__name_the_attempt_that_they_are_about(runs: ProjectedLog) -> None:
+    preempt(runs, 1, "a")
+    runs.begin_again()
+    runs.commit(*started(1, "a"))
+    shown = [(one["kind"], one["recipe_id"], one["attempt"]) for one in runs.commands(LAB)]
+    assert shown == [("provision", 1, 1), ("provision", 2, 1), ("release", 1, 1), ("provision", 1, 2)]
+
+
+def test_preempted__before_the_start__stays_at_its_attempt(models: ProjectedLog) -> None:
+    models.commit(lab(), registered("a"), *submitted(host(1)), *queued(1))
+    models.commit(*scheduled("a", 1), *of("system", "a", system_events.SystemScheduled(1)))
+    preempt(models, 1, "a")
+    assert models.recipe(1)["attempt"] == 1
+
+
+def test_occupied__stop__names_the_attempt_that_the_lab_controller_said(runs: ProjectedLog) -> None:
+    runs.commit(*of("system", "a", system_events.SystemOccupied("recipe 2 runs there, but has b", 2, 3)))
+    command = runs.commands(LAB)[-1]
+    assert (command["kind"], command["recipe_id"], command["attempt"]) == ("stop", 2, 3)
