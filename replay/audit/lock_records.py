@@ -91,7 +91,10 @@ class NarrowedLocks(Invariant):
 
 
 class StartsWithLocks(Invariant):
-    """A set that waits for its locks reports nothing, and loses systems only if one is Broken or Removed."""
+    """A set that waits for its locks reports nothing.
+
+    It loses systems only if one is Broken, Removed or occupied.
+    """
 
     name = "starts_with_locks"
     topics = (*PROGRESS, *LOST)
@@ -114,8 +117,15 @@ class StartsWithLocks(Invariant):
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for number, (record, had) in self._lost.items():
-            if not any(world.systems[fqdn].condition in UNFIT for fqdn in had if fqdn in world.systems):
+            if not any(_is_away(world, fqdn) for fqdn in had):
                 subjects = record.subject, f"recipe-set/{number}"
-                what = "it loses a system while it waits for its locks, but none is Broken or Removed"
+                what = (
+                    "it loses a system while it waits for its locks, but none is Broken, Removed or occupied"
+                )
                 yield self.violation([record.position], subjects, what)
         self._lost.clear()
+
+
+def _is_away(world: FoldedWorld, fqdn: str) -> bool:
+    system = world.systems.get(fqdn)
+    return system is not None and (system.condition in UNFIT or system.occupied)

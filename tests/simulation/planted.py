@@ -175,7 +175,7 @@ class Planted:
 PLANTED: Mapping[str, Planted] = {
     "double grant": Planted(double_grant, "audit|uncaught"),
     # Few seeds have a former holder of the lease that appends once more.
-    "fencing": Planted(ignore_fence, "nobody_fenced_writes", first=131, seeds=60),
+    "fencing": Planted(ignore_fence, "nobody_fenced_writes", first=240, seeds=60),
     "lease": Planted(everybody_holds_the_lease, "both decide in epoch"),
     # Few seeds have a user who changes a subject of a decision between its basis and its commit.
     "versions": Planted(no_versions, "audit|uncaught", seeds=60),

@@ -464,3 +464,14 @@ def test_watchdogs_in_time__set_waits_for_locks__has_no_deadline() -> None:
     story.now = story.recorded_at = story.now + timedelta(days=1)
     story.batch([aborted(2), pending("b")], cause="timer/watchdog/2")
     assert_caught(story, "watchdogs_in_time", "recipe/2")
+
+
+def test_starts_with_locks__system_is_occupied__the_set_loses_it() -> None:
+    story = two_wait()
+    reason = "something runs there"
+    story.commit(
+        ("system/b", system_events.SystemOccupied(reason, None, None)),
+        queued(2, f"b is occupied: {reason}"),
+        idle("b"),
+    )
+    assert story.violations() == []
