@@ -42,7 +42,8 @@ KIND_BY_FILTER = {"owner": "user", "group": "group", "pool": "pool", "lab_contro
 class Listing:
     """A list of the API, and the messages for an empty list: `empty`, and with --as-of `was_empty`.
 
-    With a filter by system, `none_of` and `were_none_of` replace them.
+    With a filter by system, `none_of` and `were_none_of` replace them. `further` is another list of the answer,
+    with its columns; its rows, if there are any, follow in a table of their own with the title `further_title`.
     """
 
     path: str
@@ -52,6 +53,9 @@ class Listing:
     was_empty: str = ""
     none_of: str = ""
     were_none_of: str = ""
+    further: str | None = None
+    further_title: str = ""
+    further_columns: tuple[Column, ...] = ()
 
     def show(
         self, client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
@@ -69,6 +73,8 @@ class Listing:
         output.rows(document, self.name, self.columns_for(rows), empty=empty)
         if has_more:
             note_rest(len(rows))
+        if self.further is not None and document.get(self.further) and not output.as_json:
+            output.table(self.further_columns, document[self.further], title=self.further_title)
 
     def columns_for(self, rows: Sequence[Row]) -> list[Column]:
         """Return the columns of a table with these rows."""

@@ -1,4 +1,4 @@
-"""`labledger reconciliations`: occupied systems, on which something runs that does not have them."""
+"""`labledger reconciliations`: occupied systems, and refused items of registrations."""
 
 from __future__ import annotations
 
@@ -22,13 +22,22 @@ RECONCILIATIONS = Listing(
     ),
     "No system is occupied.",
     "No system was occupied then.",
+    further="rejected",
+    further_title="Refused items of registrations",
+    further_columns=(
+        Column("lab controller", "lab_controller", rank=0),
+        Column("system", "system", rank=0),
+        Column("reason", "reason", rank=0),
+        Column("instance", "instance", rank=1),
+    ),
 )
 reconciliations = list_command(
     "reconciliations",
     RECONCILIATIONS,
     "List the occupied systems: something runs there that does not have the system, so that nobody can have"
     " it. Its lab controller stops a recipe and then reports that the system is vacant. Anything else is for"
-    " people, who resolve it with `labledger system vacate`.",
+    " people, who resolve it with `labledger system vacate`. A second table has the items that the service"
+    " refused in the present registrations of lab controllers.",
     filters=(
         click.Option(
             ["--lab-controller"],

@@ -18,11 +18,13 @@ OCCUPIED = {"id": 412, "reason": REASON, "recipe_id": 12, "attempt": 1}
 
 def test_reconciliations__of_a_lab__have_the_reason_and_the_recipe(server: LoopbackServer, run: Run) -> None:
     row = {**OCCUPIED, "system": "a.b", "lab_controller": "l.b", "since": "2026-01-01T00:00:00Z"}
-    shown = {"position": 500, "reconciliations": [row], "next": None}
+    refused = {"lab_controller": "l.b", "instance": "boot 7", "system": "c.d", "reason": "named twice"}
+    shown = {"position": 500, "reconciliations": [row], "rejected": [refused], "next": None}
     server.on("GET", "/reconciliations", Answer(shown))
     printed = run("reconciliations", "--lab-controller", "l.b", "--wide").stdout
     assert server.asked[0].query["lab_controller"] == ["l.b"]
     assert all(text in printed for text in ("412", "a.b", REASON, "12"))
+    assert all(text in printed for text in ("Refused items", "boot 7", "c.d", "named twice"))
 
 
 def test_vacate__occupied_system__resolves_its_reconciliation(server: LoopbackServer, run: Run) -> None:
