@@ -42,8 +42,8 @@ KIND_BY_FILTER = {"owner": "user", "group": "group", "pool": "pool", "lab_contro
 class Listing:
     """A list of the API, and the messages for an empty list: `empty`, and with --as-of `was_empty`.
 
-    With a filter by system, `none_of` and `were_none_of` replace them. `further` is another list of the answer,
-    with its columns; its rows, if there are any, follow in a table of their own with the title `further_title`.
+    With a filter by system, `none_of` and `were_none_of` replace them. `further` is another list of the
+    answer, with its columns; its rows, if there are any, follow in a table with the title `further_title`.
     """
 
     path: str
