@@ -25,7 +25,9 @@ class PartitionIdentity(NamedTuple):
 DEFAULT_PARTITION: Final = PartitionIdentity(DEFAULT_NUMBER, "default")
 """The partition that needs no creation, with every lab that no configuration has ever named."""
 
-OF_ONE_PARTITION: Final = frozenset({"job", "recipe-set", "recipe", "command", "system", "lab-controller"})
+OF_ONE_PARTITION: Final = frozenset(
+    {"job", "job-key", "recipe-set", "recipe", "command", "system", "lab-controller"}
+)
 """The kinds of subjects that belong to one partition. All others, such as users and pools, concern all."""
 
 

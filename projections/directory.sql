@@ -104,9 +104,13 @@ FROM (
     FROM read.recipe_details WHERE job_id = ANY (%(job_ids)s::integer[]) AND host_recipe_id IS NULL) AS h
 JOIN (
     SELECT d.job_id, r.recipe - 'host_requires' - 'distro_requires' AS recipe,
-           row_number() OVER (PARTITION BY d.job_id ORDER BY s.place, r.place) AS place
-    FROM read.job_documents d
-    CROSS JOIN LATERAL jsonb_array_elements(d.document -> 'recipe_sets') WITH ORDINALITY AS s (recipe_set, place)
-    CROSS JOIN LATERAL jsonb_array_elements(s.recipe_set -> 'recipes') WITH ORDINALITY AS r (recipe, place)
-    WHERE d.job_id = ANY (%(job_ids)s::integer[])) AS said USING (job_id, place)
+           row_number() OVER (PARTITION BY d.job_id ORDER BY d.since_position, s.place, r.place) AS place
+    FROM (
+        SELECT job_id, 0::bigint AS since_position, document -> 'recipe_sets' AS recipe_sets
+        FROM read.job_documents WHERE job_id = ANY (%(job_ids)s::integer[])
+        UNION ALL
+        SELECT job_id, since_position, documents FROM read.added_sets WHERE job_id = ANY (%(job_ids)s::integer[])) AS d
+    CROSS JOIN LATERAL jsonb_array_elements(d.recipe_sets) WITH ORDINALITY AS s (recipe_set, place)
+    CROSS JOIN LATERAL jsonb_array_elements(s.recipe_set -> 'recipes') WITH ORDINALITY AS r (recipe, place)) AS said
+    USING (job_id, place)
 WHERE h.recipe_id = ANY (%(recipe_ids)s::integer[])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from domain.events import Recorded, data_of
 from domain.job import events as job_events
+from domain.job.stages import COMPLETED
 from domain.partition_numbers import of_job
 from domain.priority import Priority
 from domain.queues.tree import DEFAULT_QUEUE
@@ -11,7 +12,7 @@ from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
 from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
-from projections.rows import JobDocumentRow, JobRow, RecipeSetRow
+from projections.rows import AddedSetsRow, JobDocumentRow, JobRow, RecipeSetRow
 
 
 def job_document(
@@ -32,6 +33,28 @@ def job_document(
 
 def job_submitted(models: ReadModels, recorded: Recorded, _: job_events.JobSubmitted, now: Instant) -> None:
     models.jobs.put((number_of(recorded),), JobRow("new", "New"), now)
+
+
+def job_opened(models: ReadModels, recorded: Recorded, _: job_events.JobOpened, now: Instant) -> None:
+    key = (number_of(recorded),)
+    models.jobs.put(key, models.jobs.of(key)._replace(is_open=True), now)
+
+
+def added_sets(models: ReadModels, recorded: Recorded, event: job_events.JobExtended, now: Instant) -> None:
+    models.added_sets.add(AddedSetsRow(number_of(recorded), event.document["recipe_sets"]), now)
+
+
+def job_extended(models: ReadModels, recorded: Recorded, _: job_events.JobExtended, now: Instant) -> None:
+    """Fold nothing: the events of the sets and recipes that follow have all that the row of the job shows."""
+
+
+def job_closed(models: ReadModels, recorded: Recorded, _: job_events.JobClosed, now: Instant) -> None:
+    job_id = number_of(recorded)
+    before, counts = models.jobs.of((job_id,)), models.recipe_cache.jobs[job_id]
+    # A closed job without recipes has nothing left to do.
+    state = counts.rolled_up or COMPLETED
+    after = before._replace(state=state, is_open=False, stage=counts.stage(is_open=False))
+    models.jobs.put((job_id,), after, now)
 
 
 def job_changed(models: ReadModels, recorded: Recorded, event: job_events.JobChanged, now: Instant) -> None:
@@ -72,11 +95,12 @@ def roll_up(
     state, worst = cache.sets[set_id].rolled_up, _worst("New" if begins_again else so_far, result)
     if state != before or worst != so_far:
         models.recipe_sets.put((set_id,), RecipeSetRow(job_id, priority, state, worst), now)
-    before, so_far, changed = models.jobs.of((job_id,))
-    of_sets = _result_of_sets(models, job_id) if begins_again else so_far
-    state, worst = cache.jobs[job_id].rolled_up, _worst(of_sets, result)
-    if state != before or worst != so_far:
-        models.jobs.put((job_id,), JobRow(state, worst, changed), now)
+    job, counts = models.jobs.of((job_id,)), cache.jobs[job_id]
+    of_sets = _result_of_sets(models, job_id) if begins_again else job.result
+    stage = counts.stage(is_open=job.is_open)
+    after = JobRow(counts.rolled_up, _worst(of_sets, result), job.changed, stage, job.is_open)
+    if after != job:
+        models.jobs.put((job_id,), after, now)
 
 
 def _result_of_sets(models: ReadModels, job_id: int) -> str:

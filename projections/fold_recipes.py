@@ -90,6 +90,9 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
         preempted=_is_preempted(before, event),
     )
     models.recipes.put((recipe_id,), after, now)
+    counts = models.recipe_cache.jobs[models.recipe_cache.recipes[recipe_id].job_id]
+    counts.preempted += after.preempted - (before is not None and before.preempted)
+    counts.had_system = counts.had_system or after.system is not None
     models.recipe_cache.move(recipe_id, after.state, now[1])
     if is_waiting and not awaits_locks:
         models.recipe_cache.began[recipe_id]["locked"] = now[1]

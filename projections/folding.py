@@ -22,6 +22,9 @@ Fold = Callable[[ReadModels, Recorded, Any, Instant], None]
 FOLDED: dict[type[Event], Fold] = {
     job_events.JobSubmitted: fold_jobs.job_submitted,
     job_events.JobChanged: fold_jobs.job_changed,
+    job_events.JobOpened: fold_jobs.job_opened,
+    job_events.JobExtended: fold_jobs.job_extended,
+    job_events.JobClosed: fold_jobs.job_closed,
     recipe_set_events.RecipeSetSubmitted: fold_jobs.recipe_set_submitted,
     recipe_set_events.RecipeSetPriorityChanged: fold_jobs.priority_changed,
     recipe_events.RecipeNew: fold_recipes.recipe_new,
@@ -103,12 +106,14 @@ FOLDED: dict[type[Event], Fold] = {
 # Folds of facts: rows that never change and depend on no other row.
 FACTS: dict[type[Event], Fold] = {
     job_events.JobSubmitted: fold_jobs.job_document,
+    job_events.JobExtended: fold_jobs.added_sets,
     recipe_events.RecipeNew: fold_recipes.recipe_details,
     recipe_events.TaskResult: fold_recipes.task_result_details,
 }
 
-# No read model shows watchdogs: only the scheduler needs them, and reads them from the log.
-SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
+# No read model shows watchdogs: only the scheduler needs them, and reads them from the log. The key of a job
+# is in its document.
+SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet, job_events.JobKeyUsed})
 
 
 def fold(models: ReadModels, recorded: Recorded) -> None:

@@ -51,11 +51,15 @@ CROSS JOIN LATERAL (
 ORDER BY d.recipe_id
 
 -- name: states_of_jobs
--- The number of recipes in each state, by set of a job.
-SELECT d.job_id, d.recipe_set_id, r.state, count(*)
+-- The number of recipes in each state, by set of a job; how many of them wait again after they were preempted, and
+-- whether one of them has or had a system.
+SELECT d.job_id, d.recipe_set_id, r.state, count(*), (count(*) FILTER (WHERE r.preempted))::integer,
+       bool_or(r.system IS NOT NULL
+               OR EXISTS (SELECT FROM recipes h WHERE h.recipe_id = d.recipe_id AND h.system IS NOT NULL))
 FROM recipe_details d
 CROSS JOIN LATERAL (
-    SELECT state FROM recipes WHERE recipe_id = d.recipe_id AND until_position = 9223372036854775807 OFFSET 0) AS r
+    SELECT state, system, preempted FROM recipes
+    WHERE recipe_id = d.recipe_id AND until_position = 9223372036854775807 OFFSET 0) AS r
 WHERE d.job_id = ANY (%s) GROUP BY d.job_id, d.recipe_set_id, r.state
 
 -- name: idle_of_labs

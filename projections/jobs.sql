@@ -50,24 +50,32 @@ WHERE so.job_id < %(before)s
 ORDER BY so.job_id DESC LIMIT %(limit)s
 
 -- name: jobs
--- Jobs by id. The ids of their recipe sets, which never change, are JSON text.
-SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
+-- Jobs by id. The ids of their recipe sets are JSON text.
+SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
+       coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
        array_to_json(ARRAY (
-           SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r WHERE r.job_id = d.job_id ORDER BY 1
+           SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r
+           WHERE r.job_id = d.job_id AND r.since_position <= %(at)s ORDER BY 1
        ))::text AS recipe_set_ids
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job
--- The document includes later changes by users. It is JSON text.
-SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
+-- The document includes added recipe sets and later changes by users. It is JSON text.
+SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
-       (CASE WHEN j.changed IS NULL THEN d.document
-             ELSE (d.document - 'product') || jsonb_strip_nulls(j.changed) END)::text AS document
+       (CASE WHEN j.changed IS NULL THEN said.document
+             ELSE (said.document - 'product') || jsonb_strip_nulls(j.changed) END)::text AS document
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN added.documents IS NULL THEN d.document
+                ELSE jsonb_set(d.document, '{recipe_sets}', d.document -> 'recipe_sets' || added.documents) END
+    FROM (SELECT jsonb_agg(e.document ORDER BY a.since_position, e.place) AS documents
+          FROM read.added_sets a CROSS JOIN LATERAL jsonb_array_elements(a.documents) WITH ORDINALITY AS e (document, place)
+          WHERE a.job_id = d.job_id AND a.since_position <= %(at)s) AS added) AS said (document)
 WHERE d.job_id = %(job_id)s
 
 -- name: queues_with_jobs

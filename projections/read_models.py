@@ -11,6 +11,7 @@ from psycopg import Cursor
 
 from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
+from domain.job.events import JobClosed, JobExtended
 from domain.recipe.events import RecipeQueued
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
 from domain.system.state import System
@@ -44,6 +45,8 @@ class PageSubjects:
         self._new: set[tuple[str, str]] = set()
         self._serving_labs: dict[str, None] = {}
         self.preempted_recipes: list[int] = []
+        # Jobs that were extended or closed.
+        self.open_jobs: list[int] = []
         for recorded in page:
             kind, name = split_subject(recorded.subject)
             self._names[kind][name] = None
@@ -52,6 +55,8 @@ class PageSubjects:
             self._add_mentioned(recorded.event)
             if isinstance(recorded.event, SERVING_CHANGES):
                 self._serving_labs[name] = None
+            if isinstance(recorded.event, JobExtended | JobClosed):
+                self.open_jobs.append(int(name))
             if isinstance(recorded.event, RecipeQueued) and recorded.event.preempted_by is not None:
                 self.preempted_recipes.append(int(name))
 
@@ -101,6 +106,7 @@ class ReadModels:
         self.job_documents = FactTable("job_documents", rows.JobDocumentRow)
         self.recipe_details = FactTable("recipe_details", rows.RecipeDetailsRow)
         self.task_results = FactTable("task_results", rows.TaskResultRow)
+        self.added_sets = FactTable("added_sets", rows.AddedSetsRow)
         number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
         of_lock = {"recipe_id": number, "level": text, "name": text}
         self.recipe_counts = OpenRowCounts(RECIPE_COUNTS, {"recipe_id": number}, rows.RecipeRow)
@@ -134,7 +140,7 @@ class ReadModels:
     def _begin_recipes(self, cursor: Cursor[Any], subjects: PageSubjects) -> None:
         recipe_ids, sets = subjects.numbers_stored("recipe"), subjects.numbers_stored("recipe-set")
         cache = self.recipe_cache
-        cache.load(cursor, recipe_ids, sets)
+        cache.load(cursor, recipe_ids, sets, subjects.open_jobs)
         existing = [recipe_id for recipe_id in recipe_ids if recipe_id in cache.recipes]
         recipes = [cache.recipes[recipe_id] for recipe_id in existing]
         self.jobs.load(
@@ -179,7 +185,7 @@ class ReadModels:
 
     @property
     def _tables(self) -> tuple[FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
-        facts = self.job_documents, self.recipe_details, self.task_results
+        facts = self.job_documents, self.recipe_details, self.task_results, self.added_sets
         return *facts, self.recipe_counts, self.system_counts, self.lock_counts, *self._intervals
 
     @property

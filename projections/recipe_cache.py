@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from psycopg import Cursor
 
+from domain.job.stages import RecipeStates, stage_of
 from domain.roll_up import state_of
 from projections.sql import SQL
 
@@ -54,6 +55,21 @@ class StateCounts:
         self.rolled_up = after if len(counts) == 1 else state_of(counts)
 
 
+class JobCounts(StateCounts):
+    """The counts of a job, with all that its stage depends on (`domain.job.stages`). Mutable."""
+
+    __slots__ = ("had_system", "preempted")
+
+    def __init__(self) -> None:
+        super().__init__()
+        # The number of recipes that wait again after they were preempted, and whether one had a system.
+        self.preempted = 0
+        self.had_system = False
+
+    def stage(self, *, is_open: bool) -> str:
+        return stage_of(RecipeStates(self._counts, self.preempted > 0, self.had_system, is_open))
+
+
 class RecipeCache:
     """Recipes by id, and the states of their sets and jobs, cached over pages.
 
@@ -72,20 +88,32 @@ class RecipeCache:
         self.locks: dict[int, list[LockKey]] = {}
         self.of_set: dict[int, list[int]] = defaultdict(list)
         self.sets: dict[int, StateCounts] = defaultdict(StateCounts)
-        self.jobs: dict[int, StateCounts] = defaultdict(StateCounts)
+        self.jobs: dict[int, JobCounts] = defaultdict(JobCounts)
         self.sets_of_job: dict[int, dict[int, None]] = defaultdict(dict)
         # Sets with all their recipes cached.
         self._complete_sets: set[int] = set()
 
-    def load(self, cursor: Cursor[Any], recipe_ids: Sequence[int], set_ids: Sequence[int]) -> None:
-        """Fetch recipes and sets that are not cached."""
+    def load(
+        self,
+        cursor: Cursor[Any],
+        recipe_ids: Sequence[int],
+        set_ids: Sequence[int],
+        job_ids: Sequence[int] = (),
+    ) -> None:
+        """Fetch recipes and sets that are not cached, and the counts of their jobs and of those named."""
         if self._tables_are_empty:
             return
+        jobs = dict.fromkeys(job_id for job_id in job_ids if job_id not in self.jobs)
         recipes = [recipe_id for recipe_id in recipe_ids if recipe_id not in self.recipes]
         sets = [set_id for set_id in set_ids if set_id not in self._complete_sets]
         self._complete_sets.update(sets)
-        if not recipes and not sets:
-            return
+        if recipes or sets:
+            jobs |= self._add_members(cursor, recipes, sets)
+        if jobs:
+            self._count(cursor, list(jobs))
+
+    def _add_members(self, cursor: Cursor[Any], recipes: list[int], sets: list[int]) -> dict[int, None]:
+        """Fetch recipes; return their jobs whose counts are not cached."""
         jobs: dict[int, None] = {}
         rows = cursor.execute(SQL["members"], {"recipes": recipes, "sets": sets}).fetchall()
         for recipe_id, state, task_ids, locks, new, waiting, locked, running, *fields in rows:
@@ -99,13 +127,16 @@ class RecipeCache:
             if locks:
                 self.locks[recipe_id] = [(recipe_id, level, name) for level, name in locks]
             self.began[recipe_id] = {"new": new, "waiting": waiting, "locked": locked, "running": running}
-        if jobs:
-            self._count(cursor, list(jobs))
+        return jobs
 
     def _count(self, cursor: Cursor[Any], jobs: list[int]) -> None:
-        for job_id, set_id, state, count in cursor.execute(SQL["states_of_jobs"], (jobs,)).fetchall():
+        rows = cursor.execute(SQL["states_of_jobs"], (jobs,)).fetchall()
+        for job_id, set_id, state, count, preempted, had_system in rows:
             self.sets[set_id].add(state, count)
-            self.jobs[job_id].add(state, count)
+            counts = self.jobs[job_id]
+            counts.add(state, count)
+            counts.preempted += preempted
+            counts.had_system = counts.had_system or had_system
             self.sets_of_job[job_id][set_id] = None
 
     def of_sets(self, set_ids: Iterable[int]) -> list[int]:

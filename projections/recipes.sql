@@ -47,7 +47,9 @@ WHERE recipe_set_id = ANY (%(recipe_set_ids)s) AND locks <> '{}'
 -- name: conditional_sets
 -- The recipe sets, of those given, whose jobs state dependencies or reasons anywhere.
 SELECT DISTINCT d.recipe_set_id FROM read.recipe_details d JOIN read.job_documents j USING (job_id)
-WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s) AND j.has_conditions
+WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s)
+  AND (j.has_conditions
+       OR EXISTS (SELECT FROM read.added_sets a WHERE a.job_id = j.job_id AND a.has_conditions))
 
 -- name: recipe
 -- `guests` are the ids of a host's guests.

@@ -48,6 +48,13 @@ class RecipeDetailsRow(NamedTuple):
     partition: int
 
 
+class AddedSetsRow(NamedTuple):
+    """Recipe sets that were added to an open job: `documents` are those of the sets."""
+
+    job_id: int
+    documents: Sequence[Mapping[str, Any]]
+
+
 class TaskResultRow(NamedTuple):
     task_id: int
     recipe_id: int
@@ -60,11 +67,16 @@ class TaskResultRow(NamedTuple):
 
 
 class JobRow(NamedTuple):
-    """`changed` has the data of the last JobChanged event, null if there is none."""
+    """`changed` has the data of the last JobChanged event, null if there is none.
+
+    `stage` is that of `domain.job.stages`. A job that `is_open` takes further recipe sets.
+    """
 
     state: str
     result: str
     changed: Mapping[str, Any] | None = None
+    stage: str = "new"
+    is_open: bool = False
 
 
 class RecipeSetRow(NamedTuple):

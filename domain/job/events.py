@@ -39,3 +39,35 @@ class JobChanged(Event):
     whiteboard: str
     retention_tag: str
     product: str | None
+
+
+@event("job.opened")
+class JobOpened(Event):
+    """The job takes further recipe sets until it is closed. The event follows `job.submitted` at once.
+
+    `depends_on` are the dependencies of the job, with ids, which hold for sets that are added, too.
+    """
+
+    depends_on: Sequence[Mapping[str, Any]]
+
+
+@event("job.extended")
+class JobExtended(Event):
+    """Recipe sets were added to an open job; `document` is {"recipe_sets": […]}, as in `job.submitted`."""
+
+    recipe_set_ids: Sequence[int]
+    document: Mapping[str, Any]
+
+
+@event("job.closed")
+class JobClosed(Event):
+    """The job takes no more recipe sets, and is over once all its recipes have ended."""
+
+    reason: str
+
+
+@event("job-key.used")
+class JobKeyUsed(Event):
+    """The key of an owner belongs to a job; the subject names the owner and the key (`domain.job.keys`)."""
+
+    job_id: int

@@ -53,19 +53,23 @@ class RecipeSpec:
 
 @dataclass(frozen=True)
 class RecipeSetSpec:
-    """A recipe set of a job, with its own dependencies and reasons; those of its job apply to it, too."""
+    """A recipe set of a job, with its own dependencies and reasons; those of its job apply to it, too.
+
+    A `key` names the set within its job.
+    """
 
     priority: Priority
     recipes: tuple[RecipeSpec, ...]
     depends_on: tuple[Dependency, ...] = ()
     reasons: tuple[str, ...] = ()
+    key: str | None = None
 
 
 @dataclass(frozen=True)
 class JobSpec:
     """A job with its normalised `document`; `owner` is None if the submitter owns the job.
 
-    `partition` and `queue` are None if the job names none.
+    `partition`, `queue` and `key` are None if the job names none. A job that `is_open` takes further sets.
 
     Numbers of dependencies below 0 count back from the recipe set that has the dependency.
     """
@@ -81,3 +85,5 @@ class JobSpec:
     reasons: tuple[str, ...] = ()
     partition: str | None = None
     queue: str | None = None
+    key: str | None = None
+    is_open: bool = False

@@ -1,21 +1,28 @@
-"""The state of a job: its owner, and the fields that people may change, with their change."""
+"""The state of a job: its owner, its sets, the fields that people may change, and whether it is open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
-from domain.errors import Fault, FaultyInput
+from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided, Event, Moment, Recorded
-from domain.job.events import JobChanged, JobSubmitted
+from domain.job.events import JobChanged, JobClosed, JobExtended, JobOpened, JobSubmitted
 from domain.job.retention import RetentionTags
 from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.queues.tree import DEFAULT_QUEUE
 
+CLOSED_BY_PERSON: Final = "closed"
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job without the states of its recipes. `since` is the log position of the submission."""
+    """A job without the states of its recipes. `since` is the log position of the submission.
+
+    `reasons` and `depends_on`, which are documents with ids, hold for all sets of the job. A job that
+    `is_open` takes further sets. `sets_by_key` has the ids of the sets with keys.
+    """
 
     job_id: int
     version: int
@@ -28,6 +35,10 @@ class Job:
     retention_tag: str
     product: str | None
     queue: str
+    reasons: tuple[str, ...] = ()
+    depends_on: tuple[Mapping[str, Any], ...] = ()
+    is_open: bool = False
+    sets_by_key: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def subject(self) -> str:
@@ -56,6 +67,8 @@ def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
             retention_tag=event.document.get("retention_tag", DEFAULT_RETENTION_TAG),
             product=event.document.get("product"),
             queue=event.queue or DEFAULT_QUEUE,
+            reasons=tuple(event.document.get("reasons", ())),
+            sets_by_key=_by_key(event.recipe_set_ids, event.document),
         )
     assert job is not None, f"job {job_id} has events before it was submitted"
     job = replace(job, version=moment.version)
@@ -63,7 +76,29 @@ def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
         return replace(
             job, whiteboard=event.whiteboard, retention_tag=event.retention_tag, product=event.product
         )
-    return job
+    if isinstance(event, JobOpened):
+        return replace(job, is_open=True, depends_on=tuple(event.depends_on))
+    if isinstance(event, JobExtended):
+        sets_by_key = {**job.sets_by_key, **_by_key(event.recipe_set_ids, event.document)}
+        set_ids = (*job.recipe_set_ids, *event.recipe_set_ids)
+        return replace(job, recipe_set_ids=set_ids, sets_by_key=sets_by_key)
+    return replace(job, is_open=False) if isinstance(event, JobClosed) else job
+
+
+def _by_key(set_ids: Sequence[int], document: Mapping[str, Any]) -> dict[str, int]:
+    sets = zip(set_ids, document.get("recipe_sets", ()), strict=False)
+    return {recipe_set["key"]: set_id for set_id, recipe_set in sets if "key" in recipe_set}
+
+
+def require_open(job: Job) -> None:
+    """Raise Refused for a job that takes no further sets."""
+    if not job.is_open:
+        raise Refused(f"job {job.job_id} is closed and takes no further recipe sets")
+
+
+def close_job(job: Job, reason: str = CLOSED_BY_PERSON) -> Decided:
+    """Return the event that closes a job, none if it is closed."""
+    return [(job.subject, JobClosed(reason))] if job.is_open else []
 
 
 CHANGEABLE = JobChanged.FIELDS

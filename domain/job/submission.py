@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from domain.admission.dependencies import dependency_to_json, with_ids
+from domain.admission.dependencies import Dependency, dependency_to_json, with_ids
 from domain.contention.algebra import merge
 from domain.contention.documents import locks_to_json
 from domain.contention.locks import NO_LOCKS, Locks
@@ -15,8 +15,11 @@ from domain.contention.operations import SHIPPED, OperationTable
 from domain.contention.own_names import unplaced
 from domain.events import Decided
 from domain.job.declared_locks import declared_locks
-from domain.job.events import JobSubmitted
+from domain.job.events import JobExtended, JobKeyUsed, JobOpened, JobSubmitted
+from domain.job.keys import key_subject
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.job.state import Job, require_open
+from domain.queues.tree import DEFAULT_QUEUE
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
 
@@ -72,31 +75,86 @@ def submit(
     path of the queue of the job, None for `root.default`. Raises FaultyInput for a task with an unknown
     operation.
     """
-    job = _job(spec, ids, submitter, original, queue)
-    decided: Decided = [(f"job/{ids.job}", job)]
+    owner = spec.owner or submitter
+    of_job = _dependencies(spec.depends_on, preceding_jobs, ())
+    decided: Decided = [(f"job/{ids.job}", _job(spec, ids, submitter, original, queue))]
+    if spec.is_open:
+        decided.append((f"job/{ids.job}", JobOpened(of_job)))
+    if spec.key is not None:
+        decided.append((key_subject(owner, spec.key), JobKeyUsed(ids.job)))
+    common = _CommonFacts(ids.job, owner, submitter, spec.group, spec.reasons, of_job, queue)
+    return decided + _sets(spec.recipe_sets, ids, common, tree_ids, operations, preceding_jobs, ())
+
+
+def extend(
+    job: Job,
+    spec: JobSpec,
+    ids: Ids,
+    submitter: str,
+    tree_ids: Iterable[int | None],
+    operations: OperationTable = SHIPPED,
+) -> Decided:
+    """Return the events that add recipe sets to an open job.
+
+    The parts of `spec` beside its sets have no effect. The sets have the owner, group, reasons, dependencies and queue of the job. Numbers of their dependencies
+    that count back go on to the sets that the job has. Raises Refused for a closed job, and FaultyInput as
+    `submit` does.
+    """
+    require_open(job)
+    queue = None if job.queue == DEFAULT_QUEUE else job.queue
+    common = _CommonFacts(job.job_id, job.owner, submitter, job.group, job.reasons, job.depends_on, queue)
+    extended = JobExtended(ids.recipe_sets, {"recipe_sets": spec.document["recipe_sets"]})
+    sets = _sets(spec.recipe_sets, ids, common, tree_ids, operations, (), job.recipe_set_ids)
+    return [(job.subject, extended), *sets]
+
+
+def _sets(
+    recipe_sets: Iterable[RecipeSetSpec],
+    ids: Ids,
+    common: _CommonFacts,
+    tree_ids: Iterable[int | None],
+    operations: OperationTable,
+    preceding_jobs: Sequence[int],
+    preceding_sets: Sequence[int],
+) -> Decided:
+    """Return the events of new sets, each followed by its recipes."""
+    decided: Decided = []
     recipe_ids, task_ids, trees = iter(ids.recipes), iter(ids.tasks), iter(tree_ids)
-    for index, (recipe_set_id, recipe_set) in enumerate(zip(ids.recipe_sets, spec.recipe_sets, strict=True)):
+    for index, (recipe_set_id, recipe_set) in enumerate(zip(ids.recipe_sets, recipe_sets, strict=True)):
         members = [*_members(recipe_set, recipe_ids, operations)]
-        common = _CommonFields(ids.job, recipe_set_id, job.owner, spec.group, recipe_set.priority.name)
+        before = (*preceding_sets, *ids.recipe_sets[:index])
+        own = _dependencies(recipe_set.depends_on, preceding_jobs, before)
         submitted = RecipeSetSubmitted(
-            job_id=ids.job,
-            priority=common.priority,
+            job_id=common.job_id,
+            priority=recipe_set.priority.name,
             recipe_ids=tuple([member.recipe_id for member in members]),
-            owner=job.owner,
-            submitter=submitter,
-            group=spec.group,
+            owner=common.owner,
+            submitter=common.submitter,
+            group=common.group,
             tasks=tuple(dict.fromkeys([task.name for member in members for task in member.recipe.tasks])),
             operations=_operations(members, operations),
-            reasons=tuple(dict.fromkeys((*spec.reasons, *recipe_set.reasons))),
-            depends_on=_dependencies(spec, recipe_set, preceding_jobs, ids.recipe_sets[:index]),
+            reasons=tuple(dict.fromkeys((*common.reasons, *recipe_set.reasons))),
+            depends_on=(*common.depends_on, *(each for each in own if each not in common.depends_on)),
             profile=locks_to_json(_profile(members)),
-            queue=queue,
+            queue=common.queue,
         )
         decided.append((f"recipe-set/{recipe_set_id}", submitted))
         for member in members:
-            event = _recipe_new(member, common, task_ids, next(trees))
+            event = _recipe_new(member, common, submitted, recipe_set_id, task_ids, next(trees))
             decided.append((f"recipe/{member.recipe_id}", event))
     return decided
+
+
+class _CommonFacts(NamedTuple):
+    """The facts that all sets of a job have in common; `depends_on` are documents with ids."""
+
+    job_id: int
+    owner: str
+    submitter: str
+    group: str | None
+    reasons: Sequence[str]
+    depends_on: Sequence[Mapping[str, Any]]
+    queue: str | None
 
 
 def _job(
@@ -116,10 +174,9 @@ def _job(
 
 
 def _dependencies(
-    spec: JobSpec, recipe_set: RecipeSetSpec, preceding_jobs: Sequence[int], preceding_sets: Sequence[int]
+    depends_on: Sequence[Dependency], preceding_jobs: Sequence[int], preceding_sets: Sequence[int]
 ) -> tuple[dict[str, Any], ...]:
-    """Return the dependencies of a job and one of its sets, with ids; most sets have none."""
-    depends_on = (*spec.depends_on, *recipe_set.depends_on)
+    """Return the dependencies of a job or a set, with ids; most have none."""
     if not depends_on:
         return ()
     return tuple(map(dependency_to_json, with_ids(depends_on, preceding_jobs, preceding_sets)))
@@ -157,26 +214,21 @@ def _profile(members: Iterable[_Member]) -> Locks:
     return merge(*[unplaced(member.locks) for member in members if member.locks != NO_LOCKS])
 
 
-class _CommonFields(NamedTuple):
-    """The fields of `RecipeNew` that all recipes of a set have in common."""
-
-    job_id: int
-    recipe_set_id: int
-    owner: str
-    group: str | None
-    priority: str
-
-
 def _recipe_new(
-    member: _Member, common: _CommonFields, task_ids: Iterator[int], tree_id: int | None
+    member: _Member,
+    common: _CommonFacts,
+    submitted: RecipeSetSubmitted,
+    recipe_set_id: int,
+    task_ids: Iterator[int],
+    tree_id: int | None,
 ) -> RecipeNew:
     recipe = member.recipe
     return RecipeNew(
         job_id=common.job_id,
-        recipe_set_id=common.recipe_set_id,
+        recipe_set_id=recipe_set_id,
         owner=common.owner,
         group=common.group,
-        priority=common.priority,
+        priority=submitted.priority,
         whiteboard=recipe.whiteboard,
         role=recipe.role,
         host_requires=recipe.host_requires,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from domain.job.stages import OVER, STAGES, moves
 from domain.lab_commands.lifecycle import COMMAND
 from domain.lifecycle import Lifecycle
 from domain.recipe.lifecycle import RECIPE, TASK
@@ -34,8 +35,26 @@ MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
 )
 
 
+STAGES_HEAD = """## Stage of a job
+
+A job has a stage beside its state, which is that of its least finished recipe. The first row that holds counts.
+The moves are those of all jobs of up to three recipes.
+
+| stage | holds when |
+|---|---|
+"""
+
+
 def page() -> str:
-    return "\n".join([HEAD, *(_section(*machine) for machine in MACHINES)])
+    return "\n".join([HEAD, *(_section(*machine) for machine in MACHINES), _stages()])
+
+
+def _stages() -> str:
+    rows = "".join(f"| `{stage.name}` | {stage.when} |\n" for stage in STAGES)
+    lines = ["stateDiagram-v2", "    [*] --> new"]
+    lines += [f"    {before} --> {after}" for before, after in sorted(moves())]
+    lines += [f"    {stage} --> [*]" for stage in OVER]
+    return f"{STAGES_HEAD}{rows}\n```mermaid\n" + "\n".join(lines) + "\n```\n"
 
 
 def _section(title: str, text: str, lifecycle: Lifecycle) -> str:

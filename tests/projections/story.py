@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from domain.directory.events import DistroTreeRemoved, LabControllerDisabled, PoolRegistered, PoolSystemAdded
+from domain.job.events import JobClosed, JobExtended, JobOpened, JobSubmitted
 from domain.lab_commands.events import CommandFailed
 from domain.recipe import events as recipe_events
-from domain.recipe_set.events import RecipeSetPriorityChanged
+from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.system import events as system_events
 from tests.projections import happened
 from tests.projections.happened import LAB, guest, host, of
@@ -15,6 +16,13 @@ from tests.projections.projected_log import ProjectedLog
 def write_story(models: ProjectedLog) -> None:
     models.commit(happened.lab(), happened.tree(1), *(happened.registered(fqdn) for fqdn in "abc"))
     models.commit(*of("pool", "big", PoolRegistered(None), PoolSystemAdded("a")))
+    models.commit(
+        *of("job", 2, JobSubmitted("ada", "ada", None, "", (), {}), JobOpened(())),
+        *of("job", 2, JobExtended((9,), {"recipe_sets": [{"recipes": []}]})),
+        *of("recipe-set", 9, RecipeSetSubmitted(2, "Normal", (9,))),
+        *of("recipe", 9, host(9, job_id=2, recipe_set_id=9), recipe_events.RecipeCancelled("enough")),
+    )
+    models.commit(*of("job", 2, JobClosed("closed")))
     network = {"network": {"Exclusive": ["n1", "n2"]}}
     models.commit(
         *happened.submitted(host(1, locks=network), host(2), guest(3, host_id=2)), *happened.queued(1, 2, 3)

@@ -6,10 +6,13 @@ from random import Random
 from typing import Any
 
 import orjson
+import pytest
 
 from domain.directory.events import DistroTreeRemoved, LabControllerHeard, LabControllerSilent
-from domain.job.events import JobChanged
+from domain.job.events import JobChanged, JobClosed, JobExtended, JobOpened, JobSubmitted
+from domain.recipe.events import RecipeCancelled, RecipeQueued
 from domain.recipe.lifecycle import FINISHED, UNFINISHED
+from domain.recipe_set.events import RecipeSetSubmitted
 from domain.roll_up import state_of
 from projections.recipe_cache import StateCounts
 from tests.projections.happened import host, lab, of, submitted, tree
@@ -41,8 +44,6 @@ def test_job__changed_back__has_no_product(models: ProjectedLog) -> None:
 
 
 def test_job__changed_while_its_recipes_move__keeps_both(models: ProjectedLog) -> None:
-    from domain.recipe.events import RecipeQueued
-
     models.commit(lab())
     models.commit(*submitted(host(1)))
     models.commit(*of("job", 1, JobChanged("fire", "scratch", None)), *of("recipe", 1, RecipeQueued("busy")))
@@ -78,3 +79,75 @@ def test_distro_tree__removed__is_there_only_as_of_earlier(models: ProjectedLog)
 
     models.commit(tree(1))
     assert models.row("document", **asked)["version"] == 3
+
+
+def extended(models: ProjectedLog, *set_ids: int, job_id: int = 2) -> None:
+    """Add sets with a recipe of the same number to an open job."""
+    documents = [{"key": f"k{number}", "recipes": [{"whiteboard": f"w{number}"}]} for number in set_ids]
+    models.commit(
+        *of("job", job_id, JobExtended(set_ids, {"recipe_sets": documents})),
+        *((f"recipe-set/{number}", RecipeSetSubmitted(job_id, "Normal", (number,))) for number in set_ids),
+        *((f"recipe/{number}", host(number, job_id=job_id, recipe_set_id=number)) for number in set_ids),
+    )
+
+
+def opened(models: ProjectedLog) -> None:
+    models.commit(lab())
+    document = {"whiteboard": "nightly", "recipe_sets": []}
+    models.commit(*of("job", 2, JobSubmitted("ada", "ada", None, "nightly", (), document), JobOpened(())))
+
+
+def stage_of_job(models: ProjectedLog, **params: Any) -> tuple[str, str, bool]:
+    row = models.row("job", job_id=2, **params)
+    return row["state"], row["stage"], row["open"]
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_open_job__extended_and_closed__has_its_stage_at_each_moment(
+    models: ProjectedLog, restarts: bool
+) -> None:
+    opened(models)
+    seen = [stage_of_job(models)]
+
+    def after(*happened: Any) -> None:
+        if restarts:
+            models.begin_again()
+        models.commit(*happened)
+        moments.append(models.log.end())
+        seen.append(stage_of_job(models))
+
+    moments = [models.log.end()]
+    extended(models, 5)
+    extended(models, 6)
+    after(*of("recipe", 5, RecipeQueued("busy")))
+    after(*of("recipe", 5, RecipeCancelled("enough")))
+    after(*of("recipe", 6, RecipeCancelled("enough")))
+    after(*of("job", 2, JobClosed("closed")))
+    assert seen == [
+        ("new", "new", True),
+        ("new", "accepted", True),
+        ("new", "accepted", True),
+        ("cancelled", "completing", True),
+        ("cancelled", "cancelled", False),
+    ]
+    assert [stage_of_job(models, at=at) for at in moments] == seen
+
+
+def test_open_job__extended__its_document_and_its_sets_are_shown_from_then_on(models: ProjectedLog) -> None:
+    opened(models)
+    at = models.log.end()
+    extended(models, 5, 6)
+    extended(models, 7)
+    found = orjson.loads(models.row("job", job_id=2)["document"])
+    assert [each["key"] for each in found["recipe_sets"]] == ["k5", "k6", "k7"]
+    assert orjson.loads(models.row("job", job_id=2, at=at)["document"])["recipe_sets"] == []
+    assert models.row("jobs", job_ids=[2])["recipe_set_ids"] == "[5,6,7]"
+    assert models.row("jobs", job_ids=[2], at=at)["recipe_set_ids"] == "[]"
+    parts = models.rows("recipes_in_documents", job_ids=[2], recipe_ids=[5, 7])
+    assert {row["recipe_id"]: row["recipe"]["whiteboard"] for row in parts} == {5: "w5", 7: "w7"}
+
+
+def test_open_job__closed_without_sets__is_completed(models: ProjectedLog) -> None:
+    opened(models)
+    models.commit(*of("job", 2, JobClosed("closed")))
+    assert stage_of_job(models) == ("completed", "completed", False)

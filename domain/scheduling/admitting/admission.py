@@ -19,6 +19,7 @@ from domain.events import split_subject
 from domain.queues.tree import WITHOUT_CONFIGURATION, QueueTree, paths_upward
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
+from domain.scheduling.admitting.open_jobs import OpenJobs
 from domain.scheduling.admitting.outcomes import Outcomes, worst_of
 from domain.scheduling.supply.reasons import PAUSED, QUEUE_STOPPED
 
@@ -69,6 +70,7 @@ class Admission:
     def __init__(self, members: Callable[[int], Sequence[Recipe]], host_count: Callable[[int], int]) -> None:
         self.outcomes = Outcomes()
         self.job_filters = JobFilters()
+        self.open_jobs = OpenJobs()
         self.tree = WITHOUT_CONFIGURATION
         self.held_by_filter: dict[str, HeldBack] = {}
         self.held_back: dict[int, HeldBack] = {}
@@ -169,8 +171,20 @@ class Admission:
             waits = waits or held
         return waits
 
+    @property
+    def unfinished_jobs(self) -> Collection[int]:
+        """Return the jobs with sets that have not ended, by the log."""
+        return self._of_job.keys()
+
+    def close_job(self, job_id: int) -> None:
+        """Close a job: it has ended once its sets have, and at once if it has none."""
+        self.open_jobs.close(job_id)
+        self.outcomes.add(JOB, job_id, "completed")
+
     def final_state(self, kind: str, number: int) -> str | None:
-        """Return the state in which a job or set has ended, None before."""
+        """Return the state in which a job or set has ended, None before. An open job has not ended."""
+        if kind == JOB and number in self.open_jobs:
+            return None
         states = [self.outcomes.worst(kind, number)]
         for recipe_set_id in self._of_job.get(number, ()) if kind == JOB else (number,):
             states.append(self.outcomes.worst(RECIPE_SET, recipe_set_id))

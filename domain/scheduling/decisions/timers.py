@@ -16,6 +16,7 @@ from typing import Final
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Decided, Event
 from domain.intake_states import STOPPED
+from domain.job.events import JobClosed
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort_set
@@ -29,6 +30,7 @@ from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.decisions.wake_up_grants import all_idle
 from domain.scheduling.supply.reasons import (
     DISTRO_LEFT,
+    JOB_IDLE,
     LOAN_OVER,
     RESERVATION_OVER,
     SIBLING_IMPOSSIBLE,
@@ -68,6 +70,7 @@ class Findings:
     reservations_ended: int = 0
     loans_ended: int = 0
     distro_trees_left: int = 0
+    jobs_closed: int = 0
     labs_changed: int = 0
     idle_but_wanted: int = 0
     lock_overlooked: int = 0
@@ -186,6 +189,17 @@ def _distro_trees(partition: Partition, clock: LoopInput, findings: Findings) ->
         yield draft.decision()
 
 
+def _open_jobs(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
+    """Close each open job 30 s after its last recipe has ended."""
+    admission = partition.sets.admission
+    for job in admission.open_jobs.to_close(clock.now, admission.unfinished_jobs):
+        findings.jobs_closed += 1
+        subject = f"job/{job.job_id}"
+        trigger = Trigger(partition.position, TIMER, subject)
+        # A set that is added in the same moment is a conflict.
+        yield Decision(trigger, ((subject, JobClosed(JOB_IDLE)),), ((subject, job.version),))
+
+
 def _registered_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
     """Return the subjects of the recipes' trees, so that a tree's return before the commit is a conflict."""
     subjects = {f"distro-tree/{recipe.distro_tree_id}": None for recipe in recipes}
@@ -288,6 +302,7 @@ CHECKS: tuple[Check, ...] = (
     # After the reservations, so that no reservation ends twice.
     _loans,
     _distro_trees,
+    _open_jobs,
     _lab_controllers,
     _conservation,
 )
@@ -295,7 +310,7 @@ CHECKS: tuple[Check, ...] = (
 OVERLOOKED: frozenset[Check] = frozenset((_idle_but_wanted, _lock_overlooked, _end_overlooked))
 """Checks for answers to triggers, which a stopped partition does not give."""
 
-ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees))
+ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees, _open_jobs))
 
 
 def _draft(partition: Partition, name: str) -> Draft:

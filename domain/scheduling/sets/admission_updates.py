@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from domain.admission.configuration import LimitSection
+from domain.admission.dependencies import JOB
 from domain.admission.job_filters import JobFilter, JobFilters
 from domain.queues.tree import QueueTree
 from domain.recipe.state import Recipe
@@ -79,6 +80,11 @@ class AdmissionUpdates:
             self._ask((recipe.recipe_set_id,))
         if recipe.finished != before.finished:
             self._ask(self._admission.changed_with(recipe))
+
+    def job_closed(self, job_id: int) -> None:
+        """Close a job, and ask admission again for the sets that depend on it."""
+        self._admission.close_job(job_id)
+        self._ask(self._admission.dependents(JOB, job_id))
 
     def charge(self, recipe_set_id: int) -> None:
         """Charge or release a set with limits after a recipe has changed its state."""

@@ -44,6 +44,8 @@ SUBMITTED_BEFORE: Final = "submitted before"
 # Why a recipe is given up.
 NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"
 DISTRO_LEFT: Final = "its distro tree has left every lab"
+# Why an open job is closed by the scheduler.
+JOB_IDLE: Final = "its last recipe ended 30 s ago"
 NO_LAB_HAS_ALL_TREES: Final = "no lab has the distro trees of all recipes of the set"
 NO_LAB_FOR_ALL: Final = "no lab has enough viable systems for all recipes of the set at once"
 FIT_IN_DIFFERENT_LABS: Final = "the recipes of its set fit only in different labs"

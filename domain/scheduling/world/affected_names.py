@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from domain.admission.dependencies import JOB
 from domain.events import Event
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import COUNTING_HOSTS
@@ -147,7 +148,23 @@ def freed_dependents(happened: Happened, partition: Partition) -> Iterable[str]:
     return [str(number) for number in dependents if number not in admission.held_back]
 
 
+def freed_dependents_of_job(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the sets that depend on the closed job of the event, and that may go on."""
+    if not any(ended_job(happened, partition)):
+        return ()
+    admission = partition.sets.admission
+    dependents = admission.dependents(JOB, int(happened.subject.partition("/")[2]))
+    return [str(number) for number in dependents if number not in admission.held_back]
+
+
 # Subjects of admission triggers
+
+
+def ended_job(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the closed job of the event if it has ended and other sets depend on it."""
+    admission, job_id = partition.sets.admission, int(happened.subject.partition("/")[2])
+    has_dependents = admission.has_dependents and any(admission.dependents(JOB, job_id))
+    return (happened.subject,) if has_dependents and admission.final_state(JOB, job_id) is not None else ()
 
 
 def ended_subjects(happened: Happened, partition: Partition) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from domain.events import Event
+from domain.job.events import JobChanged
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.world.skipped_events import SKIPPED_EVENTS
@@ -17,4 +18,5 @@ def may_follow(event: Event) -> bool:
     """
     if isinstance(event, RecipeSetSubmitted):
         return not event.depends_on
-    return isinstance(event, (RecipeNew, *SKIPPED_EVENTS))
+    # Of a changed job the scheduler only keeps the version, if the job is open.
+    return isinstance(event, (RecipeNew, JobChanged, *SKIPPED_EVENTS))

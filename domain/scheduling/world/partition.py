@@ -24,6 +24,7 @@ from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.fast_dataclasses import changed
 from domain.intake_states import ACTIVE
+from domain.job.events import JobClosed, JobOpened
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
@@ -129,7 +130,12 @@ class Partition(PartitionQueries):
         for key in self._trigger_rules.triggers_of(happened, self):
             self._raise(recorded.position, recorded.commit_end, key)
         if isinstance(happened.after, Recipe) and happened.after.finished:
-            self.sets.drop(happened.after)
+            self._drop(happened.after, recorded.recorded_at)
+
+    def _drop(self, recipe: Recipe, at: datetime) -> None:
+        """Drop a recipe that has finished according to the log, at a recorded time."""
+        self.sets.drop(recipe)
+        self.sets.admission.open_jobs.recipe_ended(recipe.job_id, at)
 
     def _bring_in(self, move: Recorded, history: Sequence[Recorded]) -> None:
         """Fold the past of a lab and its systems, or of one system, before their move.
@@ -179,7 +185,18 @@ class Partition(PartitionQueries):
             self.directory.apply(recorded)
             self._document_changed(kind, name, recorded)
             self._note_departed(recorded, people)
+        elif kind == "job":
+            self._job_changed(int(name), recorded)
         return Happened(subject, event)
+
+    def _job_changed(self, job_id: int, recorded: Recorded) -> None:
+        """Fold an event of a job, which matters only while the job is open."""
+        if isinstance(recorded.event, JobOpened):
+            self.sets.admission.open_jobs.open(job_id, recorded.version, recorded.recorded_at)
+        elif isinstance(recorded.event, JobClosed):
+            self.sets.admission_updates.job_closed(job_id)
+        else:
+            self.sets.admission.open_jobs.change(job_id, recorded.version)
 
     def _put(self, state: State, *, newly_assigned: bool = False) -> None:
         if isinstance(state, Recipe):
@@ -424,7 +441,7 @@ class Partition(PartitionQueries):
         for subject in tentative.states_before:
             state = self._find(subject)
             if isinstance(state, Recipe) and state.finished:
-                self.sets.drop(state)
+                self._drop(state, recorded_at)
             elif isinstance(state, Recipe):
                 self.sets.refresh(tentative.as_recorded(state, recorded_at))
             elif isinstance(state, System):

@@ -11,7 +11,7 @@ from domain.lab_commands import events as command_events
 SKIPPED_EVENTS: Final[tuple[type[Event], ...]] = (
     # The events of recipes and recipe sets repeat all fields of a job that the scheduler needs.
     job_events.JobSubmitted,
-    job_events.JobChanged,
+    job_events.JobKeyUsed,
     command_events.CommandRunning,
     command_events.CommandCompleted,
     command_events.CommandFailed,

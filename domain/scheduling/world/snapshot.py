@@ -55,6 +55,7 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         "directory": partition.directory.plain(),
         "trees_away": partition.absent_trees.plain(),
         "departed": partition.departed_names.plain(),
+        "open_jobs": partition.sets.admission.open_jobs.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
         "batch": asdict(partition.triggers.batch),
         "newly_assigned": list(partition.sets.newly_assigned),
@@ -110,6 +111,7 @@ def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PAR
     partition.directory.restore(head["directory"])
     partition.absent_trees.restore(head["trees_away"])
     partition.departed_names.restore(head["departed"])
+    partition.sets.admission.open_jobs.restore(head["open_jobs"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
     for outcomes in found.outcomes:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from domain.directory import events as directory_events
 from domain.events import Event
+from domain.job import events as job_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.scheduling.world import affected_names as affected
@@ -161,6 +162,14 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " recipe, and with the last one the room of the set, are free.",
         affected.ended_subjects,
         affected.partition_if_freed,
+    ),
+    TriggerRule(
+        "job closed",
+        (job_events.JobClosed,),
+        (Wakes("recipe-set", affected.freed_dependents_of_job),),
+        None,
+        "A job without unfinished recipes has ended now, and the sets that depend on it go on or end.",
+        affected.ended_job,
     ),
     # Resource locks come free.
     TriggerRule(
