@@ -96,9 +96,9 @@ def extend(
 ) -> Decided:
     """Return the events that add recipe sets to an open job.
 
-    The parts of `spec` beside its sets have no effect. The sets have the owner, group, reasons, dependencies and queue of the job. Numbers of their dependencies
-    that count back go on to the sets that the job has. Raises Refused for a closed job, and FaultyInput as
-    `submit` does.
+    The parts of `spec` beside its sets have no effect. The sets have the owner, group, reasons, dependencies
+    and queue of the job. Numbers of their dependencies that count back go on to the sets that the job has.
+    Raises Refused for a closed job, and FaultyInput as `submit` does.
     """
     require_open(job)
     queue = None if job.queue == DEFAULT_QUEUE else job.queue

@@ -55,7 +55,12 @@ def _effects_of_dependencies(world: FoldedWorld, recipe_set: RecipeSet) -> Itera
 def _final_state(world: FoldedWorld, dependency: Mapping[str, Any]) -> str | None:
     if "job" not in dependency:
         return final_state(world, (dependency["recipe_set"],))
-    return final_state(world, world.sets_of_job.get(dependency["job"], ()))
+    job_id = dependency["job"]
+    is_open, set_ids = world.open_jobs.get(job_id), world.sets_of_job.get(job_id, ())
+    if is_open is None or set_ids:
+        return None if is_open else final_state(world, set_ids)
+    # A closed job without sets has completed.
+    return None if is_open else "completed"
 
 
 def final_state(world: FoldedWorld, set_ids: Collection[int]) -> str | None:

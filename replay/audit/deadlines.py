@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from replay.audit.admission import final_state
 from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import EventRecord
 from replay.audit.tables import FINISHED, SET_PLACED
@@ -23,6 +24,8 @@ OVERRIDE = "KILLTIMEOVERRIDE"
 CAUSE = "timer/watchdog/"
 TREE_CAUSE = "timer/distro-tree/"
 TREE_AWAY = timedelta(seconds=600)
+JOB_CAUSE = "timer/job/"
+JOB_IDLE = timedelta(seconds=30)
 
 
 class WatchdogDeadlines(NamedTuple):
@@ -93,6 +96,37 @@ class TreesAwayInTime(Invariant):
         since, now = self._since[tree], time_of(record.now)
         if now is not None and (since is None or now < since + TREE_AWAY):
             what = f"given up at {now}, but distro tree {tree} is in no lab since {since}"
+            yield self.violation([record.position], [record.subject], what)
+
+
+class JobsClosedInTime(Invariant):
+    """The scheduler closes an open job only if its last recipe ended 30 s ago, or its submission without one."""
+
+    name = "jobs_closed_in_time"
+    topics = ("job.opened", "job.closed", *(f"recipe.{state}" for state in FINISHED))
+
+    def __init__(self) -> None:
+        # Open job -> the time of its submission, or of the last end of one of its recipes.
+        self._since: dict[int, datetime | None] = {}
+
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+        if record.kind == "recipe":
+            recipe = world.recipes.get(int(record.name)) or world.finished.get(int(record.name))
+            recipe_set = None if recipe is None else world.sets.get(recipe.set_id)
+            if recipe_set is not None and recipe_set.job_id in self._since:
+                self._since[recipe_set.job_id] = time_of(record.recorded_at)
+        elif record.event_name == "opened":
+            self._since[int(record.name)] = time_of(record.recorded_at)
+        elif record.cause == JOB_CAUSE + record.name:
+            yield from self._closed(world, record, self._since.pop(int(record.name), None))
+
+    def _closed(self, world: FoldedWorld, record: EventRecord, since: datetime | None) -> Violations:
+        now = time_of(record.now)
+        sets = world.sets_of_job.get(int(record.name), ())
+        if sets and final_state(world, sets) is None:
+            yield self.violation([record.position], [record.subject], "closed before all its recipes ended")
+        elif now is not None and (since is None or now < since + JOB_IDLE):
+            what = f"closed at {now}, but without a running recipe only since {since}"
             yield self.violation([record.position], [record.subject], what)
 
 

@@ -86,6 +86,13 @@ def _submitted(state: State, record: EventRecord) -> None:
     state.put(state.sets_of_job, job_id, (*state.sets_of_job.get(job_id, ()), number))
 
 
+def _open_job(*, is_open: bool) -> Fold:
+    def fold(state: State, record: EventRecord) -> None:
+        state.put(state.open_jobs, int(record.name), is_open)
+
+    return fold
+
+
 def _priority(state: State, record: EventRecord) -> None:
     recipe_set = state.sets.get(int(record.name))
     if recipe_set is not None:
@@ -214,6 +221,8 @@ FOLDS: dict[str, Fold] = {
     **{f"recipe.{state}": _recipe_state for state in RECIPE_MOVES if state != "new"},
     "recipe.locked": _locked,
     "recipe.locks-narrowed": _narrowed,
+    "job.opened": _open_job(is_open=True),
+    "job.closed": _open_job(is_open=False),
     "recipe-set.submitted": _submitted,
     "recipe-set.priority-changed": _priority,
     "system.registered": _registered,

@@ -16,7 +16,7 @@ from replay.audit.world import FoldedWorld
 OF_JOBS: Final = frozenset({"job", "recipe-set", "recipe"})
 COMMAND: Final = frozenset({"command"})
 OF_LABS: Final = frozenset({"system", "lab-controller"})
-OF_ONE_PARTITION: Final = OF_JOBS | COMMAND | OF_LABS
+OF_ONE_PARTITION: Final = OF_JOBS | COMMAND | OF_LABS | {"job-key"}
 """Kinds of subjects that belong to one partition; all others, such as users and pools, concern all."""
 
 CREATED: Final = "partition.created"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from replay.audit.conservation import laws
-from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
+from replay.audit.deadlines import JobsClosedInTime, TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.failures import BrokenWhenFailing
 from replay.audit.grants import (
@@ -51,6 +51,7 @@ def log_invariants() -> tuple[Invariant, ...]:
         RightfulReservation(),
         WatchdogsInTime(),
         TreesAwayInTime(),
+        JobsClosedInTime(),
         BrokenWhenFailing(),
         KeptAsAsked(),
         EveryUnplacedRecipeHasAReason(),

@@ -47,6 +47,8 @@ class State:
         self.configurations: dict[int, Mapping[str, Any]] = {}
         self.queue_trees: dict[int, QueueTree] = {}
         self.job_filters: dict[int, Mapping[str, Mapping[str, Any]]] = {}
+        # Job that was ever open -> whether it is open.
+        self.open_jobs: dict[int, bool] = {}
         # Job -> its sets.
         self.sets_of_job: dict[int, tuple[int, ...]] = {}
         # Set -> how often it was overtaken by grants.

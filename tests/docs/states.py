@@ -37,8 +37,8 @@ MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
 
 STAGES_HEAD = """## Stage of a job
 
-A job has a stage beside its state, which is that of its least finished recipe. The first row that holds counts.
-The moves are those of all jobs of up to three recipes.
+A job has a stage beside its state, which is that of its least finished recipe. The first row that holds
+counts. The moves are those of all jobs of up to three recipes.
 
 | stage | holds when |
 |---|---|
