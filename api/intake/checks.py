@@ -50,6 +50,7 @@ def check_document(
 ) -> tuple[Job | None, list[Finding]]:
     """Return the job, None if its fields are invalid, and all faults. `recipes` are those of the job."""
     job, findings = _shape(document, locations)
+    findings += _sets(document, locations)
     findings += _sizes(recipes)
     findings += _alternatives(recipes, locations)
     findings += _requirements(recipes)
@@ -90,6 +91,22 @@ def _unknown_field(path: tuple[int | str, ...]) -> str:
         return f'"{field}" is not supported yet'
     allowed = () if has_field(Job, field) else fields_at(Job, tuple(parent))
     return f'unknown field "{field[:100]}"{suggestion(field, allowed)}'
+
+
+def _sets(document: Mapping[str, Any], locations: Locations) -> Iterator[Finding]:
+    """Yield faults of a job without sets, unless it is open, and of keys that name two sets."""
+    if not document.get("recipe_sets") and document.get("open") is not True:
+        if "recipe_sets" not in document:
+            yield Finding((), f"has no {locations.word('recipe_sets')}")
+        elif document["recipe_sets"] == []:
+            yield Finding(("recipe_sets",), "must not be empty, unless the job is open")
+    seen: set[str] = set()
+    for path, recipe_set in objects(document, (), "recipe_sets"):
+        key = recipe_set.get("key")
+        if isinstance(key, str) and key:
+            if key in seen:
+                yield Finding((*path, "key"), f'"{key}" is the key of another recipe set of the job')
+            seen.add(key)
 
 
 def _sizes(recipes: Sequence[RecipeRequirements]) -> Iterator[Finding]:

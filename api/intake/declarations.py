@@ -39,6 +39,9 @@ _NAMES_BY_LEVEL: Final = {"pool": "pools", "system": "systems"}
 _DEPENDENCY_FIELDS: Final = ("job", "recipe_set", "states")
 
 
+NOTHING_BEFORE: Final = Preceding()
+
+
 class Declarations(NamedTuple):
     """Locks of the recipes in document order, dependencies of the job and of each set, and all faults."""
 
@@ -61,17 +64,18 @@ def read_declarations(
     recipes: Iterable[tuple[Path, Mapping[str, Any]]],
     context: LockContext,
     exists: Exists,
-    preceding_jobs: int = 0,
+    preceding: Preceding = NOTHING_BEFORE,
 ) -> Declarations:
     """Return the declarations of a document with the given recipes; faulty parts have defaults.
 
-    `preceding_jobs` of the same submission stand before the job.
+    `preceding` has the jobs of the same submission before the job, and the recipe sets that it has already.
     """
     findings: list[Finding] = []
     locks = [_locks(path, recipe, context, findings) for path, recipe in recipes]
-    of_job = _dependencies(document, (), Preceding(preceding_jobs), exists, findings)
+    jobs, sets = preceding
+    of_job = _dependencies(document, (), Preceding(jobs), exists, findings)
     of_sets = [
-        _dependencies(recipe_set, path, Preceding(preceding_jobs, int(path[-1])), exists, findings)
+        _dependencies(recipe_set, path, Preceding(jobs, sets + int(path[-1])), exists, findings)
         for path, recipe_set in objects(document, (), "recipe_sets")
     ]
     count = len(mentioned(document))

@@ -167,7 +167,16 @@ class Recipe(AnyRecipe):
     guests: Annotated[list[Guest], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
 
 
+Key = Annotated[
+    OptionalName,
+    Field(description="A name of the submitter's own, for a repeated submission to be recognised."),
+]
+
+
 class RecipeSet(_Part):
+    """A set. Its `key` is unique within the job."""
+
+    key: Key = None
     priority: Literal["Low", "Medium", "Normal", "High", "Urgent"] = "Normal"
     depends_on: DependsOn | None = None
     reasons: Reasons | None = None
@@ -175,6 +184,10 @@ class RecipeSet(_Part):
 
 
 class Job(_Part):
+    """A job. Its `key` is unique among those of its owner. An `open` job takes further sets, or has none yet."""
+
+    key: Key = None
+    open: Annotated[bool, Field(strict=True)] = False
     whiteboard: Whiteboard = ""
     user: OptionalName = None
     group: OptionalName = None
@@ -185,5 +198,5 @@ class Job(_Part):
     notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
     depends_on: DependsOn | None = None
     reasons: Reasons | None = None
-    recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.MAX_RECIPE_SETS)]
+    recipe_sets: Annotated[list[RecipeSet], Field(max_length=limits.MAX_RECIPE_SETS)] = empty_by_default(list)
     foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)

@@ -34,12 +34,14 @@ from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import ElementFault
+from domain.admission.dependencies import Preceding
 from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory.name_index import NameIndex
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
 from domain.job.retention import RetentionTags
 from domain.job.spec import JobSpec
+from domain.job.state import Job
 from domain.job.submission import counts
 from domain.requirements.findings import Finding
 
@@ -109,7 +111,7 @@ class SubmissionContext:
 
     With `strict`, warnings are faults. Messages suggest names from `visible` (default: `names`). `exists`
     answers for the jobs and recipe sets of `mentioned_in`. `rules` returns those of the partition that a job
-    names, None if it names none.
+    names, None if it names none. `present` is the job to which the recipe sets of the document are added.
     """
 
     names: NameIndex
@@ -120,6 +122,7 @@ class SubmissionContext:
     tags: RetentionTags = DEFAULT_TAGS
     rules: Callable[[str | None], PartitionRules] = lambda _: PartitionRules()
     exists: Exists = lambda kind, number: False
+    present: Job | None = None
 
 
 def read_job(
@@ -130,6 +133,23 @@ def read_job(
     `more` are further fields of `SubmissionContext`.
     """
     return _read(_parse(body, media_type), SubmissionContext(names, submitter, is_admin, **more), 0)
+
+
+def read_added_sets(
+    body: bytes,
+    media_type: str,
+    names: NameIndex,
+    submitter: str,
+    is_admin: bool,
+    present: Job,
+    **more: Any,
+) -> ReadJob:
+    """Return recipe sets that are added to a job, as those of a job without other fields.
+
+    Raises like `read_job`.
+    """
+    context = SubmissionContext(names, submitter, is_admin, present=present, **more)
+    return _read(_parse(body, media_type), context, 0)
 
 
 def read_jobs(
@@ -159,7 +179,8 @@ def read_jobs(
 
 def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -> ReadJob:
     """Return the job of a parsed body; `preceding_jobs` of the same submission stand before it."""
-    names, visible = context.names, context.visible or context.names
+    names, visible, present = context.names, context.visible or context.names, context.present
+    alien = [] if present is None else _completed(parsed.document, present)
     if parsed.document.get("retention_tag", "") == "":
         parsed.document["retention_tag"] = context.tags.default
     named = parsed.document.get("partition")
@@ -180,9 +201,9 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
         ((recipe.path, recipe.recipe) for recipe in recipes),
         LockContext(names, visible, rules.operations),
         context.exists,
-        preceding_jobs,
+        Preceding(preceding_jobs, 0 if present is None else len(present.recipe_set_ids)),
     )
-    findings += declared.findings
+    findings += [*alien, *declared.findings]
     findings += too_large_sets(recipes, rules.max_placed)
     doubtful = chain(
         _warnings(required, names, visible, strict=context.strict),
@@ -197,6 +218,21 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
         )
     notes = _located_faults(parsed.locations, [], warnings, "warnings")
     return ReadJob(spec_of(job, [recipe.parsed for recipe in recipes], declared), tuple(notes))
+
+
+def _completed(document: dict[str, Any], present: Job) -> list[Finding]:
+    """Complete a document of added recipe sets by fields of their job; return the faults of other fields."""
+    alien = [
+        Finding((field,), "belongs to the job; here only recipe_sets can be given")
+        for field in document
+        if field != "recipe_sets"
+    ]
+    for field in [field for field in document if field != "recipe_sets"]:
+        del document[field]
+    document["retention_tag"] = present.retention_tag
+    if present.product is not None:
+        document["product"] = present.product
+    return alien
 
 
 def may_depend(body: bytes) -> bool:

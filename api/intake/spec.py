@@ -48,6 +48,8 @@ def spec_of(job: Job, requirements: Sequence[Requirements], declared: Declaratio
         reasons=tuple(job.reasons or ()),
         partition=job.partition,
         queue=job.queue,
+        key=job.key,
+        is_open=job.open,
     )
 
 
@@ -56,7 +58,7 @@ def _recipe_set(
 ) -> RecipeSetSpec:
     recipes = tuple(_recipe(recipe, remaining) for recipe in recipe_set.recipes)
     reasons = tuple(recipe_set.reasons or ())
-    return RecipeSetSpec(Priority[recipe_set.priority], recipes, depends_on, reasons)
+    return RecipeSetSpec(Priority[recipe_set.priority], recipes, depends_on, reasons, recipe_set.key)
 
 
 def _recipe(recipe: AnyRecipe, remaining: Iterator[RecipeParts]) -> RecipeSpec:
@@ -105,6 +107,8 @@ def _task(task: Task) -> TaskSpec:
 def _stored_document(job: Job, parts: Sequence[RecipeParts], declared: Declarations) -> dict[str, Any]:
     """Return the normalised document, with defaults and canonical forms, and without empty declarations."""
     document = job.model_dump(exclude_none=True)
+    if not job.open:
+        del document["open"]
     for (_, recipe), (requirements, locks) in zip(recipes_of(document), parts, strict=True):
         assert isinstance(recipe, dict)
         recipe.update({field: requirement.form for field, requirement in requirements.items()})

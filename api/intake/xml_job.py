@@ -81,11 +81,12 @@ _ADMISSION: Final = {
 }
 
 _RECIPE_SET: Final = Record(
-    {"priority": "priority"}, {**_ADMISSION, "recipe": ChildElement("recipes", _RECIPE, many=True)}
+    {"priority": "priority", "key": "key"},
+    {**_ADMISSION, "recipe": ChildElement("recipes", _RECIPE, many=True)},
 )
 
 JOB: Final = Record(
-    {name: name for name in ("user", "group", "retention_tag", "product")},
+    {name: name for name in ("user", "group", "retention_tag", "product", "key", "open")},
     {
         "whiteboard": ChildElement("whiteboard", Text()),
         "notify": ChildElement("notify", ListOf("cc", Text())),
@@ -94,6 +95,7 @@ JOB: Final = Record(
         **_ADMISSION,
         "recipeSet": ChildElement("recipe_sets", _RECIPE_SET, many=True),
     },
+    values={"open": _YES_OR_NO},
     foreign="foreign",
 )
 

@@ -49,6 +49,8 @@ ROUTES: dict[str, Route] = {
     JOB: Route("jobs", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
     JOB + "/original": Route("jobs", {"GET": READERS}, "original"),
     JOB + "/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
+    JOB + "/recipe-sets": Route("jobs", {"POST": SUBMITTERS}, "sets"),
+    JOB + "/close": Route("jobs", {"POST": SUBMITTERS}, "close"),
     RECIPE_SET: Route("recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}),
     RECIPE_SET + "/cancel": Route("recipe_sets", {"POST": SUBMITTERS}, "cancel"),
     RECIPE: Route("recipes", READ),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import JobParts, RequestContext, WriteParts
@@ -18,6 +17,7 @@ from api.use_cases.rights import (
 from domain.errors import Refused, Unknown, display_name
 from domain.events import Decided
 from domain.job.state import change_job as decide_change
+from domain.job.state import close_job
 from domain.priority import Priority
 from domain.read_set import ReadSet
 from domain.recipe_set.ending import abort, cancel_set
@@ -64,13 +64,24 @@ async def change_priority(
 async def cancel_job(
     parts: WriteParts, request: RequestContext, job_id: int, reason: str
 ) -> Committed | None:
-    """Cancel a job in one commit; return None if it has finished.
+    """Cancel a job in one commit, which also closes an open one; return None if it has finished.
 
     Raises the errors of `own_or_administered_job`.
     """
-    job = await asyncio.to_thread(own_or_administered_job, parts, request, job_id)
-    require_expected(request, job.subject, job.version)
-    return await _cancel(parts, replace(request, expected=None), job.recipe_set_ids, reason)
+
+    def attempt() -> AppendRequest | None:
+        job = own_or_administered_job(parts, request, job_id)
+        require_expected(request, job.subject, job.version)
+        gathered = parts.aggregates.gather(map(_set_subject, job.recipe_set_ids))
+        sets = (gathered.members(set_id) for set_id in job.recipe_set_ids)
+        decided = [change for members in sets for change in cancel_set(members, reason)]
+        decided += close_job(job, reason)
+        # A set that is added to an open job in the same moment is a conflict.
+        of_job = {job.subject: job.version} if job.is_open else {}
+        versions = {**gathered.versions, **of_job}
+        return append_for(parts, request, decided, versions) if decided else None
+
+    return await commit(parts, lambda: asyncio.to_thread(attempt))
 
 
 async def cancel_recipe_set(
@@ -78,7 +89,11 @@ async def cancel_recipe_set(
 ) -> Committed | None:
     """Cancel a recipe set; return None if it has finished. Raises the errors of `own_or_administered_job`."""
     await asyncio.to_thread(own_or_administered_set, parts, request, recipe_set_id)
-    return await _cancel(parts, request, (recipe_set_id,), reason)
+
+    def decide(gathered: ReadSet) -> Decided:
+        return cancel_set(gathered.members(recipe_set_id), reason)
+
+    return await commit_aggregates(parts, request, (_set_subject(recipe_set_id),), decide)
 
 
 async def cancel_waiting_sets(
@@ -94,22 +109,13 @@ async def cancel_waiting_sets(
         sets = (gathered.members(set_id) for set_id in job.recipe_set_ids)
         return [change for members in sets if not members.started for change in cancel_set(members, reason)]
 
+    if not job.recipe_set_ids:
+        return None
     return await commit_aggregates(parts, request, map(_set_subject, job.recipe_set_ids), decide)
 
 
 def _set_subject(recipe_set_id: int) -> str:
     return f"recipe-set/{recipe_set_id}"
-
-
-async def _cancel(
-    parts: WriteParts, request: RequestContext, recipe_set_ids: Iterable[int], reason: str
-) -> Committed | None:
-    set_ids = tuple(recipe_set_ids)
-
-    def decide(gathered: ReadSet) -> Decided:
-        return [change for set_id in set_ids for change in cancel_set(gathered.members(set_id), reason)]
-
-    return await commit_aggregates(parts, request, map(_set_subject, set_ids), decide)
 
 
 async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:

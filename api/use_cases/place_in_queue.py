@@ -149,11 +149,19 @@ def _faults(
             raise NotPermitted(f"{where}: {said}")
         yield f"{prefix}queue", f"no rule leads to an active leaf to which {job.owner} may submit: {said}"
     else:
-        for index, recipe_set in enumerate(spec.recipe_sets):
-            size = len(recipe_set.recipes)
-            for maximum in too_small_for(target.tree, found.path, job.owner, job.group, size):
-                limit = f"over the limit: {maximum}; choose another queue or a smaller set"
-                yield f"{prefix}recipe_sets[{index}]", f"needs {size} systems at once, {limit}"
+        for where, message in too_large_sets(target.tree, found.path, job.owner, job.group, spec):
+            yield f"{prefix}{where}", message
+
+
+def too_large_sets(
+    tree: QueueTree, path: str, owner: str, group: str | None, spec: JobSpec
+) -> Iterator[tuple[str, str]]:
+    """Yield the place and the fault of each set that is larger than a maximum of a queue or those above."""
+    for index, recipe_set in enumerate(spec.recipe_sets):
+        size = len(recipe_set.recipes)
+        for maximum in too_small_for(tree, path, owner, group, size):
+            limit = f"over the limit: {maximum}; choose another queue or a smaller set"
+            yield f"recipe_sets[{index}]", f"needs {size} systems at once, {limit}"
 
 
 def _queue_of(job: SubmittedJob, found: ChosenQueue | NoSuchQueue | NoChosenQueue) -> QueueOfJob:

@@ -18,10 +18,11 @@ from api.use_cases.ports import JobParts, RequestContext
 from domain.directory.partition_states import require_takes_jobs, state_of
 from domain.directory.partitions import identity_of, operation_table, partition_document
 from domain.directory.state import Directory
-from domain.errors import Refused, Unknown
+from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
 from domain.intake_states import ACTIVE
-from domain.job.events import JobSubmitted
+from domain.job.events import JobKeyUsed, JobSubmitted
+from domain.job.keys import key_subject
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
 from domain.partition_numbers import PartitionIdentity
@@ -56,7 +57,7 @@ async def submit_job(
 
 
 def submitted_numbers(done: Committed) -> dict[str, Any] | None:
-    """Return the answer of a commit that submitted one job, None for any other commit."""
+    """Return the answer of a commit that submitted one job or added sets, None for any other commit."""
     answer = orjson.loads(done.answer) if done.answer else {}
     return answer if "job_id" in answer else None
 
@@ -95,6 +96,7 @@ async def _append_jobs(
             raise Refused(f"the partition {partition.name} was removed")
         # Every later change of the partition is a conflict: no job follows the event that ends the intake.
         version = directory.version(partition.subject)
+        await _require_new_keys(parts, specs, request.actor)
         await require_one_partition(parts.aggregates, directory, specs, partition)
         queues = await choose_queues(parts, specs, partition, request.actor)
         decided, answers = await _decided(parts, request, jobs, original, placement, queues)
@@ -105,6 +107,25 @@ async def _append_jobs(
     done = await commit(parts, decide)
     assert done is not None, "a submission has events"
     return done
+
+
+async def _require_new_keys(parts: JobParts, specs: Sequence[JobSpec], actor: str) -> None:
+    """Raise Refused for keys that their owners have used, FaultyInput for one key of two of the jobs."""
+    subjects: dict[str, tuple[int, str, str]] = {}
+    for index, spec in enumerate(specs):
+        if spec.key is not None:
+            subject = key_subject(spec.owner or actor, spec.key)
+            if subject in subjects:
+                raise FaultyInput([Fault(f"jobs[{index}].key", f'"{spec.key}" is the key of another job')])
+            subjects[subject] = index, spec.owner or actor, spec.key
+    if not subjects:
+        return
+    used = await asyncio.to_thread(parts.log.load, dict.fromkeys(subjects, 0))
+    for subject, (_, owner, key) in subjects.items():
+        if used[subject]:
+            event = used[subject][0].event
+            assert isinstance(event, JobKeyUsed), "the only event of a key"
+            raise Refused(f'{owner} has used the key "{key}" for job {event.job_id}')
 
 
 def _takes_jobs(directory: Directory, partition: PartitionIdentity) -> bool:
@@ -123,7 +144,7 @@ async def _decided(
 ) -> tuple[Decided, list[dict[str, Any]]]:
     """Return the events of a submission, and the answer for each job."""
     if request.has_quota:
-        await _require_recipe_quotas(parts, request.actor, jobs)
+        await require_recipe_quotas(parts, request.actor, [job.spec for job in jobs])
     numbers = await asyncio.gather(*(parts.numbers.take(counts(job.spec)) for job in jobs))
     operations = operation_table(parts.feed.directory, placement.partition.name)
     decided: Decided = []
@@ -140,11 +161,11 @@ async def _decided(
     return decided, answers
 
 
-async def _require_recipe_quotas(parts: JobParts, actor: str, jobs: Iterable[AcceptedJob]) -> None:
+async def require_recipe_quotas(parts: JobParts, actor: str, specs: Iterable[JobSpec]) -> None:
     """Raise Refused if an owner would have more unfinished recipes than the quota allows."""
     more: Counter[str] = Counter()
-    for job in jobs:
-        more[job.spec.owner or actor] += counts(job.spec)[1]
+    for spec in specs:
+        more[spec.owner or actor] += counts(spec)[1]
     for owner, count in more.items():
         if parts.quotas.may_exceed_recipes(owner, count):
             present = await asyncio.to_thread(unfinished_count, parts.log, owner)

@@ -100,7 +100,7 @@ class TreesAwayInTime(Invariant):
 
 
 class JobsClosedInTime(Invariant):
-    """The scheduler closes an open job only if its last recipe ended 30 s ago, or its submission without one."""
+    """The scheduler closes an open job only 30 s after its last recipe ended, or after its submission."""
 
     name = "jobs_closed_in_time"
     topics = ("job.opened", "job.closed", *(f"recipe.{state}" for state in FINISHED))

@@ -27,6 +27,7 @@ from domain.contention.documents import NAMED
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.directory import passwords
 from domain.directory.roles import ROLES
+from domain.job.stages import STAGES
 from domain.lab_commands.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
@@ -114,6 +115,7 @@ Role = Annotated[
 # The domain checks the minimum length.
 Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.MAX_LENGTH)]
 
+StageName = Annotated[str, OneOf(tuple(stage.name for stage in STAGES))]
 PriorityName = Annotated[str, OneOf(tuple(Priority.__members__))]
 Condition = Annotated[str, OneOf(CONDITIONS)]
 Permission = Annotated[str, OneOf(PERMISSIONS)]

@@ -27,6 +27,7 @@ from domain.directory.partitions import (
 )
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 from domain.events import subject
+from domain.job.state import Job
 
 T = TypeVar("T")
 
@@ -71,6 +72,25 @@ async def read_jobs(
     return await reader.read(intake.read_jobs, has_warnings)
 
 
+async def read_added_sets(
+    parts: JobBodyParts,
+    principal: Principal,
+    body: bytes,
+    content_type: str,
+    present: Job,
+    partition: str,
+    *,
+    strict: bool = False,
+) -> ReadJob:
+    """Return recipe sets that are added to a job of a partition, checked like `read_jobs`."""
+
+    def has_warnings(read: ReadJob) -> bool:
+        return bool(read.warnings)
+
+    reader = _Reader(parts, principal, body, content_type, strict, is_submission=True, partition=partition)
+    return await reader.read(partial(intake.read_added_sets, present=present), has_warnings)
+
+
 async def located(
     parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, error: FaultyInput
 ) -> FaultyInput:
@@ -89,6 +109,8 @@ class _Reader:
     content_type: str
     strict: bool
     is_submission: bool
+    # That of the job to which recipe sets are added; other jobs may name theirs.
+    partition: str | None = None
 
     async def read(self, parse: Callable[..., T], has_warnings: Callable[[T], bool]) -> T:
         existing = await self._existing()
@@ -137,6 +159,7 @@ class _Reader:
     def _rules_of(self, partition: str | None) -> PartitionRules:
         """Return the rules of the named partition. A job that names none is checked again once it has one."""
         directory = self.parts.feed.directory
+        partition = self.partition or partition
         if partition is None and len(identities(directory)) > 1:
             return PartitionRules(merged_table(directory))
         name = partition or DEFAULT

@@ -15,14 +15,15 @@ from api.rest.body import read_body, read_model
 from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
-from api.rest.contract.inputs.jobs import Cancel, JobPatch, Submission
+from api.rest.contract.inputs.jobs import AddedSets, Cancel, JobPatch, Submission
 from api.rest.contract.operation import JSON, operation
 from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.job_bodies import job_media_type
 from api.rest.resources.shapes import job_document, listed_job
-from api.rest.resources.submissions import submit_body
+from api.rest.resources.submissions import add_body, submit_body
 from api.use_cases.change_job import cancel_job, change_job
+from api.use_cases.extend_job import close_job
 from api.use_cases.idempotency import commit_once
 from api.use_cases.submit_job import original_of
 from domain.job.submission import Original
@@ -63,6 +64,35 @@ class Jobs:
         first = answer["jobs"][0] if "jobs" in answer else answer
         resp.location = f"/jobs/{first['job_id']}"
         paging.answer(resp, done.position, answer)
+
+    @operation(
+        "Add recipe sets to an open job",
+        *(answers.SetsAdded, queries.Strict),
+        body=AddedSets,
+        takes=(JSON, *(kind for kind in PARSERS if kind != JSON)),
+        created=True,
+        keyed=True,
+    )
+    async def on_post_sets(self, req: Request, resp: Response, job_id: int) -> None:
+        kind = job_media_type(req)
+        body = await read_body(req)
+        strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
+
+        async def add() -> Committed:
+            return await add_body(self._parts, principal_of(req), request, job_id, body, kind, strict=strict)
+
+        done = await commit_once(self._parts.log, request, add)
+        assert done is not None, "added sets are always something new"
+        answer = orjson.loads(done.answer or b"{}")
+        resp.status = 201
+        resp.location = f"/jobs/{job_id}"
+        paging.answer(resp, done.position, answer)
+
+    @operation("Close an open job, which then takes no more recipe sets", answers.JobClosed, keyed=True)
+    async def on_post_close(self, req: Request, resp: Response, job_id: int) -> None:
+        request = keyed_request(req, await read_body(req))
+        done = await commit_once(self._parts.log, request, lambda: close_job(self._parts, request, job_id))
+        await paging.answer_write(resp, self._parts.log, done, {"job_id": job_id, "closed": done is not None})
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:

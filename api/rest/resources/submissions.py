@@ -1,13 +1,18 @@
-"""Submission of a job, or of several in one commit, from their submitted bytes."""
+"""Submission of a job, of several in one commit, or of further sets of a job, from their submitted bytes."""
 
 from __future__ import annotations
 
+import asyncio
+
 from api.rest.context import Principal
 from api.rest.ports import SubmissionParts
-from api.rest.resources.job_bodies import located, read_jobs, warnings_document
+from api.rest.resources.job_bodies import located, read_added_sets, read_jobs, warnings_document
+from api.use_cases.extend_job import extend_job, partition_of
 from api.use_cases.ports import RequestContext
+from api.use_cases.rights import own_job
 from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
 from domain.errors import FaultyInput
+from domain.job.state import require_open
 from domain.job.submission import Original
 from store.requests import Committed
 
@@ -33,3 +38,24 @@ async def submit_body(
         return await submit_job(parts, request, *jobs[0], original)
     except FaultyInput as error:
         raise await located(parts, principal, body, kind, error) from error
+
+
+async def add_body(
+    parts: SubmissionParts,
+    principal: Principal,
+    request: RequestContext,
+    job_id: int,
+    body: bytes,
+    kind: str,
+    *,
+    strict: bool = False,
+) -> Committed:
+    """Add the recipe sets that the bytes contain to an open job; the commit's answer is that of `extend_job`.
+
+    Raises the errors of `read_added_sets` and `extend_job`.
+    """
+    job = await asyncio.to_thread(own_job, parts, request, job_id)
+    require_open(job)
+    partition = await partition_of(parts, job)
+    read = await read_added_sets(parts, principal, body, kind, job, partition.name, strict=strict)
+    return await extend_job(parts, request, job_id, read.spec, warnings_document(read.warnings))

@@ -14,6 +14,7 @@ from api.clock import rfc3339
 from api.rest.body import check_model
 from api.rest.context import Principal
 from api.rest.contract.inputs.labs import (
+    AddedRecipeSet,
     Cancellation,
     CommandUpdate,
     RecipeProgress,
@@ -26,7 +27,7 @@ from api.rest.contract.operation import JSON, MAX_BODY_BYTES
 from api.rest.ports import UpdateParts
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.progress import read_report
-from api.rest.resources.submissions import submit_body
+from api.rest.resources.submissions import add_body, submit_body
 from api.use_cases.change_job import cancel_recipe_set, cancel_waiting_sets, release_recipe
 from api.use_cases.change_system import NewSystemValues
 from api.use_cases.lab_updates import (
@@ -159,6 +160,19 @@ class ItemReader:
 
         return OrderedUpdate(submit)
 
+    def recipe_set(self, item: AddedRecipeSet) -> OrderedUpdate:
+        body = orjson.dumps({"recipe_sets": [item.model_extra]})
+
+        async def add(request: RequestContext) -> Committed:
+            require_may_submit(self.parts.feed.directory, request)
+            try:
+                return await add_body(self.parts, self.principal, request, item.job_id, body, JSON)
+            except FaultyInput as error:
+                # The sender has not seen `body`, in which the set is the only member of a list.
+                raise FaultyInput([_of_set(fault) for fault in error.faults]) from error
+
+        return OrderedUpdate(add)
+
     def cancel(self, item: Cancellation) -> OrderedUpdate:
         async def end(request: RequestContext) -> Committed | None:
             require_may_submit(self.parts.feed.directory, request)
@@ -175,6 +189,11 @@ def _below(field: str, fault: Fault) -> Fault:
     return Fault(f"{field}.{path}" if path else field, fault.message)
 
 
+def _of_set(fault: Fault) -> Fault:
+    path = _LINE.sub("", fault.where).removeprefix("recipe_sets[0]").removeprefix(".")
+    return Fault(f"recipe_set.{path}" if path else "recipe_set", fault.message)
+
+
 _READERS: Final[Mapping[str, Callable[[ItemReader, Any], Item]]] = {
     "progress": ItemReader.progress,
     "command": ItemReader.command,
@@ -185,6 +204,7 @@ _READERS: Final[Mapping[str, Callable[[ItemReader, Any], Item]]] = {
     "remove": ItemReader.remove,
     "release": ItemReader.release,
     "job": ItemReader.job,
+    "recipe_set": ItemReader.recipe_set,
     "cancel": ItemReader.cancel,
     "running": ItemReader.running,
     "vacant": ItemReader.vacant,

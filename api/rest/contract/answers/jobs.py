@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 from api.rest.contract.answers.admission import ApplyingFilter, Bucket, Dependency, HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.recipes import RecipeLocks, RecipeSummary, Seconds
-from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
+from api.rest.contract.values import Id, PriorityName, RecipeState, Result, StageName, Time
 
 
 class SubmittedJob(AnswerPart):
@@ -35,6 +35,15 @@ class Submitted(Answer):
     jobs: list[SubmittedJob] | None = None
 
 
+class SetsAdded(SubmittedJob, Answer):
+    """The numbers of the added sets, with those of their job."""
+
+
+class JobClosed(Answer):
+    job_id: Id
+    closed: bool
+
+
 class JobCancelled(Answer):
     job_id: Id
     cancelled: bool
@@ -46,8 +55,12 @@ class JobChanged(Answer):
 
 
 class ListedJob(AnswerPart):
+    """An `open` job takes further recipe sets. `stage` says how far the job is (docs/states.md)."""
+
     job_id: Id
     state: RecipeState
+    stage: StageName
+    open: bool
     result: Result
     whiteboard: str
     owner: str
@@ -71,10 +84,12 @@ class SetSummary(AnswerPart):
 
 
 class Job(ReadAnswer):
-    """`document` is the job in its normalised JSON form, with defaults filled in."""
+    """`document` is the job in its normalised JSON form, with defaults and with added recipe sets."""
 
     job_id: Id
     state: RecipeState
+    stage: StageName
+    open: bool
     result: Result
     whiteboard: str
     owner: str

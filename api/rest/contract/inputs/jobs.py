@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, RootModel, StringConstraints
 
-from api.intake.document import Job
-from api.intake.limits import MAX_JOBS
+from api.intake.document import Job, RecipeSet
+from api.intake.limits import MAX_JOBS, MAX_RECIPE_SETS
 from api.intake.values import Name as Product
 from api.intake.values import RetentionTag, Whiteboard
 from api.rest.contract.values import Input, PriorityName, Text, no_defaults
@@ -42,6 +42,12 @@ class SeveralJobs(Input):
     """Jobs that are submitted in one commit."""
 
     jobs: Annotated[list[Job], Field(min_length=1, max_length=MAX_JOBS)]
+
+
+class AddedSets(Input):
+    """Recipe sets that are added to an open job."""
+
+    recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=MAX_RECIPE_SETS)]
 
 
 class Submission(RootModel[SeveralJobs | Job]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from api.intake.document import Locks
 from api.intake.words import one_line
@@ -127,6 +127,14 @@ class Cancellation(Cancel):
         return self
 
 
+class AddedRecipeSet(Input):
+    """A recipe set as in a job, which is added to the open job `job_id`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    job_id: Id
+
+
 class Registration(Input):
     """A part of a registration: systems as in an update, and what runs on them. Each item has its own answer.
 
@@ -164,6 +172,7 @@ class Update(Input):
     remove: Fqdn | None = None
     release: Release | None = None
     job: dict[str, Any] | None = None
+    recipe_set: AddedRecipeSet | None = None
     cancel: Cancellation | None = None
     running: RunningItem | None = None
     vacant: Fqdn | None = None
