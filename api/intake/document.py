@@ -184,7 +184,7 @@ class RecipeSet(_Part):
 
 
 class Job(_Part):
-    """A job. Its `key` is unique among those of its owner. An `open` job takes further sets, or has none yet."""
+    """A job. Its `key` is unique among those of its owner. An `open` job takes further sets; it may be empty."""
 
     key: Key = None
     open: Annotated[bool, Field(strict=True)] = False

@@ -50,6 +50,21 @@ class RecipeNew(Event):
         return data if version in (1, 2) else super().upcast(data, version)
 
 
+@event("recipe.changed")
+class RecipeChanged(Event):
+    """A person has changed the requirements, tasks or locks of the recipe before its set has started.
+
+    The fields are those of `recipe.new`, with their values after the change.
+    """
+
+    host_requires: str
+    distro_requires: str
+    distro_tree_id: int | None
+    distro: Mapping[str, Any] | None
+    tasks: Sequence[Mapping[str, Any]]
+    locks: Mapping[str, Any]
+
+
 @event("recipe.queued", version=2)
 class RecipeQueued(Event):
     """The recipe waits without a place. `preempted_by` is the id of the set that took its set's systems."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
@@ -132,6 +132,8 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     if isinstance(event, recipe_events.TaskResult):
         return changed(recipe, version=moment.version, results=recipe.results.after(event))
     if state is None:
+        if isinstance(event, recipe_events.RecipeChanged):
+            return _changed_by_person(recipe, event, moment)
         if isinstance(event, recipe_events.LocksNarrowed):
             return changed(recipe, version=moment.version, held=stored_locks(event.locks))
         if isinstance(event, recipe_events.RecipeLocked):
@@ -153,6 +155,26 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
         recipe = changed(recipe, abort_reason=event.reason)
     held = _held_after(recipe, event) if state in STARTED else None
     return _with_state(recipe, moment.version, state, system, lab_controller, tasks, *deadlines, held)
+
+
+def _changed_by_person(recipe: Recipe, event: recipe_events.RecipeChanged, moment: Moment) -> Recipe:
+    """Return a recipe with other requirements, tasks and locks. It has not started, so its tasks are new."""
+    return changed(
+        recipe,
+        version=moment.version,
+        host_requires=event.host_requires,
+        distro_requires=event.distro_requires if event.distro_tree_id is None else "",
+        distro_tree_id=event.distro_tree_id,
+        distro=event.distro,
+        tasks=_new_tasks(event.tasks),
+        locks=stored_locks(event.locks),
+    )
+
+
+def _new_tasks(tasks: Sequence[Mapping[str, Any]]) -> tuple[Task, ...]:
+    return tuple(
+        [_new_task(task["task_id"], task["name"], "new", watchdog.of_task(task["params"])) for task in tasks]
+    )
 
 
 def _begin_again(recipe: Recipe) -> Recipe:
@@ -188,12 +210,7 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
         host_requires=event.host_requires,
         distro_tree_id=event.distro_tree_id,
         state="new",
-        tasks=tuple(
-            [
-                _new_task(task["task_id"], task["name"], "new", watchdog.of_task(task["params"]))
-                for task in event.tasks
-            ]
-        ),
+        tasks=_new_tasks(event.tasks),
         host_recipe_id=event.host_recipe_id,
         distro=event.distro,
         reservesys=event.reservesys,

@@ -43,3 +43,16 @@ class RecipeSetSubmitted(Event):
 @event("recipe-set.priority-changed")
 class RecipeSetPriorityChanged(Event):
     priority: str
+
+
+@event("recipe-set.changed")
+class RecipeSetChanged(Event):
+    """Recipes of the set have changed; `document` is that of the whole set in its job, after the change.
+
+    The other fields are those of `recipe-set.submitted`, with their values after the change.
+    """
+
+    tasks: Sequence[str]
+    operations: Sequence[str]
+    profile: Mapping[str, Any]
+    document: Mapping[str, Any]

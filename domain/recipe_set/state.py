@@ -16,13 +16,13 @@ from domain.events import Decided, Event, Moment
 from domain.fast_dataclasses import changed, maker
 from domain.priority import Priority
 from domain.queues.tree import DEFAULT_QUEUE
-from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.recipe_set.events import RecipeSetChanged, RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.recipe_set.members import Members
 from domain.roll_up import state_of
 
 
 class SubmittedFacts(NamedTuple):
-    """The facts of a set on which its admission depends and that never change; many sets share them."""
+    """The facts of a set on which its admission depends; many sets share them."""
 
     owner: str = ""
     submitter: str = ""
@@ -88,6 +88,13 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
     assert recipe_set is not None, f"recipe set {recipe_set_id} has events before it was submitted"
     if isinstance(event, RecipeSetPriorityChanged):
         return changed(recipe_set, version=moment.version, priority=Priority[event.priority])
+    if isinstance(event, RecipeSetChanged):
+        owner, submitter, group, queue, _, _, reasons = recipe_set.submitted
+        facts = shared_facts(
+            owner, submitter, group, queue, tuple(event.tasks), tuple(event.operations), reasons
+        )
+        profile = stored_locks(event.profile)
+        return changed(recipe_set, version=moment.version, submitted=facts, profile=profile)
     return changed(recipe_set, version=moment.version)
 
 
@@ -100,9 +107,14 @@ def change_priority(recipe_set: RecipeSet, members: Members, priority: Priority)
     """Return the event of a new priority, none if unchanged. Raises Refused for a started or finished set."""
     if recipe_set.priority == priority:
         return []
+    require_not_started(recipe_set, members)
+    return [(recipe_set.subject, RecipeSetPriorityChanged(priority=priority.name))]
+
+
+def require_not_started(recipe_set: RecipeSet, members: Members) -> None:
+    """Raise Refused for a set that has started or finished."""
     name = display_subject(recipe_set.subject)
     if not members.unfinished:
         raise Refused(f"{name} is already {state_of(recipe.state for recipe in members.recipes)}")
     if members.started:
         raise Refused(f"{name} has already started")
-    return [(recipe_set.subject, RecipeSetPriorityChanged(priority=priority.name))]

@@ -84,6 +84,12 @@ class HostIndex:
             self._begin(host, self._demand_of(host, guests))
             self.add(host)
 
+    def demand_changed(self, host: Recipe) -> None:
+        """Store the present demand of a host that is in no index now, after a change of its requirements."""
+        members = self._states.members(host.recipe_set_id)
+        guests = [recipe for recipe in members if recipe.host_recipe_id == host.recipe_id]
+        self._demands[host.recipe_id] = self._demand_of(host, guests)
+
     def _demand_of(self, host: Recipe, guests: Iterable[Recipe]) -> Demand:
         return Demand(filter_key(host, guests), self._submitter_of(host))
 

@@ -64,13 +64,15 @@ class RecipeSets(SetStates):
     # Sets
 
     def put_set(self, recipe_set: RecipeSet) -> None:
-        """Store a new set before its recipes, or a set whose priority has changed, and so its rank."""
+        """Store a new set before its recipes, or one with another priority, facts or profile."""
         recipe_set_id = recipe_set.recipe_set_id
         hosts = self.hosts(recipe_set_id)
         for host in hosts:
             self.index.remove(host)
         if hosts and not self.turns.is_one_line:
             self.turns.stop_waiting(self.sets[recipe_set_id])
+        if hosts:
+            self._note_declaring(recipe_set)
         self.sets[recipe_set_id] = recipe_set
         if not hosts:
             self._begin(recipe_set)
@@ -84,8 +86,13 @@ class RecipeSets(SetStates):
     def _begin(self, recipe_set: RecipeSet) -> None:
         self.admission.add(recipe_set)
         self.turns.add(recipe_set)
+        self._note_declaring(recipe_set)
+
+    def _note_declaring(self, recipe_set: RecipeSet) -> None:
         if recipe_set.profile != NO_LOCKS:
             self._weighing.declaring[recipe_set.recipe_set_id] = None
+        else:
+            self._weighing.declaring.pop(recipe_set.recipe_set_id, None)
 
     def _complete(self, recipe_set: RecipeSet) -> None:
         """Ask admission for a set once all its recipes are stored, and index its hosts."""
@@ -140,6 +147,18 @@ class RecipeSets(SetStates):
                 self.admission_updates.charge(recipe_set_id)
         if before is None or (before.state in UNPLACED) != (recipe.state in UNPLACED):
             self._note_waiting(recipe_set_id)
+
+    def change(self, recipe: Recipe) -> None:
+        """Store a recipe with other requirements, tasks or locks, in a set that has not started."""
+        host = recipe if recipe.host_recipe_id is None else self.recipes[recipe.host_recipe_id]
+        self.index.remove(host)
+        self.recipes[recipe.recipe_id] = recipe
+        self._holders.hopeless.pop(recipe.recipe_set_id, None)
+        host = self.recipes[host.recipe_id]
+        self.index.demand_changed(host)
+        self.index.add(host)
+        self.lock_records.weigh(host)
+        self.lock_records.update(recipe.recipe_set_id)
 
     def _note_waiting(self, recipe_set_id: int) -> None:
         """Tell the turns of queues whether a recipe of a set waits for a system."""

@@ -93,6 +93,12 @@ def lab_of_lost_system(happened: Happened, _: Partition) -> Iterator[str]:
         yield before.lab_controller
 
 
+def lab_of_bound_set(happened: Happened, _: Partition) -> Iterable[str]:
+    """Return the lab to which the set of a recipe is bound, if it is."""
+    after: Recipe = happened.after
+    return () if after.lab_controller is None else (after.lab_controller,)
+
+
 def lab_of_large_set(happened: Happened, partition: Partition) -> Iterable[str]:
     after: Recipe = happened.after
     if after.lab_controller is None or partition.sets.is_single(after.recipe_set_id):
@@ -194,8 +200,8 @@ def partition_if_limited(happened: Happened, partition: Partition) -> Iterable[s
     return (partition.identity.name,) if is_limited else ()
 
 
-def partition_if_priority_limited(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return the partition if a set whose priority changed needs room, or left the limit of a job filter."""
+def partition_if_needs_changed(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the partition if a changed set needs room, or left the limit of a job filter."""
     applying = partition.sets.admission.applying
     if applying(happened.before) is not applying(happened.after):
         return (partition.identity.name,)

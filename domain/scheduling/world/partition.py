@@ -26,7 +26,7 @@ from domain.fast_dataclasses import changed
 from domain.intake_states import ACTIVE
 from domain.job.events import JobClosed, JobOpened
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
-from domain.recipe.events import RecipeScheduled
+from domain.recipe.events import RecipeChanged, RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.filters import Filters
@@ -174,6 +174,9 @@ class Partition(PartitionQueries):
         if kind in HELD:
             before = self._find(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
+            if isinstance(after, Recipe) and type(event) is RecipeChanged:
+                self.sets.change(after)
+                return Happened(subject, event, before, after)
             self._put(after, newly_assigned=is_newly_assigned(recorded.stamp))
             if type(event) is SystemLabControllerChanged and not self.has_lab(event.lab_controller):
                 self._put_system(gone(self.systems[name]))

@@ -60,6 +60,11 @@ _UNKEPT_ROOM = Wakes("partition", affected.partition_if_otherwise_limited)
 _LOST_SET = Wakes("recipe-set", affected.set_that_lost)
 _FREED_SETS = Wakes("recipe-set", affected.freed_dependents)
 
+_SET_CHANGED = (
+    Wakes("recipe-set", affected.own_name),
+    Wakes("partition", affected.partition_if_needs_changed),
+)
+
 TRIGGER_RULES: tuple[TriggerRule, ...] = (
     # Systems become usable, or stop being usable.
     TriggerRule(
@@ -324,16 +329,30 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         may_lock=affected.partition_if_waiting,
     ),
     TriggerRule(
+        "recipe changed",
+        (recipe_events.RecipeChanged,),
+        (),
+        affected.lab_of_bound_set,
+        "Systems that the recipe waits for in its lab may not fit any more. The change of its set follows.",
+    ),
+    TriggerRule(
         "priority changed",
         (recipe_set_events.RecipeSetPriorityChanged,),
-        (
-            Wakes("recipe-set", affected.own_name),
-            Wakes("partition", affected.partition_if_priority_limited),
-        ),
+        _SET_CHANGED,
         None,
         "A priority orders the queue, and no recipe in the queue can take an idle system. But a job filter"
         " may compare priorities: then the set may no longer be held back or counted under a limit, or it may"
         " end. A priority also orders the sets that wait for locks.",
+        affected.ending_set,
+        affected.partition_if_waiting,
+    ),
+    TriggerRule(
+        "set changed",
+        (recipe_set_events.RecipeSetChanged,),
+        _SET_CHANGED,
+        None,
+        "The changed recipes of the set may fit idle systems, and may declare fewer locks. A job filter may"
+        " compare tasks: then the set may no longer be held back or counted under a limit, or it may end.",
         affected.ending_set,
         affected.partition_if_waiting,
     ),

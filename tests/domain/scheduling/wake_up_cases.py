@@ -11,6 +11,7 @@ from typing import Any
 
 from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import RATE_LIMITED
+from domain.job.events import JobClosed, JobOpened, JobSubmitted
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import occupy, wanting
@@ -253,6 +254,28 @@ def _priority_lowered_below_a_rule(world: World) -> int:
     return paused
 
 
+def _recipe_changed(world: World) -> int:
+    world.add_idle("a")
+    world.add_system("b", condition="Broken")
+    waits = world.submit(named("b"))
+    world.settle()
+    assert world.states(waits) == ["queued"]
+    world.change_recipe(waits, host_requires=named("a"))
+    return waits
+
+
+def _open_job_closed(world: World) -> int:
+    world.add_idle("a")
+    submitted = JobSubmitted("ada", "ada", None, "", (), {})
+    world.commit([("job/99", submitted), ("job/99", JobOpened(()))])
+    depends = {"depends_on": [{"job": 99, "states": ["completed"]}]}
+    dependent = world.submit(named("a"), submitted=depends)
+    world.settle()
+    assert world.states(dependent) == ["queued"]
+    world.commit([("job/99", JobClosed("closed"))])
+    return dependent
+
+
 def _rule_removed(world: World) -> int:
     world.add_idle("a")
     world.put_job_filter("nobody", "PAUSE")
@@ -349,6 +372,8 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("recipe completed", _dependency_completed),
     ("recipe given up", _dependency_aborted),
     ("priority changed", _priority_lowered_below_a_rule),
+    ("job closed", _open_job_closed),
+    ("set changed", _recipe_changed),
     ("job filters changed", _rule_removed),
     # The set had no room under a limit.
     ("recipe completed", _room_freed_by_an_end),

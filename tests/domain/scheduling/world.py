@@ -24,11 +24,12 @@ from domain.directory.partitions import (
 )
 from domain.events import Decided
 from domain.priority import Priority
-from domain.recipe.events import RecipeNew
+from domain.recipe.events import RecipeChanged, RecipeNew
 from domain.recipe.lifecycle import FINISHED
 from domain.recipe.state import Recipe
+from domain.recipe_set.change import change_recipes
 from domain.recipe_set.ending import cancel_set
-from domain.recipe_set.events import RecipeSetSubmitted
+from domain.recipe_set.events import RecipeSetChanged, RecipeSetSubmitted
 from domain.recipe_set.members import Members
 from domain.recipe_set.messages import (
     Report,
@@ -43,6 +44,8 @@ from domain.recipe_set.reports import report
 from domain.recipe_set.state import change_priority
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.supply.filter_key import filter_key
+from domain.scheduling.supply.rules import fitting
 from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
 from domain.system.state import Occupation
@@ -222,6 +225,33 @@ class World(FoldedLog):
     def change_priority(self, recipe_id: int, priority: str) -> None:
         recipe_set = self.sets[self.recipes[recipe_id].recipe_set_id]
         self.change(change_priority(recipe_set, self.members(recipe_id), Priority[priority]))
+
+    def change_recipe(self, recipe_id: int, **fields: Any) -> None:
+        """Change fields of a recipe as a person does; no system is taken from it."""
+        recipe = self.recipes[recipe_id]
+        tasks = [{"task_id": 1_000 + self.position, "name": "/other", "params": {}}]
+        plain = {
+            "host_requires": recipe.host_requires,
+            "distro_requires": "",
+            "distro_tree_id": recipe.distro_tree_id,
+            "distro": recipe.distro,
+            "tasks": tasks,
+            "locks": locks_to_json(recipe.locks),
+        }
+        changed = RecipeChanged(**{**plain, **fields})
+        members = self.members(recipe_id)
+        present = {each.recipe_id: each.locks for each in members.recipes}
+        present[recipe_id] = stored_locks(changed.locks)
+        profile = locks_to_json(merge(*map(unplaced, present.values())))
+        of_set = RecipeSetChanged(("/other",), (), profile, {})
+        recipe_set = self.sets[recipe.recipe_set_id]
+        self.change(change_recipes(recipe_set, members, {recipe_id: changed}, of_set, self._misfit))
+
+    def _misfit(self, host: Recipe, guests: Sequence[Recipe]) -> str | None:
+        assert host.system is not None
+        key = filter_key(host, guests)
+        number = self.partition.labs.number(host.system)
+        return None if fitting(self.partition.labs, key) >> number & 1 else "it does not match"
 
     def set_condition(self, fqdn: str, condition: str) -> None:
         system = self.systems[fqdn]
