@@ -54,24 +54,36 @@ ORDER BY d.name LIMIT %(limit)s
 -- are not finished. A command to provision has the `guests` that start with the recipe, each {"recipe_id", "guestname",
 -- "guestargs", "distro_tree_id", "tree", "distro", "tasks"}, and the `members` of its recipe set. `recipe_id` and the
 -- data of the recipe are null if a person has the system.
--- `cause_reason` says why a command ends something. Trees and guests are as of the command, so that a repeated query has the same result after later removals.
+-- `cause_reason` says why a command ends something. Recipes, trees and guests are as of the command, so that a repeated
+-- query has the same result after later changes and removals.
 -- `then` says that `at` is in the past, so that the present state of a command does not tell whether it was unfinished.
-SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.attempt, c.cause_reason, c.distro_tree_id, t.document AS tree, d.distro,
-       d.job_id, d.recipe_set_id, d.tasks, coalesce(g.guests, '[]') AS guests, coalesce(s.members, '[]') AS members
+SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.attempt, c.cause_reason, c.distro_tree_id, t.document AS tree,
+       CASE WHEN changed.recipe_id IS NULL THEN d.distro ELSE changed.distro END AS distro,
+       d.job_id, d.recipe_set_id, coalesce(changed.tasks, d.tasks) AS tasks, coalesce(g.guests, '[]') AS guests, coalesce(s.members, '[]') AS members
 FROM read.commands c
 JOIN read.commands so
   ON so.command_id = c.command_id AND so.since_position <= %(at)s AND so.until_position > %(at)s
 LEFT JOIN read.recipe_details d ON d.recipe_id = c.recipe_id
+LEFT JOIN LATERAL (
+    SELECT e.* FROM read.recipe_changes e WHERE e.recipe_id = c.recipe_id AND e.since_position <= c.command_id
+    ORDER BY e.since_position DESC LIMIT 1) AS changed ON true
 LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = c.distro_tree_id::text
  AND t.since_position <= c.command_id AND t.until_position > c.command_id
 LEFT JOIN LATERAL (
     SELECT jsonb_agg(jsonb_build_object(
         'recipe_id', gd.recipe_id, 'guestname', gd.guestname, 'guestargs', gd.guestargs,
-        'distro_tree_id', gd.distro_tree_id, 'tree', gt.document, 'distro', gd.distro, 'tasks', gd.tasks) ORDER BY gd.recipe_id) AS guests
+        'distro_tree_id', gtree.id, 'tree', gt.document,
+        'distro', CASE WHEN ge.recipe_id IS NULL THEN gd.distro ELSE ge.distro END,
+        'tasks', coalesce(ge.tasks, gd.tasks)) ORDER BY gd.recipe_id) AS guests
     FROM read.recipe_details gd
+    LEFT JOIN LATERAL (
+        SELECT e.* FROM read.recipe_changes e WHERE e.recipe_id = gd.recipe_id AND e.since_position <= c.command_id
+        ORDER BY e.since_position DESC LIMIT 1) AS ge ON true
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN ge.recipe_id IS NULL THEN gd.distro_tree_id ELSE ge.distro_tree_id END AS id) AS gtree
     JOIN read.recipes gr ON gr.recipe_id = gd.recipe_id AND gr.state NOT IN ('completed', 'cancelled', 'aborted')
      AND gr.since_position <= c.command_id AND gr.until_position > c.command_id
-    LEFT JOIN read.documents gt ON gt.kind = 'distro-tree' AND gt.name = gd.distro_tree_id::text
+    LEFT JOIN read.documents gt ON gt.kind = 'distro-tree' AND gt.name = gtree.id::text
      AND gt.since_position <= c.command_id AND gt.until_position > c.command_id
     WHERE gd.host_recipe_id = c.recipe_id AND c.kind = 'provision') AS g ON true
 LEFT JOIN LATERAL (
@@ -79,8 +91,11 @@ LEFT JOIN LATERAL (
         'recipe_id', m.recipe_id, 'host_recipe_id', m.host_recipe_id, 'guestname', m.guestname, 'role', m.role,
         'system', mr.system, 'tasks', ARRAY (
             SELECT jsonb_build_object('id', task -> 'task_id', 'role', task -> 'role')
-            FROM jsonb_array_elements(m.tasks) AS task WHERE task ->> 'role' IS NOT NULL)) ORDER BY m.recipe_id) AS members
+            FROM jsonb_array_elements(coalesce(me.tasks, m.tasks)) AS task WHERE task ->> 'role' IS NOT NULL)) ORDER BY m.recipe_id) AS members
     FROM read.recipe_details m
+    LEFT JOIN LATERAL (
+        SELECT e.tasks FROM read.recipe_changes e WHERE e.recipe_id = m.recipe_id AND e.since_position <= c.command_id
+        ORDER BY e.since_position DESC LIMIT 1) AS me ON true
     JOIN read.recipes mr ON mr.recipe_id = m.recipe_id
      AND mr.since_position <= c.command_id AND mr.until_position > c.command_id
     WHERE m.recipe_set_id = d.recipe_set_id AND c.kind = 'provision') AS s ON true
@@ -103,14 +118,21 @@ FROM (
     SELECT recipe_id, job_id, row_number() OVER (PARTITION BY job_id ORDER BY recipe_id) AS place
     FROM read.recipe_details WHERE job_id = ANY (%(job_ids)s::integer[]) AND host_recipe_id IS NULL) AS h
 JOIN (
-    SELECT d.job_id, r.recipe - 'host_requires' - 'distro_requires' AS recipe,
-           row_number() OVER (PARTITION BY d.job_id ORDER BY d.since_position, s.place, r.place) AS place
+    SELECT s.job_id, r.recipe - 'host_requires' - 'distro_requires' AS recipe,
+           row_number() OVER (PARTITION BY s.job_id ORDER BY s.place, r.place) AS place
     FROM (
-        SELECT job_id, 0::bigint AS since_position, document -> 'recipe_sets' AS recipe_sets
-        FROM read.job_documents WHERE job_id = ANY (%(job_ids)s::integer[])
-        UNION ALL
-        SELECT job_id, since_position, documents FROM read.added_sets WHERE job_id = ANY (%(job_ids)s::integer[])) AS d
-    CROSS JOIN LATERAL jsonb_array_elements(d.recipe_sets) WITH ORDINALITY AS s (recipe_set, place)
-    CROSS JOIN LATERAL jsonb_array_elements(s.recipe_set -> 'recipes') WITH ORDINALITY AS r (recipe, place)) AS said
-    USING (job_id, place)
+        SELECT d.job_id, e.recipe_set,
+               row_number() OVER (PARTITION BY d.job_id ORDER BY d.since_position, e.place) - 1 AS place
+        FROM (
+            SELECT job_id, 0::bigint AS since_position, document -> 'recipe_sets' AS recipe_sets
+            FROM read.job_documents WHERE job_id = ANY (%(job_ids)s::integer[])
+            UNION ALL
+            SELECT job_id, since_position, documents FROM read.added_sets
+            WHERE job_id = ANY (%(job_ids)s::integer[])) AS d
+        CROSS JOIN LATERAL jsonb_array_elements(d.recipe_sets) WITH ORDINALITY AS e (recipe_set, place)) AS s
+    LEFT JOIN LATERAL (
+        SELECT c.document FROM read.changed_sets c WHERE c.job_id = s.job_id AND c.place = s.place
+        ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+    CROSS JOIN LATERAL jsonb_array_elements(coalesce(changed.document, s.recipe_set) -> 'recipes')
+        WITH ORDINALITY AS r (recipe, place)) AS said USING (job_id, place)
 WHERE h.recipe_id = ANY (%(recipe_ids)s::integer[])

@@ -12,7 +12,7 @@ from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
 from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
-from projections.rows import AddedSetsRow, JobDocumentRow, JobRow, RecipeSetRow
+from projections.rows import AddedSetsRow, ChangedSetRow, JobDocumentRow, JobRow, RecipeSetRow
 
 
 def job_document(
@@ -79,6 +79,15 @@ def priority_changed(
         queued = models.queue.get((recipe_id,))
         if queued is not None:
             models.queue.put((recipe_id,), queued._replace(priority=int(Priority[event.priority])), now)
+
+
+def changed_set(
+    models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetChanged, now: Instant
+) -> None:
+    set_id = number_of(recorded)
+    job_id = models.recipe_sets.of((set_id,)).job_id
+    place = sorted(models.recipe_cache.sets_of_job[job_id]).index(set_id)
+    models.changed_sets.add(ChangedSetRow(set_id, job_id, place, event.document), now)
 
 
 def roll_up(

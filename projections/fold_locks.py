@@ -14,7 +14,7 @@ from domain.contention.documents import EXCLUSIVE, NAMED, stored_locks
 from domain.contention.locks import ALL, LEVELS, WHOLE_LAB, LevelLock, Locks, Part, names
 from domain.contention.own_names import POOLS, OwnNames, placed
 from domain.events import Event, Recorded
-from domain.recipe.events import LocksNarrowed, RecipeLocked, RecipeWaiting
+from domain.recipe.events import LocksNarrowed, RecipeChanged, RecipeLocked, RecipeWaiting
 from domain.recipe.lifecycle import STARTED
 from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
@@ -36,6 +36,9 @@ def put_locks(models: ReadModels, recipe_id: int, event: Event, after: RecipeRow
     elif isinstance(event, RecipeWaiting | RecipeLocked | LocksNarrowed):
         locks = _locks(recipe_id, stored_locks(event.locks), after.lab_controller) if event.locks else {}
         _replace(models, recipe_id, locks, HELD, now)
+    elif isinstance(event, RecipeChanged):
+        if after.awaits_locks:
+            _replace(models, recipe_id, _awaited(models, recipe_id, after), AWAITED, now)
     elif after.state not in STARTED:
         _replace(models, recipe_id, {}, HELD, now)
 

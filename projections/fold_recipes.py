@@ -26,7 +26,15 @@ from projections.fold_locks import put_locks
 from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 from projections.recipe_cache import RecipeIdentity
-from projections.rows import DurationRow, QueueRow, RecipeDetailsRow, RecipeRow, TaskResultRow, TaskRow
+from projections.rows import (
+    DurationRow,
+    QueueRow,
+    RecipeChangeRow,
+    RecipeDetailsRow,
+    RecipeRow,
+    TaskResultRow,
+    TaskRow,
+)
 
 _placed_recipe = maker(PlacedRecipe)
 
@@ -136,6 +144,35 @@ def recipe_locked(
     if models.recipe_cache.recipes[recipe_id].host_recipe_id is None:
         _add_duration(models, "locking", models.recipe_cache.began[recipe_id]["waiting"], now[1], now)
     _put_command(models, recorded, before, now)
+
+
+def recipe_change(
+    models: ReadModels, recorded: Recorded, event: recipe_events.RecipeChanged, now: Instant
+) -> None:
+    row = RecipeChangeRow(
+        number_of(recorded), event.distro_tree_id, event.distro, list(event.tasks), event.locks
+    )
+    models.recipe_changes.add(row, now)
+
+
+def recipe_changed(
+    models: ReadModels, recorded: Recorded, event: recipe_events.RecipeChanged, now: Instant
+) -> None:
+    """Replace the tasks of a recipe whose tasks a person has changed; results stay under the former ones."""
+    recipe_id = number_of(recorded)
+    cache = models.recipe_cache
+    cache.recipes[recipe_id] = cache.recipes[recipe_id]._replace(
+        distro_tree_id=event.distro_tree_id, locks=event.locks
+    )
+    task_ids = [task["task_id"] for task in event.tasks]
+    for task_id in cache.tasks[recipe_id]:
+        if task_id not in task_ids:
+            models.tasks.end((task_id,), now)
+    for task_id in task_ids:
+        if task_id not in cache.tasks[recipe_id]:
+            models.tasks.put((task_id,), TaskRow(recipe_id, "new", "New"), now)
+    cache.tasks[recipe_id] = task_ids
+    put_locks(models, recipe_id, event, models.recipes.of((recipe_id,)), now)
 
 
 def _put_command(models: ReadModels, recorded: Recorded, before: RecipeRow | None, now: Instant) -> None:

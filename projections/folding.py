@@ -27,7 +27,9 @@ FOLDED: dict[type[Event], Fold] = {
     job_events.JobClosed: fold_jobs.job_closed,
     recipe_set_events.RecipeSetSubmitted: fold_jobs.recipe_set_submitted,
     recipe_set_events.RecipeSetPriorityChanged: fold_jobs.priority_changed,
+    recipe_set_events.RecipeSetChanged: fold_jobs.changed_set,
     recipe_events.RecipeNew: fold_recipes.recipe_new,
+    recipe_events.RecipeChanged: fold_recipes.recipe_changed,
     recipe_events.RecipeQueued: fold_recipes.recipe_state,
     recipe_events.RecipeAssigned: fold_recipes.recipe_state,
     recipe_events.RecipeScheduled: fold_recipes.recipe_state,
@@ -108,6 +110,7 @@ FACTS: dict[type[Event], Fold] = {
     job_events.JobSubmitted: fold_jobs.job_document,
     job_events.JobExtended: fold_jobs.added_sets,
     recipe_events.RecipeNew: fold_recipes.recipe_details,
+    recipe_events.RecipeChanged: fold_recipes.recipe_change,
     recipe_events.TaskResult: fold_recipes.task_result_details,
 }
 

@@ -33,7 +33,9 @@ SELECT d.recipe_id, lived.state,
             SELECT level, name, until_position FROM locks WHERE recipe_id = d.recipe_id OFFSET 0) AS l
         WHERE l.until_position = 9223372036854775807),
        d.since, lived.waiting, lived.locked, lived.running,
-       d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id, d.locks, d.partition
+       d.job_id, d.recipe_set_id, d.since_position,
+       CASE WHEN changed.recipe_id IS NULL THEN d.distro_tree_id ELSE changed.distro_tree_id END,
+       d.host_recipe_id, coalesce(changed.locks, d.locks), d.partition
 FROM (
     -- Three queries, each with its index; one condition would scan all recipes.
     SELECT unnest(%(recipes)s::integer[]) AS recipe_id
@@ -41,6 +43,8 @@ FROM (
     UNION SELECT host_recipe_id FROM recipe_details
           WHERE recipe_id = ANY (%(recipes)s::integer[]) AND host_recipe_id IS NOT NULL) AS wanted
 CROSS JOIN LATERAL (SELECT * FROM recipe_details WHERE recipe_id = wanted.recipe_id OFFSET 0) AS d
+LEFT JOIN LATERAL (
+    SELECT * FROM recipe_changes WHERE recipe_id = d.recipe_id ORDER BY since_position DESC LIMIT 1) AS changed ON true
 CROSS JOIN LATERAL (
     SELECT max(h.state) FILTER (WHERE h.until_position = 9223372036854775807) AS state,
            max(h.since) FILTER (WHERE h.state = 'waiting' AND h.before <> 'waiting') AS waiting,

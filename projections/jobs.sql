@@ -64,18 +64,30 @@ WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job
 -- The document includes added recipe sets and later changes by users. It is JSON text.
-SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
-       d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
+SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
+       coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner, d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
        (CASE WHEN j.changed IS NULL THEN said.document
              ELSE (said.document - 'product') || jsonb_strip_nulls(j.changed) END)::text AS document
 FROM read.job_documents d JOIN read.jobs j
   ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 CROSS JOIN LATERAL (
-    SELECT CASE WHEN added.documents IS NULL THEN d.document
-                ELSE jsonb_set(d.document, '{recipe_sets}', d.document -> 'recipe_sets' || added.documents) END
-    FROM (SELECT jsonb_agg(e.document ORDER BY a.since_position, e.place) AS documents
-          FROM read.added_sets a CROSS JOIN LATERAL jsonb_array_elements(a.documents) WITH ORDINALITY AS e (document, place)
-          WHERE a.job_id = d.job_id AND a.since_position <= %(at)s) AS added) AS said (document)
+    SELECT CASE WHEN all_sets.documents IS NULL THEN d.document
+                ELSE jsonb_set(d.document, '{recipe_sets}', all_sets.documents) END
+    FROM (
+        SELECT jsonb_agg(coalesce(changed.document, numbered.document) ORDER BY numbered.place) AS documents
+        FROM (
+            SELECT e.document, row_number() OVER (ORDER BY parts.since_position, e.place) - 1 AS place
+            FROM (SELECT 0::bigint AS since_position, d.document -> 'recipe_sets' AS documents
+                  UNION ALL
+                  SELECT a.since_position, a.documents FROM read.added_sets a
+                  WHERE a.job_id = d.job_id AND a.since_position <= %(at)s) AS parts
+            CROSS JOIN LATERAL jsonb_array_elements(parts.documents) WITH ORDINALITY AS e (document, place)
+            WHERE EXISTS (SELECT FROM read.added_sets a WHERE a.job_id = d.job_id)
+               OR EXISTS (SELECT FROM read.changed_sets c WHERE c.job_id = d.job_id)) AS numbered
+        LEFT JOIN LATERAL (
+            SELECT c.document FROM read.changed_sets c
+            WHERE c.job_id = d.job_id AND c.place = numbered.place AND c.since_position <= %(at)s
+            ORDER BY c.since_position DESC LIMIT 1) AS changed ON true) AS all_sets) AS said (document)
 WHERE d.job_id = %(job_id)s
 
 -- name: queues_with_jobs
@@ -124,12 +136,17 @@ FROM (
             'tasks', of_it.tasks) AS shown
         FROM read.recipe_details d
         JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+        -- Tasks that a change has replaced have ended.
+        LEFT JOIN LATERAL (
+            SELECT c.tasks FROM read.recipe_changes c
+            WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
+            ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
         CROSS JOIN LATERAL (
             SELECT max(array_position(%(result_order)s::text[], t.result)) AS worst,
                    coalesce(json_agg(json_build_object(
                        'task_id', t.task_id, 'name', named.task ->> 'name', 'state', t.state, 'result', t.result
                    ) ORDER BY t.task_id), '[]') AS tasks
-            FROM jsonb_array_elements(d.tasks) AS named (task)
+            FROM jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
             JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
              AND t.since_position <= %(at)s AND t.until_position > %(at)s) AS of_it
         WHERE d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
@@ -140,8 +157,12 @@ FROM (
 
 -- name: declared_locks_of_set
 -- The declared locks of each recipe of a set but guests, whose locks are those of their hosts.
-SELECT recipe_id, locks, since AS submitted_at FROM read.recipe_details
-WHERE recipe_set_id = %(recipe_set_id)s AND host_recipe_id IS NULL ORDER BY recipe_id
+SELECT d.recipe_id, coalesce(changed.locks, d.locks) AS locks, d.since AS submitted_at
+FROM read.recipe_details d
+LEFT JOIN LATERAL (
+    SELECT c.locks FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
+    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+WHERE d.recipe_set_id = %(recipe_set_id)s AND d.host_recipe_id IS NULL ORDER BY d.recipe_id
 
 -- name: usage_of_queues
 -- Systems in use, jobs with systems, and waiting hosts, by queue of a partition. The first part begins with the systems,

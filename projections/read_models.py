@@ -107,6 +107,8 @@ class ReadModels:
         self.recipe_details = FactTable("recipe_details", rows.RecipeDetailsRow)
         self.task_results = FactTable("task_results", rows.TaskResultRow)
         self.added_sets = FactTable("added_sets", rows.AddedSetsRow)
+        self.recipe_changes = FactTable("recipe_changes", rows.RecipeChangeRow)
+        self.changed_sets = FactTable("changed_sets", rows.ChangedSetRow)
         number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
         of_lock = {"recipe_id": number, "level": text, "name": text}
         self.recipe_counts = OpenRowCounts(RECIPE_COUNTS, {"recipe_id": number}, rows.RecipeRow)
@@ -185,8 +187,9 @@ class ReadModels:
 
     @property
     def _tables(self) -> tuple[FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
-        facts = self.job_documents, self.recipe_details, self.task_results, self.added_sets
-        return *facts, self.recipe_counts, self.system_counts, self.lock_counts, *self._intervals
+        facts = self.job_documents, self.recipe_details, self.task_results
+        changes = self.added_sets, self.recipe_changes, self.changed_sets
+        return *facts, *changes, self.recipe_counts, self.system_counts, self.lock_counts, *self._intervals
 
     @property
     def _intervals(self) -> tuple[Intervals[Any], ...]:

@@ -41,8 +41,11 @@ WHERE r.recipe_id = ANY (%(recipe_ids)s) AND r.since_position <= %(at)s AND r.un
 
 -- name: declaring_sets
 -- The recipe sets, of those given, that declare resource locks.
-SELECT DISTINCT recipe_set_id FROM read.recipe_details
-WHERE recipe_set_id = ANY (%(recipe_set_ids)s) AND locks <> '{}'
+SELECT DISTINCT d.recipe_set_id FROM read.recipe_details d
+LEFT JOIN LATERAL (
+    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
+    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s) AND coalesce(changed.locks, d.locks) <> '{}'
 
 -- name: conditional_sets
 -- The recipe sets, of those given, whose jobs state dependencies or reasons anywhere.
@@ -55,8 +58,9 @@ WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s)
 -- `guests` are the ids of a host's guests.
 SELECT d.recipe_id, d.recipe_set_id, d.job_id, d.owner, d.group_name AS "group", d.partition, d.whiteboard, d.role,
        (SELECT j.queue FROM read.job_documents j WHERE j.job_id = d.job_id) AS queue,
-       d.distro_tree_id, d.distro, d.host_recipe_id, d.guestname, d.guestargs, d.reservesys,
-       d.locks AS declared_locks,
+       CASE WHEN changed.recipe_id IS NULL THEN d.distro_tree_id ELSE changed.distro_tree_id END AS distro_tree_id,
+       CASE WHEN changed.recipe_id IS NULL THEN d.distro ELSE changed.distro END AS distro,
+       d.host_recipe_id, d.guestname, d.guestargs, d.reservesys, coalesce(changed.locks, d.locks) AS declared_locks,
        ARRAY (SELECT g.recipe_id FROM read.recipe_details g
               WHERE g.host_recipe_id = d.recipe_id ORDER BY g.recipe_id) AS guests,
        r.state, r.system, r.lab_controller, r.reason, r.awaits_locks, r.attempt, r.since, r.since_position, s.priority
@@ -64,21 +68,32 @@ FROM read.recipe_details d JOIN read.recipe_sets s
   ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 JOIN read.recipes r
   ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+LEFT JOIN LATERAL (
+    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
+    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: tasks
--- The tasks of a recipe, with their submitted names.
+-- The tasks of a recipe, with their submitted names. Tasks that a change has replaced have ended.
 SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result
 FROM read.recipe_details d
-CROSS JOIN LATERAL jsonb_array_elements(d.tasks) AS named (task)
+LEFT JOIN LATERAL (
+    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
+    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+CROSS JOIN LATERAL jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
 JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
  AND t.since_position <= %(at)s AND t.until_position > %(at)s
 WHERE d.recipe_id = %(recipe_id)s
 ORDER BY t.task_id
 
 -- name: tree_of_recipe
-SELECT t.document FROM read.recipe_details d JOIN read.documents t
-  ON t.kind = 'distro-tree' AND t.name = d.distro_tree_id::text AND t.since_position <= %(at)s AND t.until_position > %(at)s
+SELECT t.document FROM read.recipe_details d
+LEFT JOIN LATERAL (
+    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
+    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+JOIN read.documents t
+  ON t.kind = 'distro-tree' AND t.since_position <= %(at)s AND t.until_position > %(at)s
+ AND t.name = (CASE WHEN changed.recipe_id IS NULL THEN d.distro_tree_id ELSE changed.distro_tree_id END)::text
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: results_of_recipe

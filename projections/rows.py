@@ -55,6 +55,25 @@ class AddedSetsRow(NamedTuple):
     documents: Sequence[Mapping[str, Any]]
 
 
+class RecipeChangeRow(NamedTuple):
+    """A change of a recipe by a person: its values after the change, as in the details of the recipe."""
+
+    recipe_id: int
+    distro_tree_id: int | None
+    distro: Mapping[str, Any] | None
+    tasks: Sequence[Mapping[str, Any]]
+    locks: Mapping[str, Any]
+
+
+class ChangedSetRow(NamedTuple):
+    """The document of a recipe set after a change; `place` is the index of the set among those of its job."""
+
+    recipe_set_id: int
+    job_id: int
+    place: int
+    document: Mapping[str, Any]
+
+
 class TaskResultRow(NamedTuple):
     task_id: int
     recipe_id: int

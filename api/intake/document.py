@@ -184,7 +184,7 @@ class RecipeSet(_Part):
 
 
 class Job(_Part):
-    """A job. Its `key` is unique among those of its owner. An `open` job takes further sets; it may be empty."""
+    """A job. Its `key` is unique among those of its owner. An `open` job takes further recipe sets."""
 
     key: Key = None
     open: Annotated[bool, Field(strict=True)] = False

@@ -85,6 +85,10 @@ class RecipeParts(ExplainParts, WriteParts, Protocol):
     """Parts of recipes and the queue."""
 
 
+class RecipeResourceParts(RecipeParts, SubmissionParts, Protocol):
+    """Parts to show recipes, to change them, and to report on them."""
+
+
 class CommandParts(ReadParts, LabParts, Protocol):
     """Parts of the commands of lab controllers."""
 

@@ -53,7 +53,7 @@ ROUTES: dict[str, Route] = {
     JOB + "/close": Route("jobs", {"POST": SUBMITTERS}, "close"),
     RECIPE_SET: Route("recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}),
     RECIPE_SET + "/cancel": Route("recipe_sets", {"POST": SUBMITTERS}, "cancel"),
-    RECIPE: Route("recipes", READ),
+    RECIPE: Route("recipes", {"GET": READERS, "PATCH": SUBMITTERS}),
     RECIPE + "/progress": Route("recipes", {"POST": LAB}, "progress"),
     RECIPE + "/return": Route("recipes", {"POST": SUBMITTERS}, "return"),
     RECIPE + "/explanation": Route("explanations", READ),

@@ -19,7 +19,8 @@ from domain.distro_choice.one_lab import in_one_lab
 from domain.events import Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.partition_numbers import DEFAULT_NUMBER
-from domain.scheduling.supply.filter_key import own_distro
+from domain.recipe.state import Recipe
+from domain.scheduling.supply.filter_key import filter_key, own_distro
 
 # The maximum length of the requirements of a set with a cached result: longer ones rarely occur twice.
 MAX_CACHED_LENGTH = 8_192
@@ -74,6 +75,12 @@ class DistroTrees:
     def systems(self) -> int:
         """Return the number of registered systems."""
         return self._installable.all_systems.bit_count()
+
+    def misfit(self, host: Recipe, guests: Sequence[Recipe]) -> str | None:
+        """Return why the system of a host does not fit it and its guests, None if it does."""
+        self.catch_up()
+        assert host.system is not None, f"{host.subject} has no system"
+        return self._installable.misfit(filter_key(host, guests), host.system)
 
     def is_quick(self, recipe_sets: Sequence[RecipeSetSpec]) -> bool:
         """Return whether choosing the trees of all sets takes only a few milliseconds."""

@@ -25,7 +25,7 @@ from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro, Labs
-from domain.scheduling.supply.rules import could_install
+from domain.scheduling.supply.rules import FITTING, could_install
 from domain.scheduling.supply.visible import Visible
 from domain.scheduling.world.absent_trees import AbsentTrees
 from domain.system import events as system_events
@@ -174,6 +174,12 @@ class Installable:
         return other
 
     # Queries
+
+    def misfit(self, key: FilterKey, fqdn: str) -> str | None:
+        """Return the reason of the first rule by which a system does not fit a recipe, None if it fits."""
+        number = self._labs.number(fqdn)
+        failed = (rule for rule in FITTING if not rule.passes(self._labs, key) >> number & 1)
+        return next((rule.of_system for rule in failed), None)
 
     def comparisons(self, all_needs: Sequence[RecipeNeeds]) -> int:
         """Return the number of comparisons that evaluate all requirements; equal ones count once."""

@@ -21,7 +21,8 @@ class Job:
     """A job without the states of its recipes. `since` is the log position of the submission.
 
     `reasons` and `depends_on`, which are documents with ids, hold for all sets of the job. A job that
-    `is_open` takes further sets. `sets_by_key` has the ids of the sets with keys.
+    `is_open` takes further sets. `sets_by_key` has the ids of the sets with keys, `documents` those
+    of all sets as they were submitted.
     """
 
     job_id: int
@@ -39,6 +40,7 @@ class Job:
     depends_on: tuple[Mapping[str, Any], ...] = ()
     is_open: bool = False
     sets_by_key: Mapping[str, int] = field(default_factory=dict)
+    documents: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def subject(self) -> str:
@@ -69,6 +71,7 @@ def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
             queue=event.queue or DEFAULT_QUEUE,
             reasons=tuple(event.document.get("reasons", ())),
             sets_by_key=_by_key(event.recipe_set_ids, event.document),
+            documents=_documents(event.recipe_set_ids, event.document),
         )
     assert job is not None, f"job {job_id} has events before it was submitted"
     job = replace(job, version=moment.version)
@@ -81,12 +84,17 @@ def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
     if isinstance(event, JobExtended):
         sets_by_key = {**job.sets_by_key, **_by_key(event.recipe_set_ids, event.document)}
         set_ids = (*job.recipe_set_ids, *event.recipe_set_ids)
-        return replace(job, recipe_set_ids=set_ids, sets_by_key=sets_by_key)
+        documents = {**job.documents, **_documents(event.recipe_set_ids, event.document)}
+        return replace(job, recipe_set_ids=set_ids, sets_by_key=sets_by_key, documents=documents)
     return replace(job, is_open=False) if isinstance(event, JobClosed) else job
 
 
+def _documents(set_ids: Sequence[int], document: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    return dict(zip(set_ids, document.get("recipe_sets", ()), strict=False))
+
+
 def _by_key(set_ids: Sequence[int], document: Mapping[str, Any]) -> dict[str, int]:
-    sets = zip(set_ids, document.get("recipe_sets", ()), strict=False)
+    sets = _documents(set_ids, document).items()
     return {recipe_set["key"]: set_id for set_id, recipe_set in sets if "key" in recipe_set}
 
 

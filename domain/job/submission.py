@@ -121,7 +121,7 @@ def _sets(
     decided: Decided = []
     recipe_ids, task_ids, trees = iter(ids.recipes), iter(ids.tasks), iter(tree_ids)
     for index, (recipe_set_id, recipe_set) in enumerate(zip(ids.recipe_sets, recipe_sets, strict=True)):
-        members = [*_members(recipe_set, recipe_ids, operations)]
+        members = [*members_of(recipe_set, recipe_ids, operations)]
         before = (*preceding_sets, *ids.recipe_sets[:index])
         own = _dependencies(recipe_set.depends_on, preceding_jobs, before)
         submitted = RecipeSetSubmitted(
@@ -132,10 +132,10 @@ def _sets(
             submitter=common.submitter,
             group=common.group,
             tasks=tuple(dict.fromkeys([task.name for member in members for task in member.recipe.tasks])),
-            operations=_operations(members, operations),
+            operations=operations_of(members, operations),
             reasons=tuple(dict.fromkeys((*common.reasons, *recipe_set.reasons))),
             depends_on=(*common.depends_on, *(each for each in own if each not in common.depends_on)),
-            profile=locks_to_json(_profile(members)),
+            profile=locks_to_json(profile_of(members)),
             queue=common.queue,
         )
         decided.append((f"recipe-set/{recipe_set_id}", submitted))
@@ -182,23 +182,25 @@ def _dependencies(
     return tuple(map(dependency_to_json, with_ids(depends_on, preceding_jobs, preceding_sets)))
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
+    """A recipe of a set with its id, the locks that it declares with those of its guests, and its host."""
+
     recipe_id: int
     recipe: RecipeSpec
     locks: Locks
     host_recipe_id: int | None
 
 
-def _members(recipe_set: RecipeSetSpec, ids: Iterator[int], operations: OperationTable) -> Iterator[_Member]:
+def members_of(recipe_set: RecipeSetSpec, ids: Iterator[int], operations: OperationTable) -> Iterator[Member]:
     """Yield the recipes of a set with their ids, each host before its guests."""
     for recipe in recipe_set.recipes:
         host_id = next(ids)
-        yield _Member(host_id, recipe, declared_locks(recipe, operations), None)
+        yield Member(host_id, recipe, declared_locks(recipe, operations), None)
         for guest in recipe.guests:
-            yield _Member(next(ids), guest, declared_locks(guest, operations), host_id)
+            yield Member(next(ids), guest, declared_locks(guest, operations), host_id)
 
 
-def _operations(members: Iterable[_Member], operations: OperationTable) -> tuple[str, ...]:
+def operations_of(members: Iterable[Member], operations: OperationTable) -> tuple[str, ...]:
     """Return the operations of all tasks, each once."""
     found = [
         operation
@@ -209,13 +211,13 @@ def _operations(members: Iterable[_Member], operations: OperationTable) -> tuple
     return tuple(dict.fromkeys(found))
 
 
-def _profile(members: Iterable[_Member]) -> Locks:
+def profile_of(members: Iterable[Member]) -> Locks:
     """Return the merged locks of a set without systems. The locks of a host cover those of its guests."""
     return merge(*[unplaced(member.locks) for member in members if member.locks != NO_LOCKS])
 
 
 def _recipe_new(
-    member: _Member,
+    member: Member,
     common: _CommonFacts,
     submitted: RecipeSetSubmitted,
     recipe_set_id: int,
@@ -239,7 +241,7 @@ def _recipe_new(
         kernel_options=recipe.kernel_options,
         kernel_options_post=recipe.kernel_options_post,
         ks_meta=recipe.ks_meta,
-        tasks=[_task(task, next(task_ids)) for task in recipe.tasks],
+        tasks=[task_document(task, next(task_ids)) for task in recipe.tasks],
         host_recipe_id=member.host_recipe_id,
         guestname=recipe.guestname,
         guestargs=recipe.guestargs,
@@ -249,6 +251,7 @@ def _recipe_new(
     )
 
 
-def _task(task: TaskSpec, task_id: int) -> dict[str, Any]:
+def task_document(task: TaskSpec, task_id: int) -> dict[str, Any]:
+    """Return a task as the events of its recipe have it."""
     document = {"task_id": task_id, "name": task.name, "role": task.role, "params": dict(task.params)}
     return document if task.fetch is None else {**document, "fetch": task.fetch}

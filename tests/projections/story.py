@@ -6,7 +6,7 @@ from domain.directory.events import DistroTreeRemoved, LabControllerDisabled, Po
 from domain.job.events import JobClosed, JobExtended, JobOpened, JobSubmitted
 from domain.lab_commands.events import CommandFailed
 from domain.recipe import events as recipe_events
-from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.recipe_set.events import RecipeSetChanged, RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.system import events as system_events
 from tests.projections import happened
 from tests.projections.happened import LAB, guest, host, of
@@ -28,6 +28,11 @@ def write_story(models: ProjectedLog) -> None:
         *happened.submitted(host(1, locks=network), host(2), guest(3, host_id=2)), *happened.queued(1, 2, 3)
     )
     models.commit(("recipe-set/1", RecipeSetPriorityChanged("High")))
+    other = {"task_id": 12, "name": "/other", "role": None, "params": {}}
+    models.commit(
+        ("recipe/1", recipe_events.RecipeChanged("{}", "", 1, None, (other,), network)),
+        ("recipe-set/1", RecipeSetChanged(("/other",), (), network, {"recipes": []})),
+    )
     models.commit(*happened.scheduled("a", 1), happened.assigned(2), happened.assigned(3))
     models.commit(*of("system", "a", system_events.SystemScheduled(1)))
     models.commit(

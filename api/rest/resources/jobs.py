@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from falcon.asgi import Request, Response
@@ -66,11 +68,10 @@ class Jobs:
         paging.answer(resp, done.position, answer)
 
     @operation(
-        "Add recipe sets to an open job",
+        "Add recipe sets to an open job, or change those with the same keys",
         *(answers.SetsAdded, queries.Strict),
         body=AddedSets,
         takes=(JSON, *(kind for kind in PARSERS if kind != JSON)),
-        created=True,
         keyed=True,
     )
     async def on_post_sets(self, req: Request, resp: Response, job_id: int) -> None:
@@ -78,15 +79,17 @@ class Jobs:
         body = await read_body(req)
         strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
 
-        async def add() -> Committed:
-            return await add_body(self._parts, principal_of(req), request, job_id, body, kind, strict=strict)
+        unchanged: Mapping[str, Any] = {}
+
+        async def add() -> Committed | None:
+            nonlocal unchanged
+            user = principal_of(req)
+            done, unchanged = await add_body(self._parts, user, request, job_id, body, kind, strict=strict)
+            return done
 
         done = await commit_once(self._parts.log, request, add)
-        assert done is not None, "added sets are always something new"
-        answer = orjson.loads(done.answer or b"{}")
-        resp.status = 201
-        resp.location = f"/jobs/{job_id}"
-        paging.answer(resp, done.position, answer)
+        answer = unchanged if done is None else orjson.loads(done.answer or b"{}")
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation("Close an open job, which then takes no more recipe sets", answers.JobClosed, keyed=True)
     async def on_post_close(self, req: Request, resp: Response, job_id: int) -> None:

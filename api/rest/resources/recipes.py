@@ -12,16 +12,18 @@ from falcon.asgi import Request, Response
 
 from api.clock import rfc3339
 from api.rest import concerned_partitions, paging, partitions, visibility
-from api.rest.body import parse_model, read_body, read_json_bytes
-from api.rest.context import keyed_request, principal_of, query_of
+from api.rest.body import parse_model, read_body, read_json_bytes, read_model
+from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
+from api.rest.contract.inputs.jobs import RecipePatch
 from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import BODY_REFUSALS, operation
 from api.rest.held_back import HeldBack, held_back_of
-from api.rest.ports import RecipeParts
+from api.rest.ports import RecipeResourceParts
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
+from api.rest.resources.recipe_changes import change_by_patch
 from api.rest.resources.shapes import (
     queued_recipe,
     ranked,
@@ -53,7 +55,7 @@ FURTHER_QUERIES = (
 
 
 class Recipes:
-    def __init__(self, parts: RecipeParts) -> None:
+    def __init__(self, parts: RecipeResourceParts) -> None:
         self._parts = parts
 
     @operation(
@@ -81,6 +83,20 @@ class Recipes:
         subject = f"recipe/{recipe['recipe_id']}"
         state = await asyncio.to_thread(self._parts.aggregates.as_of, subject, at)
         return state.recorded_deadline if isinstance(state, Recipe) else None
+
+    @operation(
+        "Change the requirements, tasks or locks of a recipe, before its set starts",
+        answers.RecipeChanged,
+        body=RecipePatch,
+        versioned=True,
+    )
+    async def on_patch(self, req: Request, resp: Response, recipe_id: int) -> None:
+        patch: RecipePatch = await read_model(req)
+        fields = patch.model_dump(exclude_unset=True)
+        user, request = principal_of(req), request_of(req)
+        done, warnings = await change_by_patch(self._parts, user, request, recipe_id, fields)
+        body = {"recipe_id": recipe_id, "changed": done is not None, "warnings": warnings}
+        await paging.answer_write(resp, self._parts.log, done, body)
 
     @operation(
         "Report the progress of a recipe, as its lab controller",

@@ -7,12 +7,12 @@ import asyncio
 from api.rest.context import Principal
 from api.rest.ports import SubmissionParts
 from api.rest.resources.job_bodies import located, read_added_sets, read_jobs, warnings_document
-from api.use_cases.extend_job import extend_job, partition_of
+from api.use_cases.extend_job import Extended, extend_job
+from api.use_cases.own_partition import partition_of
 from api.use_cases.ports import RequestContext
 from api.use_cases.rights import own_job
 from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
 from domain.errors import FaultyInput
-from domain.job.state import require_open
 from domain.job.submission import Original
 from store.requests import Committed
 
@@ -49,13 +49,12 @@ async def add_body(
     kind: str,
     *,
     strict: bool = False,
-) -> Committed:
-    """Add the recipe sets that the bytes contain to an open job; the commit's answer is that of `extend_job`.
+) -> Extended:
+    """Add the recipe sets that the bytes contain to an open job, or change those with the same keys.
 
     Raises the errors of `read_added_sets` and `extend_job`.
     """
     job = await asyncio.to_thread(own_job, parts, request, job_id)
-    require_open(job)
     partition = await partition_of(parts, job)
     read = await read_added_sets(parts, principal, body, kind, job, partition.name, strict=strict)
     return await extend_job(parts, request, job_id, read.spec, warnings_document(read.warnings))

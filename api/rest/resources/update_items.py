@@ -163,10 +163,10 @@ class ItemReader:
     def recipe_set(self, item: AddedRecipeSet) -> OrderedUpdate:
         body = orjson.dumps({"recipe_sets": [item.model_extra]})
 
-        async def add(request: RequestContext) -> Committed:
+        async def add(request: RequestContext) -> Committed | None:
             require_may_submit(self.parts.feed.directory, request)
             try:
-                return await add_body(self.parts, self.principal, request, item.job_id, body, JSON)
+                return (await add_body(self.parts, self.principal, request, item.job_id, body, JSON)).done
             except FaultyInput as error:
                 # The sender has not seen `body`, in which the set is the only member of a list.
                 raise FaultyInput([_of_set(fault) for fault in error.faults]) from error

@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from api.rest.contract.answers.admission import HeldBackBy
-from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
+from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, TaskState, Time
+
+
+class RecipeChanged(Answer):
+    """`warnings`: about parts of the recipe without effect, and unknown names."""
+
+    recipe_id: Id
+    changed: bool
+    warnings: list[FaultShape]
 
 
 class Seconds(AnswerPart):

@@ -31,6 +31,23 @@ class PriorityChange(Input):
     priority: PriorityName
 
 
+class RecipePatch(Input):
+    """Fields of a recipe as in a job; those that are left out stay, and a null field is removed.
+
+    A custom `distro` replaces the distro requirement, and the other way round.
+    """
+
+    model_config = ConfigDict(json_schema_extra=no_defaults)
+
+    host_requires: dict[str, Any] | None = None
+    host_requires_xml: str | None = None
+    distro_requires: dict[str, Any] | None = None
+    distro_requires_xml: str | None = None
+    distro: dict[str, Any] | None = None
+    tasks: list[dict[str, Any]] | None = None
+    locks: dict[str, Any] | None = None
+
+
 class Filter(Input):
     """A host requirement, either as XML or in its JSON form."""
 
