@@ -42,7 +42,7 @@ class WatchdogsInTime(Invariant):
 
     name = "watchdogs_in_time"
     topics = (
-        *("recipe.new", "recipe.task-started", "recipe.watchdog-set"),
+        *("recipe.new", "recipe.changed", "recipe.task-started", "recipe.watchdog-set"),
         *(f"recipe.{state}" for state in ("queued", "assigned", "scheduled", *SET_PLACED, *FINISHED)),
         "recipe.locked",
     )
@@ -55,6 +55,10 @@ class WatchdogsInTime(Invariant):
             yield from self._expired(record)
         if record.topic == "recipe.new":
             self._watchdogs[record.name] = _new_deadlines(record.data)
+        elif record.topic == "recipe.changed":
+            if record.name in self._watchdogs:
+                tasks = _new_deadlines(record.data).tasks
+                self._watchdogs[record.name] = self._watchdogs[record.name]._replace(tasks=tasks)
         elif record.event_name in FINISHED:
             self._watchdogs.pop(record.name, None)
         elif (before := self._watchdogs.get(record.name)) is not None:

@@ -32,7 +32,7 @@ class BrokenWhenFailing(Invariant):
 
     name = "broken_when_failing"
     topics = (
-        *("recipe.new", *(f"recipe.{state}" for state in FINISHED)),
+        *("recipe.new", "recipe.changed", *(f"recipe.{state}" for state in FINISHED)),
         *("lab-controller.registered", "lab-controller.changed"),
         *(FAILED, "system.running", "system.condition-changed"),
     )
@@ -54,6 +54,9 @@ class BrokenWhenFailing(Invariant):
         elif record.topic == "recipe.new":
             if record.data.get("host_recipe_id") is None:
                 self._recipes[record.name] = record.data.get("job_id"), _distro(record.data)
+        elif record.topic == "recipe.changed":
+            if record.name in self._recipes:
+                self._recipes[record.name] = self._recipes[record.name][0], _distro(record.data)
         elif record.topic == FAILED:
             yield from self._check_failure(world, record)
         elif record.topic == "system.running":

@@ -27,6 +27,13 @@ def _new(state: State, record: EventRecord) -> None:
     state.put_recipe(Recipe(*ids, wants, submitter, locks, partition))
 
 
+def _changed(state: State, record: EventRecord) -> None:
+    recipe, data = state.recipes.get(int(record.name)), record.data
+    if recipe is not None:
+        wants = state.own_requirements(data["host_requires"], _distro(data))
+        state.put_recipe(recipe._replace(requirements=wants, locks=readable(data["locks"])))
+
+
 def _distro(data: Mapping[str, Any]) -> Distro | None:
     tree_id, own = data.get("distro_tree_id"), data.get("distro")
     if tree_id is not None:
@@ -84,6 +91,14 @@ def _submitted(state: State, record: EventRecord) -> None:
     recipe_set = RecipeSet(number, data["priority"], *place, *facts, record.owning_partition)
     state.put(state.sets, number, recipe_set)
     state.put(state.sets_of_job, job_id, (*state.sets_of_job.get(job_id, ()), number))
+
+
+def _set_changed(state: State, record: EventRecord) -> None:
+    recipe_set, data = state.sets.get(int(record.name)), record.data
+    if recipe_set is not None and recipe_set.submitted is not None:
+        names = tuple(data["tasks"]), tuple(data["operations"])
+        facts = recipe_set.submitted._replace(tasks=names[0], operations=names[1])
+        state.put(state.sets, recipe_set.set_id, recipe_set._replace(submitted=facts))
 
 
 def _open_job(*, is_open: bool) -> Fold:
@@ -219,12 +234,14 @@ def _rule(state: State, record: EventRecord) -> None:
 FOLDS: dict[str, Fold] = {
     "recipe.new": _new,
     **{f"recipe.{state}": _recipe_state for state in RECIPE_MOVES if state != "new"},
+    "recipe.changed": _changed,
     "recipe.locked": _locked,
     "recipe.locks-narrowed": _narrowed,
     "job.opened": _open_job(is_open=True),
     "job.closed": _open_job(is_open=False),
     "recipe-set.submitted": _submitted,
     "recipe-set.priority-changed": _priority,
+    "recipe-set.changed": _set_changed,
     "system.registered": _registered,
     **{f"system.{usage}": _usage for usage in USAGE_MOVES},
     "system.drained": _system(lambda system: system._replace(draining=True)),

@@ -23,10 +23,10 @@ UNFIT = ("Broken", "Removed")
 
 
 class MergedProfile(Invariant):
-    """The profile of a submitted set is the merge of the locks that its recipes declare."""
+    """The profile of a submitted or changed set is the merge of the locks that its recipes declare."""
 
     name = "merged_profile"
-    topics = ("recipe-set.submitted", "recipe.new")
+    topics = ("recipe-set.submitted", "recipe-set.changed", "recipe.new", "recipe.changed")
 
     def __init__(self) -> None:
         # The submitted sets of the commit, with their profiles.

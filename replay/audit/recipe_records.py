@@ -17,7 +17,7 @@ class ReadableRequirements(Invariant):
     """The audit can read every host requirement."""
 
     name = "understood"
-    topics = ("recipe.new",)
+    topics = ("recipe.new", "recipe.changed")
 
     def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         error = _unreadable(record.data["host_requires"])

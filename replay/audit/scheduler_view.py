@@ -28,7 +28,7 @@ IN_QUEUE = ("queued", "assigned")
 UNPLACED = ("new", *IN_QUEUE)
 # Events that may change which waiting sets have a claim to their locks.
 EASING = (
-    *("recipe.locks-narrowed", "recipe-set.priority-changed", "partition.configured"),
+    *("recipe.locks-narrowed", "recipe.changed", "recipe-set.priority-changed", "partition.configured"),
     *("pool.system-added", "pool.system-removed"),
 )
 
@@ -236,8 +236,13 @@ class SchedulerView(PartitionWorld):
             self._enqueue(recipe)
         elif before is not None and before.state in IN_QUEUE:
             self._dequeue(before)
-        if before is None and recipe is not None and recipe.host_id in self.recipes:
+        is_changed = before is None or (recipe is not None and before.requirements != recipe.requirements)
+        if is_changed and recipe is not None and recipe.host_id in self.recipes:
             self._enqueue(self.recipes[recipe.host_id])
+        if before is not None and recipe is not None and before.locks != recipe.locks:
+            self._profile_of_set.pop(recipe.set_id, None)
+            for member in self.members(recipe.set_id):
+                self._enqueue(member)
 
     def _count_placed(self, before: Recipe | None, recipe: Recipe | None) -> None:
         """Count a placed host with the locks that it holds, or before it has them, those that it declares."""

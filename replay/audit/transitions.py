@@ -77,6 +77,8 @@ def _is_legal(recipe: Recipe, happened: str) -> bool:
         return recipe.awaits_locks
     if happened == "locks-narrowed":
         return recipe.has_started
+    if happened == "changed":
+        return not recipe.has_started
     if recipe.has_started and happened in ("scheduled", "assigned"):
         return False
     return happened not in RECIPE_MOVES or happened in RECIPE_MOVES[recipe.state]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -34,6 +35,8 @@ def distro_requires(tree: str) -> str:
 
 # Most recipes should be placeable: the others are aborted at once.
 TREES = ("tree-1",) * 36 + ("tree-2", "tree-2", "tree-3", "tree-9")
+# Fields of a recipe that no change concerns.
+KEPT_FIELDS = ("reservesys", "autopick_random", "autopick_pools", "guestname", "guestargs")
 KEPT = (None,) * 6 + ({"when": "always", "duration_seconds": 600}, {"when": "onfail", "duration_seconds": 60})
 # Requirements that may fit only another lab, and so cannot be met together with the others.
 ELSEWHERE = (_BIG, _NET, {"or": [_BIG, _NET]}, {"not": [_NET]})
@@ -54,7 +57,7 @@ def recipe(want: Any, tree: str = "tree-1", **more: Any) -> RecipeSpec:
     return RecipeSpec(**{**plain, **asked, **more})
 
 
-def job(recipe_sets: Sequence[RecipeSetSpec]) -> JobSpec:
+def job(recipe_sets: Sequence[RecipeSetSpec], *, is_open: bool = False) -> JobSpec:
     return JobSpec(
         whiteboard="",
         owner=None,
@@ -62,7 +65,45 @@ def job(recipe_sets: Sequence[RecipeSetSpec]) -> JobSpec:
         retention_tag="scratch",
         product=None,
         recipe_sets=tuple(recipe_sets),
-        document={},
+        document={"recipe_sets": [set_document(each) for each in recipe_sets]},
+        is_open=is_open,
+    )
+
+
+def set_document(recipe_set: RecipeSetSpec) -> dict[str, Any]:
+    """Return a document of a set from which `set_of` returns it again."""
+    recipes = [_recipe_document(each) for each in recipe_set.recipes]
+    return {"priority": recipe_set.priority.name, "recipes": recipes}
+
+
+def _recipe_document(spec: RecipeSpec) -> dict[str, Any]:
+    kept = {name: getattr(spec, name) for name in KEPT_FIELDS if getattr(spec, name)}
+    document = {
+        "host_requires": spec.host_requires,
+        "distro_requires": spec.distro_requires,
+        "tasks": [task.name for task in spec.tasks],
+        "kept": {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()},
+    }
+    guests = [_recipe_document(guest) for guest in spec.guests]
+    return {**document, "guests": guests} if guests else document
+
+
+def set_of(document: Mapping[str, Any]) -> RecipeSetSpec:
+    """Return the set with this document."""
+    recipes = tuple(_recipe_of(each) for each in document["recipes"])
+    return RecipeSetSpec(Priority[document["priority"]], recipes)
+
+
+def _recipe_of(document: Mapping[str, Any]) -> RecipeSpec:
+    kept = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in document["kept"].items()
+    }
+    return replace(
+        recipe({"and": []}, **kept),
+        host_requires=document["host_requires"],
+        distro_requires=document["distro_requires"],
+        tasks=tuple(TaskSpec(name, None, ()) for name in document["tasks"]),
+        guests=tuple(_recipe_of(guest) for guest in document.get("guests", ())),
     )
 
 
@@ -100,10 +141,23 @@ def _wants(own: str, others: Sequence[str]) -> list[Any]:
 
 @st.composite
 def jobs(draw: Any, labs: Sequence[Sequence[str]]) -> JobSpec:
-    """Return a job of one or two sets, each for the systems of one of the labs."""
+    """Return a job of one or two sets, each for the systems of one of the labs; some jobs are open."""
     return job(
-        [_recipe_set(draw, draw(st.sampled_from(labs))) for _ in range(draw(st.sampled_from((1, 1, 2))))]
+        [_recipe_set(draw, draw(st.sampled_from(labs))) for _ in range(draw(st.sampled_from((1, 1, 2))))],
+        is_open=draw(st.sampled_from((False, False, True))),
     )
+
+
+@st.composite
+def changed_sets(draw: Any, document: Mapping[str, Any], names: Sequence[str]) -> JobSpec:
+    """Return a job with only a set that differs from a document in the requirement or tasks of a host."""
+    hosts = list(document["recipes"])
+    place = draw(st.integers(0, len(hosts) - 1))
+    want = draw(st.sampled_from(_wants(draw(st.sampled_from(names)), names)))
+    asked = {"host_requires": host_requires(want), "distro_requires": distro_requires(draw(trees))}
+    fields = draw(st.sampled_from((asked, {"tasks": [task.name for task in draw(tasks)]})))
+    hosts[place] = {**hosts[place], **fields}
+    return job([set_of({**document, "recipes": hosts})])
 
 
 def _recipe_set(draw: Any, names: Sequence[str]) -> RecipeSetSpec:

@@ -24,6 +24,8 @@ from tests.random_histories.acts.submitters import (
     cancel_newest,
     cancel_set,
     cancel_whole_job,
+    change_newest,
+    extend,
     reprioritise,
     reprioritise_newest,
     submit,
@@ -44,7 +46,10 @@ REPORTS: tuple[Act, ...] = (
     *(report_next, report_next, report_next, run_to_the_end, run_to_the_end),
     *(report_abort, report_out_of_turn, release, give_back),
 )
-SUBMITTERS: tuple[Act, ...] = (submit, submit, reprioritise, reprioritise, cancel_set, cancel_whole_job)
+SUBMITTERS: tuple[Act, ...] = (
+    *(submit, submit, extend, change_newest, change_newest),
+    *(reprioritise, reprioritise, cancel_set, cancel_whole_job),
+)
 OPERATORS: tuple[Act, ...] = (
     *(change_condition, change_condition, change_condition, drain_or_undrain, drain_or_undrain),
     *(describe, move, change_much, join, change_pool, hit_a_holder),
@@ -53,7 +58,7 @@ PEOPLE: tuple[Act, ...] = (reserve, reserve, provision_for_a_person, return_rese
 LAB: tuple[Act, ...] = (enable_or_disable, fall_silent_or_be_heard, put_tree, take_tree_away)
 EVERYBODY = (*SUBMITTERS, *REPORTS, *OPERATORS, *PEOPLE, *LAB)
 RACING: tuple[Act, ...] = (
-    *(cancel_newest, reprioritise_newest, take_free_system_away, hit_a_holder),
+    *(cancel_newest, reprioritise_newest, change_newest, extend, take_free_system_away, hit_a_holder),
     *(submit, cancel_set, change_condition, run_to_the_end, reserve, enable_or_disable),
 )
 # Actions that create work for the scheduler.
