@@ -93,7 +93,7 @@ async def _settings(
     """Return the settings in force, and the ids of the sets that declare locks."""
     documents, declaring = await parts.reader.together(
         ("document", {"kind": KIND, "name": identity.name, "at": at.position}),
-        ("declaring_sets", {"recipe_set_ids": set_ids}),
+        ("declaring_sets", {"recipe_set_ids": set_ids, "at": at.position}),
     )
     settings = configuration_of(document_of(identity, documents)).weights
     return settings, {row["recipe_set_id"] for row in declaring}

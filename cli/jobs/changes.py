@@ -9,7 +9,7 @@ import click
 from cli.arguments.params import ID, WordChoice, Words, assigned, assignments_argument
 from cli.lists import completing
 from cli.remote import remote
-from cli.terminal.output import Output
+from cli.terminal.output import Output, note
 from domain.priority import Priority
 
 if TYPE_CHECKING:
@@ -61,6 +61,23 @@ def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...
     """
     answer = client.patch(f"/jobs/{job_id}", assigned(changes))
     output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'unchanged'}")
+
+
+@click.command("set-recipe")
+@click.argument("recipe_id", metavar="RECIPE", type=ID)
+@assignments_argument
+@remote
+def set_recipe(client: Client, output: Output, recipe_id: int, changes: tuple[str, ...]) -> None:
+    """Change RECIPE before its set has started: tasks='[{"name": "/smoke"}]' locks=null.
+
+    The properties are host_requires, distro_requires, distro, tasks and locks, each as in a job in JSON, and
+    host_requires_xml and distro_requires_xml as XML. A null `locks` removes the locks. A recipe whose system
+    does not fit any more loses it.
+    """
+    answer = client.patch(f"/recipes/{recipe_id}", assigned(changes))
+    for warning in answer.get("warnings") or ():
+        note(f"{warning['where']}: {warning['message']}")
+    output.line(answer, f"recipe {recipe_id} {'changed' if answer.get('changed', True) else 'unchanged'}")
 
 
 @click.command("set-priority")

@@ -63,7 +63,8 @@ class JobView:
         return _without_position(before) != _without_position(self.job)
 
     def is_finished(self) -> bool:
-        return all(row["state"] in FINISHED for row in self._rows())
+        """Return whether every recipe has finished, and the job takes no further ones."""
+        return not self.job.get("open") and all(row["state"] in FINISHED for row in self._rows())
 
     def has_passed(self) -> bool:
         """Return whether every recipe completed, with a result other than Warn, Fail and Panic."""
@@ -78,7 +79,10 @@ class JobView:
 
     def table(self) -> Rows:
         result = "" if self.job["result"] == NOT_REPORTED else f", {self.job['result']}"
-        title = f"job {self.job_id}: {self.job['state']}{result}"
+        stage = self.job.get("stage", self.job["state"])
+        # Earlier versions of the service have no stages.
+        said = "" if stage == self.job["state"] else f", {stage}"
+        title = f"job {self.job_id}: {self.job['state']}{result}{said}"
         return Rows(RECIPE_COLUMNS, self.recipe_rows(), title=title)
 
     def recipe_rows(self) -> list[dict[str, Any]]:

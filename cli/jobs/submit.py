@@ -89,7 +89,7 @@ def _submit(
         return []
     jobs: list[dict[str, Any]] = answer.get("jobs", [answer])
     for job in jobs:
-        parts = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
+        parts = f"{numbered('recipe set', job['recipe_set_ids'])}, {numbered('recipe', job['recipe_ids'])}"
         number, where = job["job_id"], placement_text(job)
         output.line(
             {"file": name, **job}, f"job {number} submitted{where}: {parts} (labledger watch {number})"
@@ -153,7 +153,8 @@ def post(
     return answer
 
 
-def _numbered(noun: str, ids: list[int]) -> str:
+def numbered(noun: str, ids: list[int]) -> str:
+    """Return a noun with numbers: `recipe 7`, `recipes 7, 8`."""
     return f"{noun if len(ids) == 1 else f'{noun}s'} {', '.join(map(str, ids))}"
 
 

@@ -20,6 +20,7 @@ from domain.recipe.lifecycle import RECIPE
 TOPICS = (
     *(f"recipe.{state}" for state in RECIPE.states),
     *("recipe.task-started", "recipe.task-result", "recipe.task-completed", "recipe.task-aborted"),
+    *("job.extended", "job.closed", "recipe.changed"),
 )
 
 if TYPE_CHECKING:

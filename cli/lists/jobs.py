@@ -24,6 +24,8 @@ JOBS = Listing(
     (
         Column("job", "job_id", "number", 0),
         Column("state", "state", "state", 0),
+        # Earlier versions of the service have no stages.
+        Column("stage", lambda row: row.get("stage", ""), rank=1),
         Column("result", "result", "state"),
         Column("sets", "recipe_set_ids", "text", 3),
         Column("owner", "owner", rank=2),

@@ -22,6 +22,14 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *("recipe set 3 cancelled", "recipe set 3 had already finished: nothing to cancel"),
     ),
     (
+        *("close-job 3", "POST", "/jobs/3/close", {}, "closed"),
+        *("job 3 closed", "job 3 was closed already"),
+    ),
+    (
+        *("set-recipe 12 locks=null", "PATCH", "/recipes/12", {"locks": None}, "changed"),
+        *("recipe 12 changed", "recipe 12 unchanged"),
+    ),
+    (
         *("set-priority 3 high", "PATCH", "/recipe-sets/3", {"priority": "High"}, "changed"),
         *("recipe set 3 is now High", "recipe set 3 was already High"),
     ),

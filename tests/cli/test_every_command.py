@@ -18,6 +18,7 @@ from cli import main
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import wait_until
+from tests.intake.jobs import job_document
 
 Run = Callable[..., Result]
 
@@ -31,6 +32,7 @@ RECIPE = {
 }
 SOME_JOB = {"recipe_sets": [{"recipes": [RECIPE]}]}
 SOME_POLICY = json.dumps({"entries": [{"permission": "view", "everybody": True}]})
+SETS = json.dumps({"recipe_sets": job_document()["recipe_sets"]})
 SOME_SYSTEMS = json.dumps({"systems": [{"fqdn": ARM, "location": "rack 7"}]})
 
 
@@ -102,6 +104,12 @@ CASES = [
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Call("set-priority 9 High"), Call("cancel-set 8 --reason late"), Call("cancel 7"), Call("return 1")),
     *(
+        Call("submit -", given='{"open": true}', lines=True),
+        Call("add-sets 10 -", given=SETS),
+        Call("close-job 10"),
+        Call("set-recipe 9 locks=null"),
+    ),
+    *(
         Call("set-job 6 whiteboard=x"),
         Call(f"system add new.east.example.com owner=bob lab_controller={EAST}"),
     ),
@@ -151,6 +159,9 @@ REFUSED = [
     *(
         "job 999",
         "set-job 999 whiteboard=x",
+        "set-recipe 999 locks=null",
+        "add-sets 999 -",
+        "close-job 999",
         "system usage no.such",
         "system history no.such",
         "systems export --pool nosuch",
