@@ -77,13 +77,17 @@ class JobView:
         recipes = [f"recipe/{row['recipe_id']}" for row in self._rows()]
         return frozenset([f"job/{self.job_id}", *sets, *recipes])
 
-    def table(self) -> Rows:
+    @property
+    def title(self) -> str:
+        """Return the state of the job, its result, and its stage if that says more."""
         result = "" if self.job["result"] == NOT_REPORTED else f", {self.job['result']}"
-        stage = self.job.get("stage", self.job["state"])
         # Earlier versions of the service have no stages.
+        stage = self.job.get("stage", self.job["state"])
         said = "" if stage == self.job["state"] else f", {stage}"
-        title = f"job {self.job_id}: {self.job['state']}{result}{said}"
-        return Rows(RECIPE_COLUMNS, self.recipe_rows(), title=title)
+        return f"job {self.job_id}: {self.job['state']}{result}{said}"
+
+    def table(self) -> Rows:
+        return Rows(RECIPE_COLUMNS, self.recipe_rows(), title=self.title)
 
     def recipe_rows(self) -> list[dict[str, Any]]:
         """Return the recipes with all their fields; common fields have the newer value from the job."""

@@ -25,7 +25,7 @@ FINISHED = {"recipe_id": 1, "state": "completed", "result": "Pass"}
 )
 def test_is_finished__open_job__not_before_it_is_closed(job: dict[str, Any], is_finished: bool) -> None:
     client: Any = None
-    sets = [{"recipes": job.get("recipes", [])}]
+    sets = [{"recipe_set_id": 3, "recipes": job.get("recipes", [])}]
     view = JobView(client, 1, job={**job, "recipe_sets": sets})
     assert view.is_finished() is is_finished
 
@@ -33,5 +33,5 @@ def test_is_finished__open_job__not_before_it_is_closed(job: dict[str, Any], is_
 def test_title__stage_that_differs_from_the_state__is_said() -> None:
     client: Any = None
     job = {"state": "running", "stage": "failing", "result": "New", "recipe_sets": []}
-    assert JobView(client, 7, job=job).table().title == "job 7: running, failing"
-    assert JobView(client, 7, job={**job, "stage": "running"}).table().title == "job 7: running"
+    assert JobView(client, 7, job=job).title == "job 7: running, failing"
+    assert JobView(client, 7, job={**job, "stage": "running"}).title == "job 7: running"
