@@ -60,6 +60,22 @@ def granted_or_occupied(stage: RaceStage, _: Outcome, __: Outcome) -> None:
         assert (stage.system().usage, stage.system().recipe_id) == ("idle", None)
 
 
+def granted_as_it_was_or_changed(stage: RaceStage, changed: Outcome, _: Outcome) -> None:
+    """The recipe starts on the system of its requirement; no started recipe is changed."""
+    assert stage.recipe().state == "waiting"
+    first, second = stage.names
+    is_refused = isinstance(changed, Refused)
+    assert stage.recipe().system == (first if is_refused else second)
+    assert ("changed" not in stage.story()) == is_refused
+    assert stage.system().usage == ("waiting" if is_refused else "idle")
+
+
+def lost_and_granted(stage: RaceStage, _: Outcome, __: Outcome) -> None:
+    """The lost recipe is aborted, and the next one has the system."""
+    assert stage.story(f"recipe/{stage.holder_id}")[-1] == "aborted"
+    assert (stage.recipe().state, stage.recipe().system) == ("waiting", stage.fqdn)
+
+
 def granted_or_moved(stage: RaceStage, moved: Outcome, _: Outcome) -> None:
     """The recipe has a system, in the lab where the system is at the end."""
     assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")

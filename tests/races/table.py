@@ -10,11 +10,12 @@ from typing import Any
 from api.use_cases.change_job import cancel_recipe_set, change_priority
 from api.use_cases.change_partition import configure_partition, put_job_filter
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
+from api.use_cases.change_recipe import change_recipe
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.create_partition import create_partition
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
-from api.use_cases.recover import take_running
+from api.use_cases.recover import end_unreported, take_running
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from domain.admission.configuration import Configuration, LimitSection, stored_configuration
 from domain.admission.dependencies import RECIPE_SET, Dependency
@@ -22,6 +23,7 @@ from domain.admission.job_filters import REJECT, JobFilter
 from domain.contention.locks import NO_LOCKS
 from domain.directory.partitions import DEFAULT
 from domain.errors import Refused
+from domain.job.state import folded
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling, ReportLocks
 from domain.system_admin.recovery import Running
@@ -30,7 +32,7 @@ from tests.in_process.api_process import ApiProcess
 from tests.races import conditions as judging
 from tests.races.conditions import Outcome
 from tests.races.stage import AWAY, LABS, RULE, RaceStage
-from tests.random_histories.jobs import named
+from tests.random_histories.jobs import host_requires, job, named, set_of
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,21 @@ def _all_room_is_taken(stage: RaceStage) -> None:
     stage.settle()
 
 
+def _another_fits(stage: RaceStage) -> None:
+    """Submit a set for the first of two systems; it stays new."""
+    stage.add_system()
+    stage.add_system()
+    stage.submit()
+
+
+def _installs(stage: RaceStage) -> None:
+    """Let a recipe install on the system, and submit a set that wants it; the set stays new."""
+    _waiting(stage)
+    stage.report(stage.scene.api, ReportInstalling())
+    stage.holder_id = stage.recipe_id
+    stage.submit()
+
+
 def _end_is_near(stage: RaceStage) -> None:
     """Run a recipe whose tasks have ended."""
     _tasks_ended(stage)
@@ -231,6 +248,26 @@ def _occupy(stage: RaceStage, process: ApiProcess) -> Outcome:
     fqdn = stage.fqdn
     return _asked(
         process, lambda services, request: take_running(services, request, None, fqdn, Running(None))
+    )
+
+
+def _lose(stage: RaceStage, process: ApiProcess) -> Outcome:
+    """Register the lab with nothing that runs on the system."""
+    fqdn = stage.fqdn
+    return _asked(process, lambda services, request: end_unreported(services, request, fqdn, ()))
+
+
+def _change_requirement(stage: RaceStage, process: ApiProcess) -> Outcome:
+    """Let the recipe want the second system instead of the first."""
+    log, recipe_id, job_id = stage.scene.log, stage.recipe_id, stage.job_ids[-1]
+    found = folded(job_id, log.load({f"job/{job_id}": 0})[f"job/{job_id}"])
+    assert found is not None
+    (seen,) = found.documents.values()
+    wanted = {"host_requires": host_requires(named(stage.names[1]))}
+    spec = job([set_of({**seen, "recipes": [{**seen["recipes"][0], **wanted}]})])
+    return _asked(
+        process,
+        lambda services, request: change_recipe(services, request, recipe_id, found, seen, spec),
     )
 
 
@@ -362,6 +399,10 @@ RACES: Mapping[str, Race] = {
     "something runs there, grant of half a set": Race(
         _half_a_set, _occupy, None, judging.granted_or_occupied
     ),
+    "change the recipe, grant to a new set": Race(
+        _another_fits, _change_requirement, None, judging.granted_as_it_was_or_changed
+    ),
+    "lab lost the recipe, grant to a new set": Race(_installs, _lose, None, judging.lost_and_granted),
     "drain, grant": Race(_new_set, _drain, None, judging.granted_or_drained),
     "move to another lab, grant": Race(_new_set, _move, None, judging.granted_or_moved),
     "close the pool, grant": Race(_in_a_pool, _close_pool, None, judging.granted_before),
@@ -385,6 +426,8 @@ FREQUENT = (
     "end, first grant in a full queue",
     "remove, grant to a new set",
     "something runs there, grant to a new set",
+    "change the recipe, grant to a new set",
+    "lab lost the recipe, grant to a new set",
     "lower the maximum of a queue, first grant",
     "lab leaves, grant to a new set",
     "end, end in a full queue",
