@@ -40,7 +40,7 @@ class SetNumbers(NamedTuple):
     recipe_ids: tuple[int, ...]
 
 
-class AddedSets(NamedTuple):
+class SetsDraft(NamedTuple):
     """The events of added sets, the versions that they depend on, and the numbers of the sets."""
 
     decided: Decided
@@ -131,7 +131,7 @@ def _only(spec: JobSpec, places: Sequence[int]) -> JobSpec:
 
 async def _added(
     parts: JobParts, request: RequestContext, job: Job, spec: JobSpec, partition: PartitionIdentity
-) -> AddedSets:
+) -> SetsDraft:
     require_open(job)
     directory = parts.feed.directory
     require_takes_jobs(partition_document(directory, partition.name), partition.name)
@@ -151,7 +151,7 @@ async def _added(
         SetNumbers(set_id, tuple(event.recipe_ids))
         for set_id, event in zip(ids.recipe_sets, submitted, strict=True)
     ]
-    return AddedSets(decided, {partition.subject: version}, numbers)
+    return SetsDraft(decided, {partition.subject: version}, numbers)
 
 
 def _require_small_enough(parts: JobParts, job: Job, spec: JobSpec, partition: PartitionIdentity) -> None:

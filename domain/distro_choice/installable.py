@@ -176,7 +176,7 @@ class Installable:
     # Queries
 
     def misfit(self, key: FilterKey, fqdn: str) -> str | None:
-        """Return the reason of the first rule by which a system does not fit a recipe, None if it fits."""
+        """Return the reason of the first rule that excludes a system for a recipe, None if it fits."""
         number = self._labs.number(fqdn)
         failed = (rule for rule in FITTING if not rule.passes(self._labs, key) >> number & 1)
         return next((rule.of_system for rule in failed), None)

@@ -17,7 +17,7 @@ COMPLETED: Final = "completed"
 
 
 class RecipeStates(NamedTuple):
-    """What the stage of a job depends on.
+    """The states of the recipes of a job, as far as its stage depends on them.
 
     `counts` has the number of recipes in each state, without zeros. `waits_preempted`: a recipe waits again
     after its set was preempted. `had_system`: a recipe has or had a system. `is_open`: the job takes further

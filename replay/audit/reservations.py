@@ -48,8 +48,7 @@ class KeptAsAsked(Invariant):
     """A recipe that was given up keeps its system if its job asked for that, and is aborted when it ends.
 
     The scheduler ends a kept recipe only by its watchdog, and with the reason for which the recipe was given
-    up. A Broken or Removed system is not kept, nor one of which the lab controller says that nothing runs
-    there.
+    up. A Broken or Removed system is not kept. The lab controller ends a recipe that it does not run.
     """
 
     name = "kept_as_asked"

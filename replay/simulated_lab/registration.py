@@ -1,4 +1,4 @@
-"""What machines of a simulated lab run when its lab controller has started again, for its registration."""
+"""The registration of a simulated lab: all that its machines run when its lab controller starts again."""
 
 from __future__ import annotations
 

@@ -89,7 +89,11 @@ def test_obey__placed_again_elsewhere__former_system_is_silent() -> None:
 
 def test_obey__stop_of_a_guest__host_goes_on() -> None:
     command = {**provision(1, 12, "a"), "guests": [{"recipe_id": 13, "tasks": [{"id": 1}]}]}
-    lab = obey(obey(SimulatedLab(Behaviour()), command, 0.0), {"id": 2, "kind": "stop", "recipe_id": 13}, 0.0)
+    lab = obey(
+        obey(SimulatedLab(Behaviour()), command, 0.0),
+        {"id": 2, "kind": "stop", "recipe_id": 13, "system": "a"},
+        0.0,
+    )
     assert {step.recipe_id for step in of_kind(lab.agenda, "progress")} == {12}
 
 

@@ -15,9 +15,9 @@ from domain.errors import FaultyInput
 from domain.events import data_of, from_data
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import Ids, counts, submit
-from domain.priority import Priority
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
+from tests.domain.job.specs import of, recipe
 from tests.domain.recipe.samples import recipe_new
 
 OWN = {"system": {"Exclusive": ["$system"]}}
@@ -26,16 +26,6 @@ EVERY_GUEST = {"guest": {"Exclusive": ["$guests", "other"]}}
 
 def locks(**levels: Any) -> Locks:
     return locks_from_json(levels, "locks")
-
-
-def recipe(*tasks: str, guests: tuple[RecipeSpec, ...] = (), **fields: Any) -> RecipeSpec:
-    """Return a recipe; a task is its name, with the parameter `P` after a blank."""
-    specs = tuple(_task(*task.split()) for task in tasks or ("/plain",))
-    return RecipeSpec("", None, "", "", "", "{}", "", False, (), specs, guests=guests, **fields)
-
-
-def _task(name: str, param: str | None = None) -> TaskSpec:
-    return TaskSpec(name, None, (("P", param),) if param else ())
 
 
 def submitted(*sets: RecipeSetSpec, operations: OperationTable = SHIPPED, **fields: Any) -> dict[str, Any]:
@@ -49,10 +39,6 @@ def submitted(*sets: RecipeSetSpec, operations: OperationTable = SHIPPED, **fiel
         tuple(range(30, 30 + task_count)),
     )
     return dict(submit(spec, ids, "bob", [None] * recipe_count, operations=operations))
-
-
-def of(*recipes: RecipeSpec, **fields: Any) -> RecipeSetSpec:
-    return RecipeSetSpec(Priority.Normal, recipes, **fields)
 
 
 TABLE = OperationTable(

@@ -19,7 +19,7 @@ from domain.job.changes import (
 )
 from domain.job.spec import RecipeSetSpec
 from domain.recipe.events import RecipeNew
-from tests.domain.job.test_admission_facts import of, recipe
+from tests.domain.job.specs import of, recipe
 from tests.domain.recipe.samples import recipe_new
 
 GUEST = {"host_requires": 1, "tasks": ["/g"], "guestname": "g"}

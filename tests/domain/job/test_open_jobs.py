@@ -15,7 +15,7 @@ from domain.job.spec import JobSpec
 from domain.job.state import Job, close_job, folded
 from domain.job.submission import Ids, counts, extend, submit
 from domain.recipe_set.events import RecipeSetSubmitted
-from tests.domain.job.test_admission_facts import of, recipe
+from tests.domain.job.specs import of, recipe
 from tests.harness.appends import STAMP
 
 COMPLETED = ("completed",)

@@ -187,7 +187,9 @@ def test_skipped_topics__each__changes_no_state() -> None:
         for topic, cls in TOPICS.items()
         if topic.partition(".")[0] in HELD or issubclass(cls, DirectoryEvent)
     }
-    assert set(TOPICS) - kept == SKIPPED_TOPICS
+    # The scheduler closes open jobs, and so keeps their versions.
+    of_open_jobs = {"job.opened", "job.extended", "job.changed", "job.closed"}
+    assert set(TOPICS) - kept - of_open_jobs == SKIPPED_TOPICS
 
 
 def test_partition__skipped_events_are_not_applied__state_is_the_same() -> None:

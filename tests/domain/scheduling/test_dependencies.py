@@ -12,6 +12,7 @@ from domain.admission.dependencies import FINAL_STATES
 from domain.recipe.events import RecipeQueued
 from domain.scheduling.world.triggers import ADMISSION
 from tests.domain.scheduling.contents import check_indexes
+from tests.domain.scheduling.dependents import on
 from tests.domain.scheduling.effort import lab_of
 from tests.domain.scheduling.host_requirements import ANYTHING, named
 from tests.domain.scheduling.labs import finish, occupy
@@ -25,11 +26,6 @@ ENDS: Mapping[str, Callable[[World, int], None]] = {
     "aborted": World.abort,
 }
 NOWHERE = named("nowhere")
-
-
-def on(kind: str, number: int, *states: str) -> dict[str, Any]:
-    """Return the field of an event of a set that depends on a job or set, in these states or in any."""
-    return {"depends_on": [{kind: number, "states": states or FINAL_STATES}]}
 
 
 def after_any(world: World, *recipe_ids: int) -> dict[str, Any]:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
+from domain.job.events import JobClosed, JobOpened, JobSubmitted
 from domain.scheduling.decisions.timers import Findings
 from domain.scheduling.supply.reasons import DISTRO_LEFT
 from domain.scheduling.world.absent_trees import MAX_ABSENCE_SECONDS
 from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.contents import check_indexes
 from tests.domain.scheduling.decision_reasons import reasons
+from tests.domain.scheduling.dependents import on
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import occupy, one_lab, wanting
 from tests.domain.scheduling.rules import ENDING, rules
@@ -63,6 +65,30 @@ def _priority_raised(world: World) -> int:
     return waiting
 
 
+def _open_job_closed(world: World) -> int:
+    """Close an open job whose only recipe was cancelled, while a set waits for its completion."""
+    world.add_idle("a")
+    submitted = JobSubmitted("ada", "ada", None, "", (), {})
+    world.commit([("job/9", submitted), ("job/9", JobOpened(()))])
+    world.cancel(world.submit(named("a"), job_id=9))
+    dependent = world.submit(named("a"), submitted=on("job", 9, "completed"))
+    world.settle()
+    world.commit([("job/9", JobClosed("closed"))])
+    return dependent
+
+
+def _tasks_changed(world: World) -> int:
+    """Change the tasks of a waiting set to those that a job filter rejects."""
+    world.add_idle("a")
+    occupy(world, "a")
+    predicate = {"field": "task", "op": "=", "value": "/other"}
+    world.put_job_filter("no other", "REJECT", predicate=predicate)
+    waiting = world.submit(named("a"), submitted={"tasks": ["/check"]})
+    world.settle()
+    world.change_recipe(waiting)
+    return waiting
+
+
 def _rule_put(world: World) -> int:
     world.add_idle("a")
     occupy(world, "a")
@@ -77,6 +103,8 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("recipe given up", _dependency_cancelled),
     ("recipe queued", _rejected_holder),
     ("priority changed", _priority_raised),
+    ("job closed", _open_job_closed),
+    ("set changed", _tasks_changed),
     ("job filters changed", _rule_put),
 ]
 

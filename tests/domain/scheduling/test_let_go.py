@@ -128,6 +128,18 @@ def _withdrawn(world: World) -> int:
     return first
 
 
+def _recipe_changed(world: World) -> int:
+    """Let the other recipe of the holder want a system that is broken."""
+    world.add_idle("a", "x")
+    world.add_system("b", condition="Broken")
+    occupy(world, "x")
+    first, other = world.submit_set([named("a"), named("x")])
+    world.settle()
+    assert world.states(first) == ["scheduled"]
+    world.change_recipe(other, host_requires=named("b"))
+    return first
+
+
 def _pool_closed(world: World) -> int:
     world.add_idle("a")
     world.add_system("x", pools=["net"])
@@ -195,6 +207,7 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("lab disabled", _lab_disabled),
     ("lab silent", _lab_silent),
     ("recipe assigned", _withdrawn),
+    ("recipe changed", _recipe_changed),
     ("access policy of a pool changed", _pool_closed),
     ("access policy of a system changed", _system_closed),
     ("owner of a system changed", _given_to_another),

@@ -415,6 +415,13 @@ def _priority_changed(lab: World) -> int:
     return reader
 
 
+def _set_changed(lab: World) -> int:
+    begin(lab, "a", VLAN)
+    other = begin(lab, "b", VLAN)
+    lab.change_recipe(other, locks={})
+    return other
+
+
 def _configured(lab: World) -> int:
     _, reader = _owed(lab)
     lab.configure(locks={"most_overtaken": 5})
@@ -439,6 +446,7 @@ ROWS = [
     ("locks narrowed", _narrowed),
     ("waiting for locks", _waiting),
     ("priority changed", _priority_changed),
+    ("set changed", _set_changed),
     ("configuration changed", _configured),
     ("pools changed", _pools_changed),
 ]

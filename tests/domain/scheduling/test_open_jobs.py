@@ -11,8 +11,8 @@ from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from domain.scheduling.world.snapshot import pieces
 from tests.domain.scheduling.consistency_loop import nothing_expires, tick
+from tests.domain.scheduling.dependents import on
 from tests.domain.scheduling.host_requirements import named
-from tests.domain.scheduling.test_dependencies import on
 from tests.domain.scheduling.world import World
 
 

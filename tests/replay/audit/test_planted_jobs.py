@@ -33,7 +33,7 @@ def close(story: Story, seconds: float) -> Story:
 
 @pytest.mark.parametrize(("seconds", "is_found"), [(29, True), (30, False)])
 @pytest.mark.parametrize("recipes", [(), (6,)])
-def test_jobs_closed_in_time__not_before_30_s(
+def test_jobs_closed_in_time__scheduler_closes_a_job__not_before_30_s(
     recipes: tuple[int, ...], seconds: float, is_found: bool
 ) -> None:
     story = open_job(*recipes)

@@ -12,23 +12,8 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.actions import EAST, People, by_people, finish, in_state, recipe_for, start
-
-
-def recipe_set(machine: str, **more: Any) -> dict[str, Any]:
-    return {"recipes": [recipe_for(machine)], **more}
-
-
-def submitted(client: httpx.Client, **document: Any) -> dict[str, Any]:
-    answer = client.post("/jobs", json={"recipe_sets": [], **document})
-    assert answer.status_code == 201, answer.text
-    made: dict[str, Any] = answer.json()
-    return made
-
-
-def shown(client: httpx.Client, job_id: int, position: int) -> dict[str, Any]:
-    found: dict[str, Any] = client.get(f"/jobs/{job_id}", params={"min_position": position}).json()
-    return found
+from tests.rest.actions import EAST, People, by_people, finish, in_state, start
+from tests.rest.jobs.open_jobs import add, recipe_set, shown, submitted
 
 
 @pytest.fixture
@@ -37,10 +22,6 @@ def job(people: People) -> int:
     made = submitted(people["alice"], open=True)
     assert shown(people["alice"], made["job_id"], made["position"])["open"]
     return int(made["job_id"])
-
-
-def add(client: httpx.Client, job_id: int, *sets: dict[str, Any], **headers: str) -> httpx.Response:
-    return client.post(f"/jobs/{job_id}/recipe-sets", json={"recipe_sets": [*sets]}, headers=headers)
 
 
 def test_open_job__sets_are_added_and_it_is_closed__is_over_only_then(

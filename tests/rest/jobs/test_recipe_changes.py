@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.rest.actions import People, by_people, in_state, recipe_for, submit
-from tests.rest.jobs.test_open_jobs import add, recipe_set, submitted
+from tests.rest.jobs.open_jobs import add, recipe_set, submitted
 
 
 @pytest.fixture

@@ -33,6 +33,9 @@ COUNT = re.compile(r"INSERT INTO (?P<table>\w+) AS t \((?P<columns>.+)\) SELECT 
 COPY = re.compile(r"COPY (?P<table>\w+) \((?P<columns>.+)\) FROM STDIN")
 
 
+BY_POSITION = ("task_results", "added_sets", "recipe_changes", "changed_sets")
+
+
 class ReadTables:
     def __init__(self, server: Server) -> None:
         self.position, self.whole_from = 0, 0
@@ -46,6 +49,8 @@ class ReadTables:
         self.details: dict[int, Row] = {}
         self._recipes_of: dict[tuple[str, int], list[int]] = defaultdict(list)
         self._history: dict[int, list[Row]] = defaultdict(list)
+        # The last change of each changed recipe.
+        self._changes: dict[int, Row] = {}
         self._tasks_of: dict[int, dict[int, None]] = defaultdict(dict)
         self._keys: dict[str, tuple[str, ...]] = {}
         self._statements: dict[bytes, Statement | None] = {}
@@ -167,8 +172,8 @@ class ReadTables:
                 self.open[table][key] = row
 
     def _require_new(self, table: str, row: Row) -> None:
-        """Check the primary key: the first column for facts, the position for results of tasks."""
-        names = self._keys.get(table) or (() if table == "task_results" else (next(iter(row)),))
+        """Check the primary key: the first column for facts, the position for those that happen again."""
+        names = self._keys.get(table) or (() if table in BY_POSITION else (next(iter(row)),))
         number = row["since_position"] if table in self._keys or not names else 0
         key = (table, number, *(row[name] for name in names))
         if key in self._primary:
@@ -180,6 +185,8 @@ class ReadTables:
             self.details[row["recipe_id"]] = row
             for column in ("recipe_set_id", "job_id", "host_recipe_id"):
                 self._recipes_of[column, row[column]].append(row["recipe_id"])
+        elif table == "recipe_changes":
+            self._changes[row["recipe_id"]] = row
         elif table == "recipes":
             self._history[row["recipe_id"]].append(row)
         elif table == "tasks":
@@ -207,22 +214,39 @@ class ReadTables:
             _last(row["since"] for row in history if row["state"] == "running"),
         )
         state = self.open["recipes"][(recipe_id,)]["state"]
-        tasks = sorted(self._tasks_of[recipe_id])
+        tasks = sorted(each for each in self._tasks_of[recipe_id] if (each,) in self.open["tasks"])
+        present = self.present(recipe_id)
         locks = [[level, name] for number, level, name in self.open["locks"] if number == recipe_id] or None
-        return (recipe_id, state, tasks, locks, detail["since"], *began, *(detail[name] for name in named))
+        return (recipe_id, state, tasks, locks, detail["since"], *began, *(present[name] for name in named))
+
+    def _last_change(self, recipe_id: int) -> Row:
+        """Return the columns of the last change of a recipe that replace those of its details."""
+        change = self._changes.get(recipe_id, {})
+        return {name: change[name] for name in ("distro_tree_id", "distro", "tasks", "locks") if change}
 
     def states_of_jobs(self, job_ids: Sequence[int]) -> Rows:
         counts = Counter[tuple[Any, ...]]()
+        preempted = Counter[tuple[Any, ...]]()
+        had_system: dict[tuple[Any, ...], bool] = defaultdict(bool)
         for job_id in job_ids:
             for recipe_id in self._recipes_of["job_id", job_id]:
-                state = self.open["recipes"][(recipe_id,)]["state"]
-                counts[job_id, self.details[recipe_id]["recipe_set_id"], state] += 1
-        return [(*key, count) for key, count in counts.items()]
+                row = self.open["recipes"][(recipe_id,)]
+                key = job_id, self.details[recipe_id]["recipe_set_id"], row["state"]
+                counts[key] += 1
+                preempted[key] += row["preempted"]
+                had_system[key] |= any(then["system"] is not None for then in self._history[recipe_id])
+        return [(*key, count, preempted[key], had_system[key]) for key, count in counts.items()]
+
+    def present(self, recipe_id: int | None) -> Row:
+        """Return the details of a recipe with its last change, empty for an unknown one."""
+        if recipe_id is None or recipe_id not in self.details:
+            return {}
+        return {**self.details[recipe_id], **self._last_change(recipe_id)}
 
     def guests_at(self, host_recipe_id: int, position: int) -> list[Row]:
         """Return the guests that were unfinished at a position."""
         guests = sorted(self._recipes_of["host_recipe_id", host_recipe_id])
-        return [self.details[each] for each in guests if self._was_open(each, position)]
+        return [self.present(each) for each in guests if self._was_open(each, position)]
 
     def _was_open(self, recipe_id: int, position: int) -> bool:
         then = (row for row in self._history[recipe_id] if row["since_position"] <= position)

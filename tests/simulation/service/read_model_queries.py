@@ -69,7 +69,7 @@ def _commands(tables: ReadTables, asked: Any) -> list[Row]:
 
 
 def _with_recipe(tables: ReadTables, row: Row) -> Row:
-    detail = tables.details.get(row["recipe_id"], {})
+    detail = tables.present(row["recipe_id"])
     guests = tables.guests_at(row["recipe_id"], row["command_id"]) if row["kind"] == "provision" else []
     shown = {
         name: row[name] for name in ("kind", "system", "recipe_id", "attempt", "state", "distro_tree_id")
@@ -87,7 +87,7 @@ def _recipe(tables: ReadTables, asked: Any) -> list[Row]:
     row = tables.open["recipes"].get((recipe_id,))
     if row is None:
         return []
-    numbers = [task["task_id"] for task in tables.details[recipe_id]["tasks"]]
+    numbers = [task["task_id"] for task in tables.present(recipe_id)["tasks"]]
     tasks = [{"task_id": each, "state": tables.open["tasks"][(each,)]["state"]} for each in numbers]
     return [{"recipe_id": recipe_id, "state": row["state"], "system": row["system"], "tasks": tasks}]
 
