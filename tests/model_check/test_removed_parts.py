@@ -90,14 +90,16 @@ def test_capped_labs__without_effective_priorities__violation() -> None:
 
 def test_locks_triggers__every_one__is_taken_out() -> None:
     taken = {part.locks for part in PARTS} - {None}
-    # Changes of pools and of the configuration, and waiting beside an end (test_locks.py).
-    assert taken == LOCKING - {"pools changed", "configuration changed", "waiting for locks"}
+    # Changes of pools, of the configuration and of recipes, and waiting beside an end (test_locks.py).
+    assert taken == LOCKING - {
+        *("pools changed", "configuration changed", "waiting for locks", "set changed"),
+    }
 
 
 def test_wake_ups__every_one__is_taken_out() -> None:
     taken = {part.wakes for part in (*PARTS, NOT_NEEDED)} - {None}
-    # A tree that a recipe installs was registered before.
-    assert taken == WAKING - {"distro tree registered"}
+    # A tree that a recipe installs was registered before. Open jobs and changed recipes: test_wake_ups.py.
+    assert taken == WAKING - {"distro tree registered", "job closed", "set changed"}
 
 
 def _explored(name: str, sample: int | None, processes: int) -> Exploration:

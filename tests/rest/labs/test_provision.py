@@ -17,6 +17,8 @@ PLACING = {"host_requires", "distro_requires", "autopick", "locks"}
 # Fields of a job that do not concern a single recipe.
 ADMISSION = {"depends_on", "reasons"}
 OF_JOB = {
+    "key",
+    "open",
     "whiteboard",
     "partition",
     "queue",
@@ -29,7 +31,7 @@ OF_JOB = {
     "foreign",
     *ADMISSION,
 }
-OF_SET = {"priority", "recipes", *ADMISSION}
+OF_SET = {"key", "priority", "recipes", *ADMISSION}
 
 REPO = {"name": "extra", "url": "http://repo.example.com/"}
 PARTITION = {"name": "/home", "size_gb": 10, "type": "lvm", "fs": "xfs"}
