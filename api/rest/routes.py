@@ -40,6 +40,7 @@ PUT_BY_OWNERS = {"GET": READERS, "PUT": SUBMITTERS, "DELETE": ADMIN}
 ANY_ROLE = roles.ROLES
 
 _ID = "int(min=1, max=2147483647)"
+_POSITION = "int(min=1, max=9223372036854775807)"
 JOB = f"/jobs/{{job_id:{_ID}}}"
 RECIPE_SET = f"/recipe-sets/{{recipe_set_id:{_ID}}}"
 RECIPE = f"/recipes/{{recipe_id:{_ID}}}"
@@ -62,7 +63,7 @@ ROUTES: dict[str, Route] = {
     "/queue": Route("recipes", READ, "queue"),
     "/locks": Route("locks", READ),
     "/reconciliations": Route("reconciliations", READ),
-    "/reconciliations/{reconciliation_id:int(min=1)}/resolve": Route(
+    f"/reconciliations/{{reconciliation_id:{_POSITION}}}/resolve": Route(
         "reconciliations", {"POST": ADMIN}, "resolve"
     ),
     "/idle-pool": Route("usage", READ, "idle_pool"),

@@ -113,7 +113,7 @@ def test_running__nothing_that_has_a_name__an_admin_resolves_it_once(
     answers = [client.post(path, json=reason) for _ in range(2)]
     assert [answer.json()["resolved"] for answer in answers] == [True, False]
     assert client.get(f"/systems/{machine}", params=after(answers[0])).json()["occupied"] is None
-    for unknown in (2**40, item["id"] - 1):
+    for unknown in (2**40, 2**63 - 1, 2**70, item["id"] - 1):
         assert client.post(f"/reconciliations/{unknown}/resolve", json=reason).status_code == 404
 
 
