@@ -16,11 +16,11 @@ from domain.directory.partitions import operation_table
 from domain.errors import Refused
 from domain.events import Decided
 from domain.job.changes import chooses_trees, new_task_count, require_changeable, set_change
+from domain.job.recipe_changes import change_recipes
 from domain.job.spec import JobSpec
 from domain.job.state import Job
 from domain.priority import Priority
 from domain.recipe.events import RecipeChanged, RecipeNew
-from domain.recipe_set.change import change_recipes
 from domain.recipe_set.events import RecipeSetChanged
 from domain.recipe_set.state import RecipeSet, change_priority
 from store.requests import AppendRequest, Committed

@@ -23,11 +23,11 @@ from domain.directory.partitions import (
     remove_job_filter,
 )
 from domain.events import Decided
+from domain.job.recipe_changes import change_recipes
 from domain.priority import Priority
 from domain.recipe.events import RecipeChanged, RecipeNew
 from domain.recipe.lifecycle import FINISHED
 from domain.recipe.state import Recipe
-from domain.recipe_set.change import change_recipes
 from domain.recipe_set.ending import cancel_set
 from domain.recipe_set.events import RecipeSetChanged, RecipeSetSubmitted
 from domain.recipe_set.members import Members
