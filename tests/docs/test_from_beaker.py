@@ -18,7 +18,10 @@ from tests.intake.jobs import NAMES, job_xml
 PAGE = (TOP / "docs" / "from-beaker.md").read_text("utf-8")
 
 # Fields of a job that scheduling, access control or lists use.
-OF_JOBS = {"whiteboard", "user", "group", "partition", "queue", "recipe_sets", "depends_on", "reasons"}
+OF_JOBS = {
+    *("whiteboard", "user", "group", "partition", "queue", "recipe_sets", "depends_on", "reasons"),
+    *("key", "open"),
+}
 # Fields of a recipe that choose its system and its distro tree.
 CHOOSING = {"host_requires", "distro_requires", "autopick"}
 # Fields of a recipe or guest that decide when its set starts.

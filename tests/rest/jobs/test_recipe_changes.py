@@ -127,5 +127,5 @@ def test_set_with_a_key__sent_again__is_a_change_and_no_second_set(
     shown = client.get(f"/recipes/{recipe_id}", params=params).json()
     assert (shown["priority"], [task["name"] for task in shown["tasks"]]) == ("High", ["/other", "/last"])
     fault = add(alice, job, {**other, "recipes": [*other["recipes"], recipe_for(machine)]})
-    assert fault.status_code == 422 and fault.json()["errors"][0]["where"] == "recipes"
+    assert fault.status_code == 422 and fault.json()["errors"][0]["where"] == "recipe_sets[0].recipes"
     client.post(f"/jobs/{job}/cancel", json={"reason": "enough"})
