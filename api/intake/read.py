@@ -222,17 +222,13 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
 
 def _completed(document: dict[str, Any], present: Job) -> list[Finding]:
     """Complete a document of added recipe sets by fields of their job; return the faults of other fields."""
-    alien = [
-        Finding((field,), "belongs to the job; here only recipe_sets can be given")
-        for field in document
-        if field != "recipe_sets"
-    ]
-    for field in [field for field in document if field != "recipe_sets"]:
+    fields = [field for field in document if field != "recipe_sets"]
+    for field in fields:
         del document[field]
     document["retention_tag"] = present.retention_tag
     if present.product is not None:
         document["product"] = present.product
-    return alien
+    return [Finding((field,), "belongs to the job; here only recipe_sets can be given") for field in fields]
 
 
 def may_depend(body: bytes) -> bool:

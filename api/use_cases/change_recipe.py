@@ -15,7 +15,7 @@ from api.use_cases.rights import own_job
 from domain.directory.partitions import operation_table
 from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided
-from domain.job.changes import chooses_trees, new_task_count, require_changeable, set_change
+from domain.job.changes import chooses_trees, new_task_count, set_change, unchangeable
 from domain.job.recipe_changes import change_recipes
 from domain.job.spec import JobSpec
 from domain.job.state import Job
@@ -108,11 +108,8 @@ async def changed_set(
         kept = {name: seen[name] for name in ("key", "priority", "depends_on", "reasons") if name in seen}
         after = {**after, **kept}
     before, priority = present.document, after["priority"]
-    try:
-        require_changeable({**before, "priority": priority}, after)
-    except FaultyInput as error:
-        where = f"recipe_sets[{place}]."
-        raise FaultyInput([Fault(where + fault.where, fault.message) for fault in error.faults]) from error
+    if faults := unchangeable({**before, "priority": priority}, after):
+        raise FaultyInput([Fault(f"recipe_sets[{place}].{fault.where}", fault.message) for fault in faults])
     members = gathered.members(recipe_set_id)
     decided: Decided = []
     if priority != before["priority"]:

@@ -32,6 +32,9 @@ from domain.recipe_set.events import RecipeSetSubmitted
 from domain.recipe_set.state import RecipeSet
 from store.requests import AppendRequest, Committed
 
+# Each has the place in the submitted document, and the message.
+Warnings = Sequence[Mapping[str, str]]
+
 
 class SetNumbers(NamedTuple):
     """The numbers of a recipe set and of its recipes."""
@@ -56,11 +59,7 @@ class Extended(NamedTuple):
 
 
 async def extend_job(
-    parts: JobParts,
-    request: RequestContext,
-    job_id: int,
-    spec: JobSpec,
-    warnings: Sequence[Mapping[str, str]] = (),
+    parts: JobParts, request: RequestContext, job_id: int, spec: JobSpec, warnings: Warnings = ()
 ) -> Extended:
     """Add the recipe sets of `spec` to an open job, or change those that the job has by the same keys.
 
@@ -103,7 +102,7 @@ def _answer(
     job: Job,
     partition: PartitionIdentity,
     numbers: Sequence[SetNumbers],
-    warnings: Sequence[Mapping[str, str]],
+    warnings: Warnings,
 ) -> dict[str, Any]:
     return {
         "job_id": job.job_id,

@@ -12,15 +12,15 @@ from typing import Any, Final, NamedTuple
 
 from domain.contention.documents import locks_to_json
 from domain.contention.operations import SHIPPED, OperationTable
-from domain.errors import Fault, FaultyInput
+from domain.errors import Fault
 from domain.job.spec import RecipeSetSpec
 from domain.job.submission import members_of, operations_of, profile_of, task_document
 from domain.recipe.events import RecipeChanged, RecipeNew
 from domain.recipe_set.events import RecipeSetChanged
 
-CHANGEABLE: Final = frozenset({"host_requires", "distro_requires", "distro", "tasks", "locks"})
 # These chose the distro trees of the set.
-_CHOOSE_TREES: Final = ("host_requires", "distro_requires", "distro")
+_CHOOSE_TREES: Final = frozenset({"host_requires", "distro_requires", "distro"})
+CHANGEABLE: Final = _CHOOSE_TREES | {"tasks", "locks"}
 
 Document = Mapping[str, Any]
 
@@ -38,8 +38,8 @@ def recipe_documents(recipe_set: Document) -> list[Document]:
     return [recipe for host in hosts for recipe in (host, *host.get("guests", ()))]
 
 
-def require_changeable(before: Document, after: Document) -> None:
-    """Raise FaultyInput for all differences of two documents of a set that no change can make."""
+def unchangeable(before: Document, after: Document) -> list[Fault]:
+    """Return the differences of two documents of a set that no change can make, as faults."""
     faults: list[Fault] = []
     _compare({**before, "recipes": None}, {**after, "recipes": None}, "", faults)
     hosts = zip_longest(before["recipes"], after["recipes"])
@@ -50,8 +50,7 @@ def require_changeable(before: Document, after: Document) -> None:
             faults.append(Fault("recipes", f"must stay {count} in number, the recipes of the set"))
             break
         _compare_recipes(host, other, where, faults)
-    if faults:
-        raise FaultyInput(faults)
+    return faults
 
 
 def _compare_recipes(before: Document, after: Document, where: str, faults: list[Fault]) -> None:
