@@ -183,8 +183,7 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
     alien = [] if present is None else _completed(parsed.document, present)
     if parsed.document.get("retention_tag", "") == "":
         parsed.document["retention_tag"] = context.tags.default
-    named = parsed.document.get("partition")
-    rules = context.rules(named if isinstance(named, str) and named in names.partitions else None)
+    rules = _rules(parsed.document, context)
     required = read_requirements(parsed.document, names)
     recipes = required.of_recipes
     job, findings = check_document(
@@ -218,6 +217,11 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
         )
     notes = _located_faults(parsed.locations, [], warnings, "warnings")
     return ReadJob(spec_of(job, [recipe.parsed for recipe in recipes], declared), tuple(notes))
+
+
+def _rules(document: Mapping[str, Any], context: SubmissionContext) -> PartitionRules:
+    named = document.get("partition")
+    return context.rules(named if isinstance(named, str) and named in context.names.partitions else None)
 
 
 def _completed(document: dict[str, Any], present: Job) -> list[Finding]:

@@ -102,11 +102,7 @@ async def changed_set(
     present = await asyncio.to_thread(present_set, parts.log, job, recipe_set)
     if seen is not None and present.document != seen:
         raise Refused(f"recipe set {recipe_set_id} was changed in the meantime")
-    given, after = spec.recipe_sets[place], spec.document["recipe_sets"][place]
-    if seen is not None:
-        # The priority and admission facts are not those of the set: they were left out.
-        kept = {name: seen[name] for name in ("key", "priority", "depends_on", "reasons") if name in seen}
-        after = {**after, **kept}
+    given, after = spec.recipe_sets[place], {**spec.document["recipe_sets"][place], **_kept(seen)}
     before, priority = present.document, after["priority"]
     if faults := unchangeable({**before, "priority": priority}, after):
         raise FaultyInput([Fault(f"recipe_sets[{place}].{fault.where}", fault.message) for fault in faults])
@@ -128,3 +124,9 @@ async def changed_set(
         misfit = parts.feed.distro_trees.misfit
         decided += change_recipes(recipe_set, members, recipes, of_set, misfit)
     return SetDraft(decided, gathered.versions)
+
+
+def _kept(seen: Document | None) -> Document:
+    """Return the fields of a set that a change of one of its recipes leaves out, and that stay."""
+    names = ("key", "priority", "depends_on", "reasons")
+    return {} if seen is None else {name: seen[name] for name in names if name in seen}
