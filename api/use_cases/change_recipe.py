@@ -19,6 +19,7 @@ from domain.job.changes import chooses_trees, new_task_count, set_change, unchan
 from domain.job.recipe_changes import change_recipes
 from domain.job.spec import JobSpec
 from domain.job.state import Job
+from domain.partition_numbers import PartitionIdentity
 from domain.priority import Priority
 from domain.recipe.events import RecipeChanged, RecipeNew
 from domain.recipe_set.events import RecipeSetChanged
@@ -94,35 +95,31 @@ async def changed_set(
     With `seen`, the present document of the set has to be this one, whose priority stays. Raises the errors
     of `change_recipe`.
     """
-    subject = f"recipe-set/{recipe_set_id}"
     # Before the log, whose events are then those of these versions, or the append is a conflict.
-    gathered = await asyncio.to_thread(parts.aggregates.gather, [subject])
+    gathered = await asyncio.to_thread(parts.aggregates.gather, [f"recipe-set/{recipe_set_id}"])
     recipe_set = gathered.recipe_set(recipe_set_id)
     assert recipe_set is not None, "recipe sets are never removed"
     present = await asyncio.to_thread(present_set, parts.log, job, recipe_set)
-    if seen is not None and present.document != seen:
+    if seen not in (None, present.document):
         raise Refused(f"recipe set {recipe_set_id} was changed in the meantime")
     given, after = spec.recipe_sets[place], {**spec.document["recipe_sets"][place], **_kept(seen)}
     before, priority = present.document, after["priority"]
     if faults := unchangeable({**before, "priority": priority}, after):
         raise FaultyInput([Fault(f"recipe_sets[{place}].{fault.where}", fault.message) for fault in faults])
     members = gathered.members(recipe_set_id)
-    decided: Decided = []
-    if priority != before["priority"]:
-        decided += change_priority(recipe_set, members, Priority[priority])
+    same = priority == before["priority"]
+    decided: Decided = [] if same else [*change_priority(recipe_set, members, Priority[priority])]
     if after != before:
         partition = await partition_of(parts, job)
         tree_ids = [recipe.distro_tree_id for recipe in present.recipes.values()]
         if chooses_trees(before, after):
-            whole = replace(spec, owner=job.owner, group=job.group, recipe_sets=(given,))
-            tree_ids = (await distro_trees(parts, whole, request.actor, partition.number)).tree_ids
+            tree_ids = await _new_trees(parts, request, job, replace(spec, recipe_sets=(given,)), partition)
         count = new_task_count(before, after)
         # The number of a job that comes with them stays unused.
         tasks = (await parts.numbers.take((0, 0, count))).tasks if count else ()
         operations = operation_table(parts.feed.directory, partition.name)
         recipes, of_set = set_change(before, after, given, present.recipes, tree_ids, iter(tasks), operations)
-        misfit = parts.feed.distro_trees.misfit
-        decided += change_recipes(recipe_set, members, recipes, of_set, misfit)
+        decided += change_recipes(recipe_set, members, recipes, of_set, parts.feed.distro_trees.misfit)
     return SetDraft(decided, gathered.versions)
 
 
@@ -130,3 +127,10 @@ def _kept(seen: Document | None) -> Document:
     """Return the fields of a set that a change of one of its recipes leaves out, and that stay."""
     names = ("key", "priority", "depends_on", "reasons")
     return {} if seen is None else {name: seen[name] for name in names if name in seen}
+
+
+async def _new_trees(
+    parts: JobParts, request: RequestContext, job: Job, spec: JobSpec, partition: PartitionIdentity
+) -> list[int | None]:
+    whole = replace(spec, owner=job.owner, group=job.group)
+    return list((await distro_trees(parts, whole, request.actor, partition.number)).tree_ids)
