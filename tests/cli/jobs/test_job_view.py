@@ -33,5 +33,5 @@ def test_is_finished__open_job__not_before_it_is_closed(job: dict[str, Any], is_
 def test_title__stage_that_differs_from_the_state__is_said() -> None:
     client: Any = None
     job = {"state": "running", "stage": "failing", "result": "New", "recipe_sets": []}
-    assert JobView(client, 7, job=job).title == "job 7: running, failing"
+    assert JobView(client, 7, job=job).title == "job 7: running, stage failing"
     assert JobView(client, 7, job={**job, "stage": "running"}).title == "job 7: running"

@@ -66,6 +66,12 @@ class Strand:
                 self._handle.cancel()
             self._handle = self.process.loop.call_soon(self._go_on)
 
+    def resume(self) -> None:
+        """Go on soon, although the process was to be stopped for longer."""
+        if self._handle is not None:
+            self._handle.cancel()
+        self._handle = self.process.loop.call_soon(self._go_on)
+
     def join(self) -> None:
         if not self.ended:
             self._joined.append(current())
@@ -84,7 +90,9 @@ class Strand:
         until = self.process.stopped_until
         if until > self.process.loop.seconds:
             self._handle = self.process.loop.call_at(until, self._go_on)
+            self.process.held[self] = None
             return
+        self.process.held.pop(self, None)
         self._waiting, self._handle = False, None
         self._greenlet.parent = getcurrent()
         self._greenlet.switch()
@@ -114,7 +122,8 @@ def current() -> Strand:
 class Process:
     """A process of the simulation.
 
-    `alive` is True until it is killed. Before `stopped_until` none of its strands runs.
+    `alive` is True until it is killed. Before `stopped_until` none of its strands runs; `held` are
+    those that would run.
     """
 
     def __init__(self, name: str, loop: SimulatedLoop, on_failure: Callable[[Process, str], None]) -> None:
@@ -124,6 +133,7 @@ class Process:
         self.stopping = False
         self.stopped_until = 0.0
         self.strands: dict[Strand, None] = {}
+        self.held: dict[Strand, None] = {}
         self.tasks: dict[asyncio.Task[Any], None] = {}
         self._on_failure = on_failure
         self._on_death: list[Callable[[], None]] = []
@@ -141,6 +151,12 @@ class Process:
         self.tasks[made] = None
         made.add_done_callback(lambda done: self.tasks.pop(done, None))
         return made
+
+    def resume(self) -> None:
+        """Let a stopped process go on at once, as SIGCONT does."""
+        self.stopped_until = 0.0
+        for strand in self.held:
+            strand.resume()
 
     def at_death(self, act: Callable[[], None]) -> None:
         self._on_death.append(act)

@@ -46,7 +46,7 @@ class FaultInjector:
         self._server.held_up.clear()
         self._server.come_back()
         for name in self._processes.names:
-            self._processes.process(name).stopped_until = 0.0
+            self._processes.process(name).resume()
             if self._processes.process(name).stopping:
                 # The strand that would have restarted it is gone.
                 self._processes.kill(name)
