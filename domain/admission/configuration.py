@@ -6,6 +6,7 @@
                  "tick_seconds": 30, "coefficient": 30},
      "locks": {"most_overtaken": 8},
      "limits": {"placed_recipes": null},
+     "claims": {"after_ticks": null, "for_ticks": 120},
      "operations": [{"operation": "move", "tasks": ["/lab/move"], "locks": {"system": "AllShared"}}],
      "lab_controllers": ["lab-1"],
      "queues": {"queues": [{"name": "kernel", "max": 40}]},
@@ -16,6 +17,8 @@ A document replaces the whole configuration: sections and fields that it leaves 
 - `order.most_overtaken` is null without a bound; with 0 nobody is overtaken. `locks.most_overtaken` must have
   a bound, since a set that waits for locks is promised that they come.
 - `limits.placed_recipes` is null without a limit. With 0 nothing new is placed.
+- `claims.after_ticks` is null if only recipes that force a system claim it; with 0 any recipe may at once.
+  The ticks are those of `weights`.
 - The base, the five values and the seconds of a tick have at most three decimals and are kept in
   thousandths, as whole numbers, because weights are never compared as floats. All other numbers are whole,
   K included: it is a number of ticks, and ages are whole ticks. None is above `MAX_NUMBER`, so that no
@@ -82,6 +85,16 @@ class LimitSection(NamedTuple):
     placed_recipes: int | None = None
 
 
+class ClaimSection(NamedTuple):
+    """The age at which a recipe may claim a busy system, None for never, and the time of the claim, in ticks.
+
+    Claims of recipes that force their system need no age and do not run out.
+    """
+
+    after_ticks: int | None = None
+    for_ticks: int = 120
+
+
 class Configuration(NamedTuple):
     """The configuration of a partition; `Configuration()` has the defaults. Compared by value.
 
@@ -92,6 +105,7 @@ class Configuration(NamedTuple):
     weights: WeightSettings = WeightSettings()
     locks: LockSection = LockSection()
     limits: LimitSection = LimitSection()
+    claims: ClaimSection = ClaimSection()
     operations: tuple[OperationRow, ...] = ()
     lab_controllers: tuple[str, ...] = ()
     queues: QueueTree = WITHOUT_CONFIGURATION
@@ -166,6 +180,10 @@ _SECTIONS: Final[Mapping[str, SettingsTable]] = {
     ),
     "locks": SettingsTable(LockSection(), {"most_overtaken": Setting(_lock_overtakings)}),
     "limits": SettingsTable(LimitSection(), {"placed_recipes": Setting(_or_null(_whole_from(0)))}),
+    "claims": SettingsTable(
+        ClaimSection(),
+        {"after_ticks": Setting(_or_null(_whole_from(0))), "for_ticks": Setting(_whole_from(1))},
+    ),
 }
 _OPERATIONS: Final = "operations"
 _LABS: Final = "lab_controllers"

@@ -218,6 +218,25 @@ class WatchdogSet(Event):
     seconds: int
 
 
+@event("recipe.claimed")
+class RecipeClaimed(Event):
+    """The unplaced recipe claims a busy system, which asks it first when it comes free.
+
+    `forced` is whether the recipe forces the system; other claims run out.
+    """
+
+    system: str
+    forced: bool
+
+
+@event("recipe.claim-ended")
+class RecipeClaimEnded(Event):
+    """The claim of the recipe to a system has ended; `reason` is one of `domain.recipe.claim`."""
+
+    system: str
+    reason: str
+
+
 def state_of_open_tasks(event: Event) -> str | None:
     """Return the new state of the open tasks of a recipe after an event; None if they stay open."""
     if isinstance(event, RecipeReserved):

@@ -15,6 +15,7 @@ from domain.events import Event, Moment
 from domain.fast_dataclasses import changed, changer, maker
 from domain.recipe import events as recipe_events
 from domain.recipe import watchdog
+from domain.recipe.claim import Claim
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
 from domain.recipe.lifecycle import BEFORE_START, FINISHED, OPEN_TASK, STARTED
 from domain.recipe.results import NO_RESULTS, Results
@@ -53,6 +54,8 @@ class Recipe:
     `locks` are the declared resource locks, for a host with those of its guests. `held` are the locks that a
     recipe has while it is started, for a guest none; None before, so also while its set waits for locks.
 
+    `claim` is the claim of an unplaced host to a busy system, None without one.
+
     `attempt` counts the starts: a recipe that goes back after its start begins the next one, with new tasks.
 
     `abort_reason` is set while a recipe that was given up keeps its system (`RecipeReserved.reason`).
@@ -88,6 +91,7 @@ class Recipe:
     locks: Locks = NO_LOCKS
     held: Locks | None = None
     attempt: int = 1
+    claim: Claim | None = None
 
     @property
     def subject(self) -> str:
@@ -134,6 +138,8 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     if state is None:
         if isinstance(event, recipe_events.RecipeChanged):
             return _changed_by_person(recipe, event, moment)
+        if isinstance(event, recipe_events.RecipeClaimed | recipe_events.RecipeClaimEnded):
+            return changed(recipe, version=moment.version, claim=_claim_after(event, moment))
         if isinstance(event, recipe_events.LocksNarrowed):
             return changed(recipe, version=moment.version, held=stored_locks(event.locks))
         if isinstance(event, recipe_events.RecipeLocked):
@@ -169,6 +175,22 @@ def _changed_by_person(recipe: Recipe, event: recipe_events.RecipeChanged, momen
         tasks=_new_tasks(event.tasks),
         locks=stored_locks(event.locks),
     )
+
+
+def _claim_after(
+    event: recipe_events.RecipeClaimed | recipe_events.RecipeClaimEnded, moment: Moment
+) -> Claim | None:
+    if isinstance(event, recipe_events.RecipeClaimEnded):
+        return None
+    return Claim(event.system, event.forced, moment.recorded_at)
+
+
+def recorded(recipe: Recipe, at: datetime, recorded_at: datetime) -> Recipe:
+    """Return a tentative recipe with recorded times, after the commit of its events was recorded."""
+    recipe = watchdog.recorded(recipe, at, recorded_at)
+    if recipe.claim is None or recipe.claim.since is not None:
+        return recipe
+    return changed(recipe, claim=changed(recipe.claim, since=recorded_at))
 
 
 def _new_tasks(tasks: Sequence[Mapping[str, Any]]) -> tuple[Task, ...]:
@@ -226,6 +248,7 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
         locks=stored_locks(event.locks),
         held=None,
         attempt=1,
+        claim=None,
     )
 
 

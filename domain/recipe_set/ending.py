@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from domain.events import Decided, Event
-from domain.recipe.events import RecipeAborted, RecipeCancelled
+from domain.recipe.claim import ENDED
+from domain.recipe.events import RecipeAborted, RecipeCancelled, RecipeClaimEnded
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 
@@ -18,7 +19,7 @@ def cancel_set(members: Members, reason: str) -> Decided:
 def abort_set(members: Members, reasons: dict[int, str]) -> Decided:
     """Return the events that abort a set; `reasons` are by recipe id."""
     ended = members.all_of(lambda recipe: RecipeAborted(reason=reasons[recipe.recipe_id]))
-    return ended + members.freeing(members.hosts)
+    return _claims_end(members) + ended + members.freeing(members.hosts)
 
 
 def abort(members: Members, recipe: Recipe, reason: str) -> Decided:
@@ -47,4 +48,13 @@ def guests_end(members: Members, host: Recipe) -> Decided:
 
 
 def _end_set(members: Members, event: Event) -> Decided:
-    return members.all_of(lambda _: event) + members.freeing(members.hosts)
+    return _claims_end(members) + members.all_of(lambda _: event) + members.freeing(members.hosts)
+
+
+def _claims_end(members: Members) -> Decided:
+    """Return the ends of the claims of a set, before that of the recipes, which never change afterwards."""
+    return [
+        (host.subject, RecipeClaimEnded(system=host.claim.system, reason=ENDED))
+        for host in members.hosts
+        if host.claim is not None
+    ]

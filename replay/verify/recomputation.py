@@ -135,7 +135,7 @@ class Recomputation:
         if batch.after <= self._partition.triggers.batch.upto:
             return
         self._fold_upto(min(batch.after, basis.position))
-        due = decide(self._partition, 1, basis.now)
+        due = decide(self._partition, 1, basis.now, basis.policy_version)
         if due:
             self._partition.rollback()
             yield DecisionDifference(commit, 0, None, _plain(due[0]))
@@ -161,7 +161,8 @@ class Recomputation:
             # The scheduler decides nothing for any other cause.
             recomputed = []
         else:
-            recomputed = decide(self._partition, len(commit.decisions), commit.basis.now)
+            limit, basis = len(commit.decisions), commit.basis
+            recomputed = decide(self._partition, limit, basis.now, basis.policy_version)
         return list(map(_plain, recomputed))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from domain.recipe.events import RecipeAssigned, RecipeScheduled
+from domain.recipe.claim import SERVED
+from domain.recipe.events import RecipeAssigned, RecipeClaimEnded, RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.demanded_systems import is_hopeless
@@ -92,6 +93,8 @@ def grant(
     """
     if draft.partition.on_grant is not None:
         draft.partition.on_grant(draft.trigger, host, system, instead)
+    if host.claim is not None:
+        draft.add([(host.subject, RecipeClaimEnded(system=host.claim.system, reason=SERVED))])
     members = draft.partition.members(host.recipe_set_id)
     draft.depend_on(_named_by_access(draft.partition, host, system))
     # A grant is invalid if the rules of admission change before its commit, or if the partition is stopped.

@@ -14,9 +14,10 @@ from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.ending_sets import add_end
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.impossible import why_never, why_not_yet
-from domain.scheduling.decisions.new_sets import highest, unclaimed_systems
+from domain.scheduling.decisions.kept_room import lacks, room_kept_for
+from domain.scheduling.decisions.new_sets import highest, undemanded_systems
 from domain.scheduling.decisions.overtaking import grant_in_order
-from domain.scheduling.decisions.room_order import first_rival, lacks, room_kept_for
+from domain.scheduling.decisions.room_order import first_rival
 from domain.scheduling.safety.matching import Matching
 from domain.scheduling.supply.reasons import (
     ALL_BROKEN,
@@ -58,11 +59,11 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
     if no_room is not None:
         _queue(draft, recipe_set_id, {host.recipe_id: no_room for host in hosts})
         return
-    unclaimed = unclaimed_systems(partition)
-    together = SimultaneousStart(partition, hosts, unclaimed)
+    undemanded = undemanded_systems(partition)
+    together = SimultaneousStart(partition, hosts, undemanded)
     reasons: dict[int, str] = {}
     for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
-        reason = _place_one(draft, host.recipe_id, unclaimed, together)
+        reason = _place_one(draft, host.recipe_id, undemanded, together)
         if reason is not None:
             reasons[host.recipe_id] = reason
     if len(reasons) == len(hosts):
@@ -88,17 +89,17 @@ def _queue(draft: Draft, recipe_set_id: int, reasons: Mapping[int, str]) -> None
         draft.add(members.with_guests(host, RecipeQueued(reason=reasons[host.recipe_id])))
 
 
-def _place_one(draft: Draft, recipe_id: int, unclaimed: int, together: SimultaneousStart) -> str | None:
+def _place_one(draft: Draft, recipe_id: int, undemanded: int, together: SimultaneousStart) -> str | None:
     """Grant a system to a recipe; return None, or the reason if it gets no system."""
     partition = draft.partition
     host = partition.sets.recipes[recipe_id]
-    candidates = partition.idle(host) & unclaimed
+    candidates = partition.idle(host) & undemanded
     if host.lab_controller is not None:
         candidates &= partition.labs.lab_controller[host.lab_controller]
     elif len(partition.sets.hosts(host.recipe_set_id)) == 1:
         candidates = highest(partition, host, candidates).systems
     if not candidates:
-        return waiting_reason(partition, host, unclaimed)
+        return waiting_reason(partition, host, undemanded)
     fits = candidates & together.systems or without_hopeless_labs(partition, host, candidates)
     if not fits:
         return SET_INCOMPLETE
@@ -113,8 +114,8 @@ def _place_one(draft: Draft, recipe_id: int, unclaimed: int, together: Simultane
     return None
 
 
-def waiting_reason(partition: Partition, host: Recipe, unclaimed: int) -> str:
-    """Return the reason why no system of `unclaimed` is idle for a new recipe."""
+def waiting_reason(partition: Partition, host: Recipe, undemanded: int) -> str:
+    """Return the reason why no system of `undemanded` is idle for a new recipe."""
     viable = partition.viable(host)
     if not viable:
         return ALL_LENT
@@ -122,7 +123,7 @@ def waiting_reason(partition: Partition, host: Recipe, unclaimed: int) -> str:
         return _why_none_usable(partition, viable)
     key = partition.sets.index.key(host)
     idle = partition.available.idle(forced=key.forced is not None)
-    inaccessible = partition.filters.fitting(key) & ~partition.entitled(host) & idle & unclaimed
+    inaccessible = partition.filters.fitting(key) & ~partition.entitled(host) & idle & undemanded
     is_visible = bool(inaccessible and inaccessible & ~partition.visible.hidden_from(host.owner))
     return NO_IDLE_ACCESS if is_visible else NO_IDLE_SYSTEM
 
@@ -141,12 +142,12 @@ class SimultaneousStart:
     about one system moves a few recipes instead of matching all of them again.
     """
 
-    def __init__(self, partition: Partition, hosts: Sequence[Recipe], unclaimed: int) -> None:
+    def __init__(self, partition: Partition, hosts: Sequence[Recipe], undemanded: int) -> None:
         self._partition = partition
         self._index = {host.recipe_id: index for index, host in enumerate(hosts)}
         self._matchings: dict[str, Matching] = {}
         self.systems = 0
-        idle = [partition.idle(host) & unclaimed for host in hosts]
+        idle = [partition.idle(host) & undemanded for host in hosts]
         if len(hosts) == 1:
             self.systems = idle[0]
         elif all(idle):

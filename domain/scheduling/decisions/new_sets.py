@@ -1,7 +1,7 @@
 """The order of the new sets of a batch (design sections 4.2 and 5.2).
 
 A system ranks recipes by effective priority, but a new set is answered as a whole. So a set ranks by the
-highest effective priority that one of its recipes has on an unclaimed idle system, then by nominal priority
+highest effective priority that one of its recipes has on an undemanded idle system, then by nominal priority
 and submission. A single-recipe set then takes a system on which it has this priority. A set without such a
 system takes nothing from others, and ranks by nominal priority. Of sets in different queues, the one is first
 whose turn it is.
@@ -73,14 +73,14 @@ class _Rank(NamedTuple):
 def _rank(partition: Partition, recipe_set: RecipeSet, hosts: Sequence[Recipe], *, is_capped: bool) -> _Rank:
     effective = int(recipe_set.priority)
     if is_capped:
-        unclaimed = unclaimed_systems(partition)
-        priorities = [highest(partition, host, partition.idle(host) & unclaimed).effective for host in hosts]
+        undemanded = undemanded_systems(partition)
+        priorities = [highest(partition, host, partition.idle(host) & undemanded).effective for host in hosts]
         effective = max(priorities) or effective
     weight, systems = partition.sets.places.weight_of_new(recipe_set), partition.sets.places.systems(hosts[0])
     return _Rank(-effective, -recipe_set.priority, systems, weight, recipe_set.submission)
 
 
-def unclaimed_systems(partition: Partition) -> int:
+def undemanded_systems(partition: Partition) -> int:
     """Return all systems but idle ones that recipes in the queue may get by unanswered wake-ups first."""
     systems = union(map(partition.systems_of_wake_up, partition.triggers.pending_wake_ups()))
     return ~demanded_systems(partition, systems)

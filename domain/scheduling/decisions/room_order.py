@@ -5,8 +5,7 @@ Pairs of sets decide only for whom room is kept.
 
 A set gets no room while a set before it in this order lacks only this room and could be given a free system.
 The systems are asked one after another, so before a set takes the last room, the sets before it that the
-remaining room would no longer suffice for get their systems. A set that needs more room than is free is
-passed over until it weighs 0. From then on the room is kept for it, for one set at a time.
+remaining room would no longer suffice for get their systems.
 """
 
 from __future__ import annotations
@@ -16,22 +15,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from domain.contention.weights import ticks
-from domain.priority import Priority
-from domain.queues.order import Contender, Keyed
+from domain.queues.order import Keyed
 from domain.recipe.state import Recipe
-from domain.scheduling.admitting.room_limits import COUNTING_HOSTS, ROWS_BY_KIND, Needs, RoomLimit
-from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.decisions.claiming import claimant_for_system
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
+from domain.scheduling.decisions.kept_room import room_kept_for, standing_of
 from domain.scheduling.decisions.system_order import Tier, first_in_turn, lines_of
 from domain.scheduling.demand.lines import OWED, QUEUED, room_line
 from domain.scheduling.demand.order import Place
-from domain.scheduling.demand.room_places import RoomGroup, RoomPlace
+from domain.scheduling.demand.room_places import RoomPlace
 from domain.scheduling.ranked import Rank
-from domain.scheduling.sets.queue_turns import QueueTurns, Standing, key_among_queues
-from domain.scheduling.supply.reasons import NO_ROOM, ROOM_KEPT
+from domain.scheduling.sets.queue_turns import Standing, key_among_queues
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
 
@@ -44,23 +40,34 @@ class RoomRival(NamedTuple):
 
 
 def first_for_system(partition: Partition, number: int) -> Recipe | None:
-    """Return the first recipe in the order of a system whose grant is safe and whose set has room."""
-    return first_in_turn(partition, partial(grantable_recipes, partition, partition.system(number)))
+    """Return the claimant or else first recipe for a system whose grant is safe and whose set has room."""
+    system = partition.system(number)
+    claimant = claimant_for_system(partition, system.fqdn)
+    return claimant or first_in_turn(partition, partial(grantable_recipes, partition, system))
 
 
 def grantable_recipes(
     partition: Partition, system: System, tier: Tier, queue: str
 ) -> Iterator[Keyed[Recipe]]:
     """Yield the recipes of a queue whose grant of a system is safe and whose sets have room, in order."""
-    number, forced_only = partition.labs.number(system.fqdn), partition.is_for_forced_only(system)
+    number = partition.labs.number(system.fqdn)
+    for key, host in recipes_with_room(partition, system, tier, queue):
+        if is_safe(partition, host, number):
+            yield key, host
+
+
+def recipes_with_room(
+    partition: Partition, system: System, tier: Tier, queue: str
+) -> Iterator[Keyed[Recipe]]:
+    """Yield the recipes of a queue that fit a system and whose sets have room, in order."""
+    forced_only = partition.is_for_forced_only(system)
     lines = lines_of(partition, tier, system.lab_controller, queue)
 
     def search(until: Mapping[str, Rank]) -> Iterator[Place]:
         return partition.filters.ranked_recipes(system.fqdn, lines, forced_only=forced_only, until=until)
 
     for place, host in places_with_room(partition, search):
-        if is_safe(partition, host, number):
-            yield key_among_queues(place), host
+        yield key_among_queues(place), host
 
 
 def places_with_room(
@@ -114,7 +121,7 @@ def _first_rival(partition: Partition, host: Recipe, number: int | None) -> Room
     classes = _rival_classes(partition, host)
     if not classes:
         return None
-    search = _RivalSearch(partition, classes, _standing(partition, host))
+    search = _RivalSearch(partition, classes, standing_of(partition, host))
     others = ~(0 if number is None else 1 << number)
     for each in classes:
         search.ask_idle(each, others)
@@ -138,12 +145,6 @@ def _rival_classes(partition: Partition, host: Recipe) -> list[int]:
             if rooms.has_room(rooms.needs_of(number)):
                 found[number] = None
     return sorted(found, key=rooms.key_of)
-
-
-def _standing(partition: Partition, host: Recipe) -> Standing:
-    sets, rank = partition.sets, partition.sets.rank(host)
-    place = RoomPlace(rank.negative_priority, sets.places.systems(host), sets.places.weight(host), rank)
-    return Standing(sets.turns.queue_of(sets.sets[host.recipe_set_id]), place)
 
 
 class _RivalSearch:
@@ -197,7 +198,7 @@ class _RivalSearch:
         if host is None or host.recipe_set_id in sets.rooms.charged:
             return host
         if sets.classes.numbers.get(host.recipe_set_id) in self._classes:
-            self._note(_standing(self._partition, host), RoomRival(host, number))
+            self._note(standing_of(self._partition, host), RoomRival(host, number))
         return host
 
     def _note(self, standing: Standing, rival: RoomRival) -> None:
@@ -220,128 +221,3 @@ def _places(
     lines = (room_line(line, number) for line in (QUEUED, OWED))
     places_for_room = partition.filters.places_for_room
     return heapq.merge(*(places_for_room(line, systems, is_sought) for line in lines))
-
-
-# Room that is kept
-
-
-def room_kept_for(partition: Partition, host: Recipe) -> Rank | None:
-    """Return the rank in the queue of `host` behind which room is kept that its set needs.
-
-    Return None if no room is kept from the set. The rank is that of the very first set for which room is
-    kept, or one before all sets with some priority if that set is of another queue. The room is kept from all
-    sets behind it: a set that weighs 0 after K ticks was submitted before all that weigh something. How many
-    systems a job has does not matter here.
-    """
-    return min((rank for _, rank in _kept(partition, host)), default=None)
-
-
-def _kept(partition: Partition, host: Recipe) -> Iterator[tuple[RoomLimit, Rank]]:
-    """Yield the limits under which room is kept from the set of a host, with the rank that it is kept for."""
-    sets = partition.sets
-    if not sets.classes.numbers:
-        return
-    needs = sets.classes.needs(host.recipe_set_id)
-    if not needs or host.recipe_set_id in sets.rooms.charged:
-        return
-    if not sets.rooms.has_closed:
-        return
-    for limit, _ in needs:
-        if limit.kind in COUNTING_HOSTS and (rank := _kept_under(partition, limit, host)) is not None:
-            yield limit, rank
-
-
-def _kept_under(partition: Partition, limit: RoomLimit, host: Recipe) -> Rank | None:
-    """Return the first rank in the queue of `host` behind which room is kept for a set that is before it.
-
-    That set waits for more room than is free, since K ticks or longer.
-    """
-    rooms, found = partition.sets.rooms, list[Rank]()
-    lacking = rooms.under(limit, more_than=rooms.free(limit))
-    numbers = [number for number in lacking if _may_be_kept(rooms, rooms.needs_of(number))]
-    if not numbers:
-        return None
-    before = _standing(partition, host)
-    before = before._replace(place=before.place._replace(systems=0))
-    usable = {forced: partition.available.usable(forced=forced) for forced in (False, True)}
-    for number in numbers:
-        for line in (QUEUED, OWED):
-            for group in partition.filters.room_groups(room_line(line, number), usable):
-                aged = _first_aged(partition, rooms.queue_of(number), group, before)
-                if aged is not None:
-                    found.append(_first_behind(partition.sets.turns, aged, before.queue))
-    return min(found, default=None)
-
-
-def _first_behind(turns: QueueTurns, kept: Standing, queue: str) -> Rank:
-    """Return the rank in a queue behind which all sets come after a set in the order of room."""
-    rank = kept.place.rank
-    for priority in reversed(Priority) if kept.queue != queue else ():
-        negative = -priority
-        turn = turns.compare(kept.contender, Contender(queue, priority))
-        if turn < 0 or (turn == 0 and rank.negative_priority < negative):
-            return Rank(negative, 0, 0)
-        if turn == 0 and rank.negative_priority == negative:
-            return rank
-    return rank
-
-
-def _may_be_kept(rooms: Rooms, needs: Needs) -> bool:
-    """Return whether a set lacks only room that comes free with systems, and never more than there is."""
-    return all(
-        limit.kind in COUNTING_HOSTS and count <= limit.capacity
-        for limit, count in needs
-        if rooms.free(limit) < count
-    )
-
-
-def _first_aged(partition: Partition, queue: str, group: RoomGroup, before: Standing) -> Standing | None:
-    """Return the first recipe of a group before a standing that is aged and whose set could be placed.
-
-    Within one nominal priority no recipe has waited longer than the first one.
-    """
-    for ranks in group.ranks.by_priority():
-        for rank in ranks:
-            # An aged recipe weighs 0.
-            standing = Standing(queue, RoomPlace(rank.negative_priority, 0, 0, rank))
-            if not partition.sets.turns.is_before(standing, before):
-                return None
-            partition.effort.rows += 1
-            host = partition.sets.recipes[rank.recipe_id]
-            if not _is_aged(partition, host):
-                break
-            if without_hopeless_labs(partition, host, group.viable):
-                return standing
-    return None
-
-
-def _is_aged(partition: Partition, host: Recipe) -> bool:
-    """Return whether a recipe has waited K ticks, after which its set weighs 0."""
-    weighing = partition.filters.weighing
-    submitted_at = partition.sets.sets[host.recipe_set_id].submitted_at
-    if submitted_at is None or weighing.now is None:
-        return False
-    settings = weighing.settings
-    return ticks(submitted_at, weighing.now, settings.tick_milliseconds) >= settings.coefficient
-
-
-# Reasons
-
-
-class Lack(NamedTuple):
-    """A limit that keeps a set from its first system: the kind of the limit, and the reason."""
-
-    row: str
-    reason: str
-
-
-def lacks(partition: Partition, host: Recipe) -> Iterator[Lack]:
-    """Yield the limits under which the set of a recipe has no room, or whose room is kept for another set."""
-    sets = partition.sets
-    if sets.classes.lacks_room(host.recipe_set_id):
-        for limit in sets.rooms.lacking(sets.classes.needs(host.recipe_set_id)):
-            yield Lack(ROWS_BY_KIND[limit.kind], f"{NO_ROOM}: {limit}")
-    else:
-        kept = next((limit for limit, _ in _kept(partition, host)), None)
-        if kept is not None:
-            yield Lack(ROWS_BY_KIND[kept.kind], ROOM_KEPT)

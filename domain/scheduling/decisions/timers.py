@@ -23,6 +23,7 @@ from domain.recipe_set.ending import abort_set
 from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
+from domain.scheduling.decisions.claim_timers import claim_by_age, end_by_age
 from domain.scheduling.decisions.draft import Decision, Draft, with_batch
 from domain.scheduling.decisions.ending_sets import Ending, end_set, is_due
 from domain.scheduling.decisions.lock_grants import grant_locks
@@ -71,6 +72,8 @@ class Findings:
     loans_ended: int = 0
     distro_trees_left: int = 0
     jobs_closed: int = 0
+    claims_begun: int = 0
+    claims_over: int = 0
     labs_changed: int = 0
     idle_but_wanted: int = 0
     lock_overlooked: int = 0
@@ -200,6 +203,18 @@ def _open_jobs(partition: Partition, clock: LoopInput, findings: Findings) -> It
         yield Decision(trigger, ((subject, JobClosed(JOB_IDLE)),), ((subject, job.version),))
 
 
+def _claims_begun(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
+    for decision in claim_by_age(partition, clock.now):
+        findings.claims_begun += 1
+        yield decision
+
+
+def _claims_over(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
+    for decision in end_by_age(partition, clock.now):
+        findings.claims_over += 1
+        yield decision
+
+
 def _registered_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
     """Return the subjects of the recipes' trees, so that a tree's return before the commit is a conflict."""
     subjects = {f"distro-tree/{recipe.distro_tree_id}": None for recipe in recipes}
@@ -303,14 +318,20 @@ CHECKS: tuple[Check, ...] = (
     _loans,
     _distro_trees,
     _open_jobs,
+    # What was over claims again at the next run at the earliest.
+    _claims_begun,
+    _claims_over,
     _lab_controllers,
     _conservation,
 )
 
-OVERLOOKED: frozenset[Check] = frozenset((_idle_but_wanted, _lock_overlooked, _end_overlooked))
-"""Checks for answers to triggers, which a stopped partition does not give."""
+OVERLOOKED: frozenset[Check] = frozenset((_idle_but_wanted, _lock_overlooked, _end_overlooked, _claims_begun))
+"""Checks for grants and claims, which a stopped partition does not give."""
 
-ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro_trees, _open_jobs))
+ENDING: frozenset[Check] = frozenset(
+    (_watchdogs, _reservations, _loans, _distro_trees, _open_jobs, _claims_over, _claims_begun)
+)
+"""Checks of deadlines, which do not expire while the clock is not trusted."""
 
 
 def _draft(partition: Partition, name: str) -> Draft:

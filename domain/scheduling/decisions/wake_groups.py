@@ -19,7 +19,8 @@ from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.granting import is_safe
-from domain.scheduling.decisions.room_order import grantable_recipes, room_kept_for
+from domain.scheduling.decisions.kept_room import room_kept_for
+from domain.scheduling.decisions.room_order import grantable_recipes
 from domain.scheduling.decisions.system_order import Tier, in_turn, lines_of, tiers_of
 from domain.scheduling.demand.order import Place
 from domain.scheduling.ranked import Rank

@@ -1,9 +1,9 @@
 """The grants of idle systems that the wake-ups of a batch name (design section 4.2).
 
-The recipe with the highest rank on any of these systems is served first; design section 5.5 decides which of
-its candidates the recipe takes. While queues have turns, the order of the one system that the recipe takes
-decides in the end, unless the turns are the same on all systems: which queue is next may depend on recipes
-that this system does not fit.
+Claimants of these systems are served first, then the recipe with the highest rank on any of them; design
+section 5.5 decides which of its candidates the recipe takes. While queues have turns, the order of the one
+system that the recipe takes decides in the end, unless the turns are the same on all systems: which queue is
+next may depend on recipes that this system does not fit.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from domain.queues.order import Keyed
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.choice import choices
+from domain.scheduling.decisions.claiming import claimant_for_system
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.overtaking import grant_in_order
@@ -57,11 +58,14 @@ class WakeUpGrants:
         self._partition = partition
         self._wakes = wakes
         self._next: NextGrant | None = None
+        self._claimed = list(_claimed_idle(partition, wakes))
         self._groups = list(groups_of(partition, union(wake.systems for wake in wakes)))
         self._version = partition.sets.classes.version
 
     def next(self) -> NextGrant | None:
         """Return the next grant, which has not happened yet; None if no recipe takes a system."""
+        if self._next is None:
+            self._next = self._of_claimant()
         if self._next is None:
             found = best_recipes(self._partition, self._groups)
             if found:
@@ -70,6 +74,16 @@ class WakeUpGrants:
                 host = self._partition.sets.recipes[place.rank.recipe_id]
                 self._next = self._in_room_order(self._with_first_recipe(self._choose(host, systems)))
         return self._next
+
+    def _of_claimant(self) -> NextGrant | None:
+        """Return the grant of an idle system to its claimant, by the first event that names such a system."""
+        partition = self._partition
+        for trigger, number in self._claimed:
+            if partition.available.idle(forced=True) >> number & 1:
+                host = claimant_for_system(partition, partition.labs.names[number])
+                if host is not None:
+                    return self._in_room_order(NextGrant(trigger, host, number))
+        return None
 
     def _with_first_recipe(self, found: NextGrant) -> NextGrant:
         """Return the grant of the same system to the recipe that is first in its order."""
@@ -131,6 +145,14 @@ class WakeUpGrants:
                 if is_fair or (first is not None and first.place.rank.recipe_id == granted.host.recipe_id):
                     group.first_of_queues.pop(key, None)
         self._groups = [group for group in self._groups if group.systems]
+
+
+def _claimed_idle(partition: Partition, wakes: Iterable[Wake]) -> Iterator[tuple[Trigger, int]]:
+    """Yield the idle systems of wake-ups that are claimed, each with a wake-up that names it."""
+    claimed = sorted(partition.labs.number(fqdn) for fqdn in partition.sets.claims.of)
+    idle = partition.available.idle(forced=True) if claimed else 0
+    for trigger, systems in wakes if claimed else ():
+        yield from ((trigger, number) for number in claimed if (idle & systems) >> number & 1)
 
 
 def all_idle(partition: Partition, trigger: Trigger) -> WakeUpGrants:

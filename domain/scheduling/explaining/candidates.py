@@ -13,7 +13,7 @@ from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.granting import is_safe
-from domain.scheduling.decisions.room_order import lacks
+from domain.scheduling.decisions.kept_room import lacks
 from domain.scheduling.decisions.system_order import ranks_for_system
 from domain.scheduling.explaining.places import Places, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system

@@ -9,7 +9,7 @@ from itertools import chain
 
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import ROWS_BY_KIND
-from domain.scheduling.decisions.room_order import lacks
+from domain.scheduling.decisions.kept_room import lacks
 from domain.scheduling.demand.lines import OWED, QUEUED, room_line
 from domain.scheduling.world.partition import Partition
 

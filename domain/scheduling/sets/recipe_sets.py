@@ -17,6 +17,7 @@ from domain.scheduling.demand.overtakings import is_owed_at
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.sets.admission_updates import AdmissionUpdates
+from domain.scheduling.sets.claims import Claims
 from domain.scheduling.sets.host_index import HostIndex
 from domain.scheduling.sets.host_places import HostPlaces
 from domain.scheduling.sets.lock_records import LockRecords
@@ -48,6 +49,7 @@ class RecipeSets(SetStates):
         # Recipes with a running watchdog, and placed recipes.
         self.on_clock: dict[int, None] = {}
         self.placed: dict[int, None] = {}
+        self.claims = Claims()
         self.rooms = Rooms()
         self.admission = Admission(self.members, self.host_count)
         self.classes = SetClasses(self, self.rooms)
@@ -100,6 +102,11 @@ class RecipeSets(SetStates):
         self.admission_updates.put_unindexed(recipe_set)
         self.index.complete(recipe_set.recipe_set_id)
 
+    def _note_forcing(self, host: Recipe) -> None:
+        forced = self.index.key(host).forced
+        if forced is not None:
+            self.claims.force(host, forced)
+
     def set_overtaken(self, recipe_set_id: int, count: int) -> None:
         """Set the count of overtakings of a set; its recipes get another place if the set becomes owed."""
         is_owed = is_owed_at(count, self.overtakings.maximum)
@@ -141,22 +148,29 @@ class RecipeSets(SetStates):
         elif before is None and recipe_id == self.sets[recipe_set_id].recipe_ids[-1]:
             self._complete(self.sets[recipe_set_id])
         if before is not None and before.state != recipe.state:
+            if recipe.host_recipe_id is None:
+                self._note_forcing(recipe)
             if self.admission.has_rules:
                 self.admission_updates.recipe_changed(before, recipe)
             if recipe_set_id in self.classes.limited and holds_something(before) != holds_something(recipe):
                 self.admission_updates.charge(recipe_set_id)
         if before is None or (before.state in UNPLACED) != (recipe.state in UNPLACED):
             self._note_waiting(recipe_set_id)
+        self.claims.put(before, recipe)
 
     def change(self, recipe: Recipe) -> None:
         """Store a recipe with other requirements, tasks or locks, in a set that has not started."""
         host = recipe if recipe.host_recipe_id is None else self.recipes[recipe.host_recipe_id]
         self.index.remove(host)
+        forced = self.index.key(host).forced
+        if forced is not None:
+            self.claims.drop(host, forced)
         self.recipes[recipe.recipe_id] = recipe
         self._holders.hopeless.pop(recipe.recipe_set_id, None)
         host = self.recipes[host.recipe_id]
         self.index.demand_changed(host)
         self.index.add(host)
+        self._note_forcing(host)
         self.lock_records.weigh(host)
         self.lock_records.update(recipe.recipe_set_id)
 
@@ -255,6 +269,10 @@ class RecipeSets(SetStates):
             self._note_placed(None, recipe)
         self.wait_again()
         self.index.restore()
+        for recipe in self.recipes.values():
+            self.claims.put(None, recipe)
+            if recipe.host_recipe_id is None:
+                self._note_forcing(recipe)
 
 
 def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -189,6 +190,45 @@ def ending_set(happened: Happened, partition: Partition) -> Iterable[str]:
 
 def own_subject(happened: Happened, _: Partition) -> Iterator[str]:
     yield happened.subject
+
+
+# Subjects of claims triggers
+
+
+def claiming_recipe(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the recipe of the event if it has a claim, or forces a system."""
+    after: Recipe = happened.after
+    is_claiming = after.claim is not None or (
+        bool(partition.sets.claims.forcing)
+        and not after.is_guest
+        and partition.sets.index.key(after).forced is not None
+    )
+    return (happened.subject,) if is_claiming else ()
+
+
+def forced_system(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the system of the event if a waiting recipe forces it."""
+    return (happened.subject,) if happened.after.fqdn in partition.sets.claims.forcing else ()
+
+
+def forced_system_of_claim(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the system of a claim that has ended if a waiting recipe forces it."""
+    system: str = happened.event.system  # type: ignore[attr-defined]
+    return (f"system/{system}",) if system in partition.sets.claims.forcing else ()
+
+
+@cache
+def labs_with_claims(*functions: Names) -> Names:
+    """Return a function that returns the labs of some functions while recipes may claim systems."""
+
+    def labs(happened: Happened, partition: Partition) -> Iterable[str]:
+        claims, after_ticks = partition.sets.claims, partition.configuration.claims.after_ticks
+        if not claims.of and not claims.forcing and after_ticks is None:
+            return ()
+        names = (names(happened, partition) for names in functions)
+        return [f"lab-controller/{name}" for name in dict.fromkeys(chain.from_iterable(names))]
+
+    return labs
 
 
 # Names of partitions whose sets may get room

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final
 
 from domain.queues.tree import paths_upward
-from domain.recipe.lifecycle import PLACED
+from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import Needs, RoomLimit
 from domain.scheduling.sets.recipe_sets import RecipeSets
@@ -24,6 +24,7 @@ SYSTEMS: Final = "systems"
 CHARGES: Final = "charges"
 ORPHANS: Final = "orphans"
 SIGNS: Final = "signs"
+CLAIMS: Final = "claims"
 
 LAWS: Final = {
     USAGE: "recipes hold the systems in use, which are used as the recipes are; used of a queue = sum of the"
@@ -32,6 +33,7 @@ LAWS: Final = {
     CHARGES: "what the limits are charged with is what is placed",
     ORPHANS: "no recipe is unknown to its system, its set or its job",
     SIGNS: "no sum is negative",
+    CLAIMS: "recipes and systems name the same claims, each of an unplaced recipe",
 }
 """The name of each law, and the law."""
 
@@ -51,6 +53,7 @@ class Conservation:
         self._held = Counter[str]()
         self._systems: dict[str, None] = {}
         self._recipes: dict[int, None] = {}
+        self._claimants: dict[int, None] = {}
 
     def put_system(self, before: System | None, system: System) -> None:
         self._systems[system.fqdn] = None
@@ -66,6 +69,10 @@ class Conservation:
             self._recipes[recipe.recipe_id] = None
         else:
             self._recipes.pop(recipe.recipe_id, None)
+        if recipe.claim is not None:
+            self._claimants[recipe.recipe_id] = None
+        elif before is not None and before.claim is not None:
+            self._claimants.pop(recipe.recipe_id, None)
         change = _holds_system(recipe) - (before is not None and _holds_system(before))
         if change:
             queue = self._sets.sets[recipe.recipe_set_id].submitted.queue
@@ -88,8 +95,22 @@ class Conservation:
             ORPHANS: len(orphans),
             CHARGES: sum(1 for _ in _wrong_charges(sets)),
             SIGNS: sum(used < 0 for used in chain(sets.rooms.used.values(), sets.turns.used.values())),
+            CLAIMS: sum(1 for _ in self._wrong_claims()),
         }
         return {law: count for law, count in found.items() if count}
+
+    def _wrong_claims(self) -> Iterator[int]:
+        """Yield the recipes that claim what no system knows, or the reverse, or that are not unplaced."""
+        recipes, of = self._sets.recipes, self._sets.claims.of
+        for recipe_id in {**self._claimants, **dict.fromkeys(of.values())}:
+            recipe = recipes.get(recipe_id)
+            if (
+                recipe is None
+                or recipe.claim is None
+                or recipe.state not in UNPLACED
+                or of.get(recipe.claim.system) != recipe_id
+            ):
+                yield recipe_id
 
     def _misused_queues(self) -> Iterator[str]:
         """Yield the queues whose used systems are not the sum of their own and of those below."""

@@ -119,7 +119,7 @@ def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PAR
     partition.sets.restore(
         found.recipe_sets, found.recipes, head["newly_assigned"], head["overtaken"], head["host_counts"]
     )
-    for recipe_id in partition.sets.placed:
+    for recipe_id in chain(partition.sets.placed, partition.sets.claims.of.values()):
         partition.conservation.put_recipe(None, partition.sets.recipes[recipe_id])
     partition.locks.restore(dict(head["overtaken_for_locks"]))
     partition.triggers.restore(Batch(**head["batch"]))

@@ -21,6 +21,7 @@ from domain.contention.documents import locks_to_json, stored_locks
 from domain.contention.locks import Locks
 from domain.fast_dataclasses import maker
 from domain.priority import Priority
+from domain.recipe.claim import Claim
 from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.state import RecipeSet, SubmittedFacts, shared_facts
@@ -141,6 +142,7 @@ def decode_recipes(columns: StateColumns, tasks: StateColumns, texts: Sequence[s
     for name in ("deadline", "recorded_deadline"):
         read[name] = map(_decode_moment, columns[name])
     read["results"] = map(_decode_results, columns["results"])
+    read["claim"] = map(_decode_claim, columns["claim"])
     for name in ("locks", "held"):
         read[name] = map(_decode_locks, read[name])
     return _decode(Recipe, read)
@@ -194,6 +196,10 @@ def _decode_results(columns: Sequence[Any] | None) -> Results:
         return NO_RESULTS
     result_count, log_count, kinds, digests = columns
     return Results(result_count, log_count, tuple(kinds), tuple(map(frozenset, digests)))
+
+
+def _decode_claim(held: Mapping[str, Any] | None) -> Claim | None:
+    return None if held is None else Claim(**{**held, "since": _decode_moment(held["since"])})
 
 
 def _decode_reservation(held: Mapping[str, Any] | None) -> Reservation | None:

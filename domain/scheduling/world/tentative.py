@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from domain.events import Moment
-from domain.recipe import watchdog
-from domain.recipe.state import Recipe
+from domain.recipe.state import Recipe, recorded
 from domain.scheduling.world.trigger_rules import TriggerKey
 from domain.subjects import State
 from domain.system.state import System
@@ -60,7 +59,7 @@ class TentativeEvents:
     def as_recorded(self, recipe: Recipe, recorded_at: datetime) -> Recipe:
         """Return a tentative recipe with the times of the commit that recorded it."""
         assert self._now is not None, "decisions without a time are not committed"
-        return watchdog.recorded(recipe, self._now, recorded_at)
+        return recorded(recipe, self._now, recorded_at)
 
     def is_commit(self, place: CommitPlace) -> bool:
         """Return whether the events are the commit at this place, with nothing unread before it."""

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from domain.events import Event
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.world.affected_names import Happened, Names, own_name
-from domain.scheduling.world.triggers import ADMISSION, LET_GO, LOCKS, NEW_JOB, PENDING_SYSTEM, QUIET, WAKE_UP
+from domain.scheduling.world.triggers import (
+    ADMISSION,
+    CLAIMS,
+    LET_GO,
+    LOCKS,
+    NEW_JOB,
+    PENDING_SYSTEM,
+    QUIET,
+    WAKE_UP,
+)
 from domain.scheduling.world.wake_ups import TriggerRule
 from domain.system.events import SystemPending
 
@@ -36,8 +45,7 @@ class TriggerRules:
             RecipeSetSubmitted: (_Row(NEW_JOB, "", own_name),),
         }
         for rule in rules:
-            quiet = ((ADMISSION, rule.may_end), (LOCKS, rule.may_lock), (LET_GO, rule.may_let_go))
-            rows = [_Row(kind, "", names) for kind, names in quiet if names]
+            rows = [_Row(kind, "", names) for kind, names in _quiet_names(rule) if names]
             rows += [_Row(WAKE_UP, f"{wakes.kind}/", wakes.names) for wakes in rule.all_wakes()]
             for event in rule.events:
                 assert event not in self._rows, f"two rules for {event.__name__}"
@@ -64,3 +72,13 @@ class TriggerRules:
             return False
         self._raised[key] = None
         return True
+
+
+def _quiet_names(rule: TriggerRule) -> tuple[tuple[str, Names | None], ...]:
+    """Return the kinds of quiet triggers, without wake-ups, with the functions that name them."""
+    return (
+        (ADMISSION, rule.may_end),
+        (LOCKS, rule.may_lock),
+        (LET_GO, rule.may_let_go),
+        (CLAIMS, rule.all_claims()),
+    )

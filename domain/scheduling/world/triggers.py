@@ -10,12 +10,13 @@ A batch holds every trigger up to one basis. Its kinds are answered one after an
   pending system would become idle for nothing.
 - Pending systems come before wake-ups: a wake-up could give a set its first system, and so a higher rank in
   that lab, before the queue was searched for the pending system.
-- New sets come last: recipes in the queue come first for systems that came free.
+- New sets come after these: recipes in the queue come first for systems that came free.
+- Claims come last: what got a system claims none.
 
-A new set or a pending system is answered by events in the log. Admission, locks, let-go and wake-ups are
-quiet: without an ended set, locks, a let-go or a grant they leave no event. Therefore each commit records its
-batch, and the first kind that it leaves unanswered. A quiet kind is answered as a whole, by decisions until
-there is none left. So the record suffices for another scheduler to continue.
+A new set or a pending system is answered by events in the log. Admission, locks, let-go, wake-ups and claims
+are quiet: without an ended set, locks, a let-go, a grant or a claim they leave no event. Therefore each
+commit records its batch, and the first kind that it leaves unanswered. A quiet kind is answered as a whole,
+by decisions until there is none left. So the record suffices for another scheduler to continue.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ ADMISSION: Final = "admission"
 LOCKS: Final = "locks"
 LET_GO: Final = "let-go"
 WAKE_UP: Final = "wake-up"
+CLAIMS: Final = "claims"
 TIMER: Final = "timer"
 
-QUIET: Final = (ADMISSION, LOCKS, LET_GO, WAKE_UP)
-ORDER: Final = (ADMISSION, LOCKS, LET_GO, PENDING_SYSTEM, WAKE_UP, NEW_JOB)
+QUIET: Final = (ADMISSION, LOCKS, LET_GO, WAKE_UP, CLAIMS)
+ORDER: Final = (ADMISSION, LOCKS, LET_GO, PENDING_SYSTEM, WAKE_UP, NEW_JOB, CLAIMS)
 
 
 class Trigger(NamedTuple):
@@ -45,7 +47,8 @@ class Trigger(NamedTuple):
 
     `name` depends on the kind. New job: the id of the recipe set. Pending system: the name of the system.
     Admission: the subject of the event that may end sets. Locks: the partition. Let-go: the lab controller.
-    Wake-up: a subject that names systems. Timer: such as `watchdog/12`.
+    Wake-up: a subject that names systems. Claims: a system, a recipe or a lab controller, as a subject.
+    Timer: such as `watchdog/12`.
     """
 
     position: int

@@ -4,7 +4,8 @@ A wake-up searches the queue again for idle systems (design section 2). Its subj
 `system/F` one system; `lab-controller/L` all systems of the lab; `recipe-set/N` the systems that are viable
 for the recipes of the set. A let-go trigger names the lab whose holders are checked. An admission trigger
 names a job or set that has ended, a set, or the partition: sets that admission ends because of it are ended.
-A locks trigger names the partition whose sets may get their locks.
+A locks trigger names the partition whose sets may get their locks. A claims trigger names a recipe, a system,
+or a lab with systems, whose claims may begin or end.
 
 A rule must not depend on the systems that are idle or held when its event is folded: the next commit in the
 log may be a decision that was made before the scheduler read the event.
@@ -34,7 +35,8 @@ class Wakes(NamedTuple):
 class TriggerRule(NamedTuple):
     """Events with the same triggers; `story` is the case for the rule.
 
-    `may_end` returns the names of admission triggers, `may_lock` those of locks triggers.
+    `may_end` returns the names of admission triggers, `may_lock` those of locks triggers, `may_claim` those
+    of claims triggers.
     """
 
     name: str
@@ -44,14 +46,31 @@ class TriggerRule(NamedTuple):
     story: str
     may_end: Names | None = None
     may_lock: Names | None = None
+    may_claim: Names | None = None
+
+    def all_claims(self) -> Names | None:
+        """Return the names of claims triggers.
+
+        Where a system or lab changes, so that recipes may have systems or lose them, these are the labs of
+        the other triggers.
+        """
+        labs = [wakes.names for wakes in self.wakes if wakes.kind == LAB]
+        labs += [self.may_let_go] if self.may_let_go else []
+        is_about_recipes = self.events[0].TOPIC.startswith("recipe")
+        if self.may_claim or is_about_recipes or not labs:
+            return self.may_claim
+        return affected.labs_with_claims(*labs)
 
     def all_wakes(self) -> tuple[Wakes, ...]:
         """Return the wake-ups; a rule with let-go triggers also wakes the partition if room may be kept."""
         return (*self.wakes, _ROOM_KEPT) if self.may_let_go else self.wakes
 
 
+LAB = "lab-controller"
+
+
 def _labs(names: Names) -> tuple[Wakes, ...]:
-    return (Wakes("lab-controller", names),)
+    return (Wakes(LAB, names),)
 
 
 _FREED_ROOM = Wakes("partition", affected.partition_if_limited)
@@ -118,6 +137,14 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         None,
         "A system that is not Automated is never pending. A recipe that forces it may wait for it.",
     ),
+    TriggerRule(
+        "system taken",
+        (system_events.SystemScheduled,),
+        (),
+        None,
+        "A recipe that forces the system, and did not get it, claims it.",
+        may_claim=affected.forced_system,
+    ),
     # Recipes get systems, lose them, and end.
     TriggerRule(
         "set got a system",
@@ -134,8 +161,10 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (_LOST_SET,),
         affected.lab_of_lost_system,
         "A recipe that lost its system may have another one. If there is none, its set must not keep the"
-        " systems of its other recipes. Its set may have stood before other sets that wait for locks.",
+        " systems of its other recipes. Its set may have stood before other sets that wait for locks. What is"
+        " bound to a lab claims no system of another one.",
         may_lock=affected.partition_if_freed,
+        may_claim=affected.claiming_recipe,
     ),
     TriggerRule(
         "recipe queued",
@@ -144,9 +173,10 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         None,
         "The recipe lost its system and may have another one, or its set let go: then other recipes may have"
         " its systems. A job filter may end a set that holds nothing any more. The set may have stood before"
-        " other sets that wait for locks.",
+        " other sets that wait for locks. A recipe that forces a system claims it.",
         affected.ending_set,
         affected.partition_if_freed,
+        affected.claiming_recipe,
     ),
     TriggerRule(
         "recipe given up",
@@ -167,6 +197,14 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " recipe, and with the last one the room of the set, are free.",
         affected.ended_subjects,
         affected.partition_if_freed,
+    ),
+    TriggerRule(
+        "claim ended",
+        (recipe_events.RecipeClaimEnded,),
+        (),
+        None,
+        "Another recipe that forces the system may claim it.",
+        may_claim=affected.forced_system_of_claim,
     ),
     TriggerRule(
         "job closed",
@@ -273,7 +311,8 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (*_labs(affected.own_name_if_here), _ROOM_KEPT),
         None,
         "A lab that arrives brings idle systems; without one that has left, room may be kept in vain. No set"
-        " has systems in a lab that leaves, so none lets go.",
+        " has systems in a lab that leaves, so none lets go, but some may claim the systems of persons.",
+        may_claim=affected.labs_with_claims(affected.own_name),
     ),
     # Access to systems changes: recipes gain systems, and sets lose those that they wait for.
     TriggerRule(
@@ -333,7 +372,9 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (recipe_events.RecipeChanged,),
         (),
         affected.lab_of_bound_set,
-        "Systems that the recipe waits for in its lab may not fit any more. The change of its set follows.",
+        "Systems that the recipe waits for in its lab may not fit any more, nor the one that it claims. The"
+        " change of its set follows.",
+        may_claim=affected.claiming_recipe,
     ),
     TriggerRule(
         "priority changed",

@@ -25,7 +25,7 @@ from domain.scheduling.admitting.room_limits import NO_NEEDS
 from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
-from domain.scheduling.decisions.room_order import lacks
+from domain.scheduling.decisions.kept_room import lacks
 from domain.scheduling.demand.demand_counts import FilterEntry
 from domain.scheduling.demand.lines import OWED, QUEUED, Line, newly_assigned_line, room_line
 from domain.scheduling.demand.weighing import WEIGHTLESS_PROFILE, WeightClass
@@ -136,6 +136,8 @@ def _sets(partition: Partition) -> dict[str, Any]:
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
     indexes["people"] = sorted(_plain(partition.sets.index._people), key=repr)
     indexes["rooms"] = _rooms(partition)
+    claims = held.pop("claims")
+    indexes["claims"] = sorted(claims.of.items()), sorted((k, sorted(v)) for k, v in claims.forcing.items())
     turns = held.pop("turns")
     indexes["turns"] = sorted(turns.used.items()), sorted(turns.of_job.items()), turns.is_one_line
     del held["rooms"], held["host_counts"]

@@ -46,7 +46,7 @@ def test_wake_ups__every_row__has_a_case() -> None:
 def test_rules__every_event__has_one_row() -> None:
     events = [event for rule in TRIGGER_RULES for event in rule.events]
     assert len(events) == len(set(events))
-    assert all(rule.wakes or rule.may_let_go or rule.may_lock for rule in TRIGGER_RULES)
+    assert all(rule.wakes or rule.may_let_go or rule.may_lock or rule.may_claim for rule in TRIGGER_RULES)
 
 
 def test_wake_up__recipe_takes_the_system__idle_to_scheduled_in_one_commit(world: World) -> None:

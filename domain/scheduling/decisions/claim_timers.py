@@ -1,0 +1,108 @@
+"""Claims by age: recipes that have waited long claim busy systems, and such claims run out (decision 37)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
+from typing import NamedTuple
+
+from domain.access.submit_rights import SubmitRights
+from domain.contention.weights import ticks
+from domain.recipe.claim import OVER
+from domain.recipe.events import RecipeClaimed
+from domain.recipe.state import Recipe
+from domain.scheduling.decisions.choice import choices
+from domain.scheduling.decisions.claiming import end_claim
+from domain.scheduling.decisions.draft import Decision, Draft
+from domain.scheduling.decisions.room_order import recipes_with_room
+from domain.scheduling.decisions.system_order import first_in_turn
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import TIMER, Trigger
+
+
+class Alike(NamedTuple):
+    """What systems with the same order of recipes have in common."""
+
+    signature: int
+    rights: SubmitRights
+    lab_controller: str
+    is_for_forced_only: bool
+
+
+def claim_by_age(partition: Partition, now: datetime) -> Iterator[Decision]:
+    """Yield the claims of recipes that have waited `claims.after_ticks`, each to a system where it is first.
+
+    Of several systems the recipe claims the first by design 5.5. Recipes that force a system claim without
+    waiting. A recipe that is first somewhere by an unanswered trigger claims nothing.
+    """
+    after_ticks = partition.configuration.claims.after_ticks
+    if after_ticks is None or partition.triggers:
+        return
+    claimable = _claimable_by_first_recipe(partition)
+    for host in sorted(map(partition.sets.recipes.__getitem__, claimable), key=partition.sets.rank):
+        submitted_at = partition.sets.sets[host.recipe_set_id].submitted_at
+        if submitted_at is None or _ticks(partition, submitted_at, now) < after_ticks:
+            continue
+        draft = _draft(partition, host)
+        number = next(choices(partition, host, claimable[host.recipe_id], draft.trigger.cause))
+        # The configuration, and the lab of the system, may change before the commit.
+        system = partition.system(number)
+        draft.depend_on((partition.identity.subject, f"lab-controller/{system.lab_controller}"))
+        draft.add([(host.subject, RecipeClaimed(system=system.fqdn, forced=False))])
+        yield draft.decision()
+
+
+def end_by_age(partition: Partition, now: datetime) -> Iterator[Decision]:
+    """Yield the ends of claims that are `claims.for_ticks` old. Claims of forced systems do not run out."""
+    for_ticks = partition.configuration.claims.for_ticks
+    for host in map(partition.sets.recipes.__getitem__, sorted(partition.sets.claims.of.values())):
+        claim = host.claim
+        if claim is None or claim.forced or claim.since is None:
+            continue
+        if _ticks(partition, claim.since, now) >= for_ticks:
+            draft = _draft(partition, host)
+            draft.depend_on((partition.identity.subject,))
+            draft.add([end_claim(host, OVER)])
+            yield draft.decision()
+
+
+def _claimable_by_first_recipe(partition: Partition) -> dict[int, int]:
+    """Return the busy systems without a claim by the recipe that is first in their order, if it claims none.
+
+    Systems that fit the same filters, and that rank recipes alike, have one order.
+    """
+    found: dict[int, int] = {}
+    for systems in _busy_alike(partition).values():
+        system = partition.system(systems[0])
+        host = first_in_turn(partition, partial(recipes_with_room, partition, system))
+        if host is not None and host.claim is None and partition.sets.index.key(host).forced is None:
+            for number in systems:
+                found[host.recipe_id] = found.get(host.recipe_id, 0) | 1 << number
+    return found
+
+
+def _busy_alike(partition: Partition) -> dict[Alike, list[int]]:
+    """Return the busy systems that recipes may have later and none claims, by their order of recipes."""
+    usable, unforced = (partition.available.usable(forced=forced) for forced in (True, False))
+    busy = 0
+    for recipe_id in partition.sets.placed:
+        host = partition.sets.recipes[recipe_id]
+        if not host.is_guest and host.system is not None and host.system not in partition.sets.claims.of:
+            busy |= 1 << partition.labs.number(host.system)
+    found: defaultdict[Alike, list[int]] = defaultdict(list)
+    for forced_only, systems in ((False, busy & unforced), (True, busy & usable & ~unforced)):
+        for number, signature in partition.filters.signatures_of(systems, forced_only=forced_only):
+            lab_controller = partition.system(number).lab_controller
+            rights = partition.labs.access.of(number)
+            found[Alike(signature, rights, lab_controller, forced_only)].append(number)
+    return found
+
+
+def _ticks(partition: Partition, since: datetime, now: datetime) -> int:
+    return ticks(since, now, partition.configuration.weights.tick_milliseconds)
+
+
+def _draft(partition: Partition, host: Recipe) -> Draft:
+    return Draft(partition, Trigger(partition.position, TIMER, f"claim/{host.recipe_id}"))
