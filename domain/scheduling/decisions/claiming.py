@@ -106,7 +106,9 @@ def _first_that_forces(partition: Partition, fqdn: str) -> Recipe | None:
     sets = partition.sets
     waiting = (sets.recipes[each] for each in forcing)
     eligible = [
-        host for host in waiting if sets.places.line_of(host) and is_within_reach(partition, host, fqdn)
+        host
+        for host in waiting
+        if sets.places.line_of(host) is not None and is_within_reach(partition, host, fqdn)
     ]
     return min(eligible, key=sets.rank, default=None)
 
