@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from domain.events import Event, split_subject
+from domain.recipe.claim import SERVED
+from domain.recipe.events import RecipeClaimEnded
 from domain.scheduling.decisions.draft import Decision
 from tests.model_check.model import ModelWorld
 from tests.model_check.safety import (
@@ -23,6 +25,7 @@ def faults(world: ModelWorld, decisions: Iterable[Decision]) -> Iterator[str]:
     newly = set(world.newly_assigned)
     for decision in decisions:
         partial: list[int] = []
+        claimed = _served(view, decision)
         yield from _order(world, view, decision)
         if decision.trigger.kind == "let-go":
             yield from _let_go(view, decision)
@@ -30,7 +33,7 @@ def faults(world: ModelWorld, decisions: Iterable[Decision]) -> Iterator[str]:
             if event.TOPIC == "recipe.scheduled":
                 number = int(split_subject(subject)[1])
                 partial.append(number)
-                yield from _grant(view, number, event, newly)
+                yield from _grant(view, number, event, newly, claimed.get(number))
                 if decision.trigger.kind == "new-job":
                     yield from _new_before(view, number, event, _upto(decision))
             elif event.TOPIC == "recipe.aborted":
@@ -75,7 +78,18 @@ def _new_before(view: View, number: int, event: Event, upto: int) -> Iterator[st
             yield f"queue jump: recipe {number} got {name}, and new recipe {other} ranks before it"
 
 
-def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Iterator[str]:
+def _served(view: View, decision: Decision) -> dict[int, str]:
+    """Return the systems claimed by the recipes whose claims a decision ends because they are served."""
+    return {
+        view.claims[event.system]: event.system
+        for _, event in decision.events
+        if isinstance(event, RecipeClaimEnded) and event.reason == SERVED
+    }
+
+
+def _grant(
+    view: View, number: int, event: Event, newly: Collection[int], claimed: str | None
+) -> Iterator[str]:
     name: str = event.system  # type: ignore[attr-defined]
     if name not in view.lab:
         yield f"another partition: recipe {number} got {name}"
@@ -91,8 +105,12 @@ def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Ite
     named: int | None = event.overtook  # type: ignore[attr-defined]
     if named is not None and view.overtaken.get(view.set_of[named], 0) >= view.max_overtaken:
         yield f"overtaken too often: recipe {number} was preferred to recipe {named}"
+    claimant = view.claims.get(name)
+    if claimant is not None and could_take(view, claimant, name):
+        yield f"claim passed over: recipe {number} got {name}, which recipe {claimant} claims"
     place = view.queue_turn(view.set_of[number]), _place(view, number, name, newly)
-    for other, state in view.state.items():
+    # The claimed system asks its claimant first.
+    for other, state in view.state.items() if claimed != name else ():
         theirs = view.queue_turn(view.set_of[other]), _place(view, other, name, newly)
         stands_before = state in ("queued", "assigned") and theirs < place
         if stands_before and view.set_of[other] != view.set_of[number] and could_take(view, other, name):

@@ -55,6 +55,7 @@ def quiet(world: ModelWorld) -> Iterator[str]:
     yield from _sets(view)
     yield from _lost_wake_ups(view)
     yield from _lost_locks(view)
+    yield from _claims(view)
     if not any(map(view.is_started, view.state)):
         yield from _deadlocked(view)
 
@@ -88,6 +89,24 @@ def _lost_locks(view: View) -> Iterator[str]:
     for set_id in view.sets:
         if view.awaits_locks(set_id) and view.can_have_locks(set_id):
             yield f"lost locks: set {set_id} waits for locks that it could have"
+
+
+def _claims(view: View) -> Iterator[str]:
+    """Yield claims of recipes that do not wait for their system, and forced systems that nobody claims."""
+    for name, number in view.claims.items():
+        is_waiting = view.state.get(number) in ("queued", "assigned")
+        if not is_waiting or not _is_within_reach(view, number, name):
+            yield f"claim: recipe {number} claims {name}, and does not wait for it"
+    for number, name in view.forces.items():
+        is_waiting = view.state[number] in ("queued", "assigned")
+        is_wanted = is_waiting and not view.is_held_back(view.set_of[number])
+        is_busy = view.usage.get(name) in USAGE
+        if is_wanted and is_busy and name not in view.claims and _is_within_reach(view, number, name):
+            yield f"no claim: recipe {number} forces {name}"
+
+
+def _is_within_reach(view: View, number: int, name: str) -> bool:
+    return name in view.usable[number] and view.bound[number] in (None, view.lab[name])
 
 
 def _deadlocked(view: View) -> Iterator[str]:

@@ -241,7 +241,10 @@ def key_of(world: ModelWorld) -> tuple[Any, ...]:
     systems = world.systems.values()
     return (
         tuple(
-            tuple((_state(recipe), recipe.system, recipe.lab_controller, recipe.held) for recipe in job)
+            tuple(
+                (_state(each), each.system, each.lab_controller, each.held, each.claim is None)
+                for each in job
+            )
             for job in jobs
         ),
         tuple(order),

@@ -16,8 +16,10 @@ from domain.scheduling.admitting import admission
 from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions import (
+    claiming,
     decide,
     granting,
+    kept_room,
     new_job,
     overtaking,
     pending_system,
@@ -43,7 +45,7 @@ from domain.system.state import System
 def without_safety() -> Iterator[None]:
     """Treat every grant as safe."""
     with ExitStack() as stack:
-        for module in (granting, new_job, overtaking, room_order, wake_groups, wake_up_grants):
+        for module in (claiming, granting, new_job, overtaking, room_order, wake_groups, wake_up_grants):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
         yield
 
@@ -170,7 +172,7 @@ def without_charging_the_whole_set() -> AbstractContextManager[object]:
 
 def without_kept_room() -> AbstractContextManager[object]:
     """Give freed room to any set, however long a set before it has waited for more."""
-    return patch.object(room_order, "_is_aged", lambda *_: False)
+    return patch.object(kept_room, "_is_aged", lambda *_: False)
 
 
 def without_weighing_again() -> AbstractContextManager[object]:

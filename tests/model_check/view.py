@@ -57,6 +57,8 @@ class View:
     is the queue of each set, `maxima` are those of the queues, `shares` is what is guaranteed to them, None
     without fair shares. `ages` are the ticks since the submission of
     each set, `sizes` the numbers of recipes, also of those that have ended.
+
+    `claims` are the claimants by system, `forces` are the systems that recipes force.
     """
 
     lab: Mapping[str, str]
@@ -85,6 +87,8 @@ class View:
     shares: Mapping[str, int] | None
     ages: Mapping[int, int]
     weights: WeightSettings
+    claims: dict[str, int]
+    forces: Mapping[int, str]
 
     def apply(self, subject: str, event: Event) -> None:
         kind, name = split_subject(subject)
@@ -97,7 +101,11 @@ class View:
         locks = getattr(event, "locks", None)
         if event.TOPIC in ("recipe.waiting", "recipe.locked"):
             self.locks_held[number] = None if locks is None else stored_locks(locks)
-        if event.TOPIC == "recipe.locked":
+        if event.TOPIC == "recipe.claimed":
+            self.claims[event.system] = number  # type: ignore[attr-defined]
+        elif event.TOPIC == "recipe.claim-ended":
+            del self.claims[event.system]  # type: ignore[attr-defined]
+        if event.TOPIC in ("recipe.locked", "recipe.claimed", "recipe.claim-ended"):
             return
         state = self.state[number] = event.TOPIC.removeprefix("recipe.")
         overtook: int | None = getattr(event, "overtook", None)
@@ -312,6 +320,8 @@ def view_of(world: ModelWorld) -> View:
         ages={set_id: world.age(set_id) for set_id in sets},
         weights=WeightSettings(is_enabled=world.has_weights, coefficient=world.coefficient),
         max_overtaken=MAX_OVERTAKEN if world.case.max_overtaken is None else world.case.max_overtaken,
+        claims={each.claim.system: number for number, each in there.items() if each.claim is not None},
+        forces={number: world.wants[number].names[0] for number in there if world.wants[number].force},
     )
 
 

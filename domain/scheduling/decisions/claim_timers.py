@@ -23,7 +23,7 @@ from domain.scheduling.world.triggers import TIMER, Trigger
 
 
 class Alike(NamedTuple):
-    """What systems with the same order of recipes have in common."""
+    """The common properties of systems that have the same order of recipes."""
 
     signature: int
     rights: SubmitRights

@@ -7,6 +7,7 @@ of a recipe that does not force the system.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from domain.events import Decided, split_subject
@@ -60,9 +61,11 @@ def _systems_of(partition: Partition, subject: str) -> list[str]:
     kind, name = split_subject(subject)
     if kind == "system":
         return [name]
-    if kind == "recipe":
-        host = partition.sets.recipes.get(int(name))
-        return [] if host is None else _systems_of_recipe(partition, host)
+    if kind in ("recipe", "recipe-set"):
+        recipe = partition.sets.recipes.get(int(name)) if kind == "recipe" else None
+        hosts = partition.sets.hosts(int(name)) if kind == "recipe-set" else (recipe,)
+        each = (_systems_of_host(partition, host) for host in hosts if host is not None)
+        return list(dict.fromkeys(chain.from_iterable(each)))
     # What remains of systems that have left is in no lab.
     systems = partition.systems
     found = [each for each in partition.sets.claims.systems() if each in systems]
@@ -74,7 +77,7 @@ def _is_in_or_gone(partition: Partition, fqdn: str, lab_controller: str) -> bool
     return of_system == lab_controller or not partition.has_lab(of_system)
 
 
-def _systems_of_recipe(partition: Partition, host: Recipe) -> list[str]:
+def _systems_of_host(partition: Partition, host: Recipe) -> list[str]:
     claimed = None if host.claim is None else host.claim.system
     forced = partition.sets.index.key(host).forced
     return [each for each in dict.fromkeys((claimed, forced)) if each is not None]

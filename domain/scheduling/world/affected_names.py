@@ -218,6 +218,18 @@ def forced_system_of_claim(happened: Happened, partition: Partition) -> Iterable
 
 
 @cache
+def sets_that_force(names: Names) -> Names:
+    """Return a function that returns the sets of another one while recipes force systems."""
+
+    def sets(happened: Happened, partition: Partition) -> Iterable[str]:
+        if not partition.sets.claims.forcing:
+            return ()
+        return [f"recipe-set/{number}" for number in names(happened, partition)]
+
+    return sets
+
+
+@cache
 def labs_with_claims(*functions: Names) -> Names:
     """Return a function that returns the labs of some functions while recipes may claim systems."""
 

@@ -187,6 +187,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " free. Sets that depend on the set or on its job go on or end.",
         affected.ended_subjects,
         affected.partition_if_freed,
+        affected.sets_that_force(affected.freed_dependents),
     ),
     TriggerRule(
         "recipe completed",
@@ -197,6 +198,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " recipe, and with the last one the room of the set, are free.",
         affected.ended_subjects,
         affected.partition_if_freed,
+        affected.sets_that_force(affected.freed_dependents),
     ),
     TriggerRule(
         "claim ended",
@@ -213,6 +215,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         None,
         "A job without unfinished recipes has ended now, and the sets that depend on it go on or end.",
         affected.ended_job,
+        may_claim=affected.sets_that_force(affected.freed_dependents_of_job),
     ),
     # Resource locks come free.
     TriggerRule(
@@ -366,6 +369,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         "With another limit there may be room. With another bound on overtaking, locks may no longer be owed"
         " to a waiting set.",
         may_lock=affected.partition_if_waiting,
+        may_claim=affected.labs_with_claims(affected.all_labs),
     ),
     TriggerRule(
         "recipe changed",
@@ -386,6 +390,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " end. A priority also orders the sets that wait for locks.",
         affected.ending_set,
         affected.partition_if_waiting,
+        affected.sets_that_force(affected.own_name),
     ),
     TriggerRule(
         "set changed",
@@ -396,6 +401,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " compare tasks: then the set may no longer be held back or counted under a limit, or it may end.",
         affected.ending_set,
         affected.partition_if_waiting,
+        affected.sets_that_force(affected.own_name),
     ),
     # The rules of the partition change.
     TriggerRule(

@@ -290,7 +290,12 @@ def _put_job_filter(chance: Random, world: World) -> None:
 
 
 def _configure_limits(chance: Random, world: World) -> None:
-    world.configure(limits={"placed_recipes": chance.choice((None, 1, 3, 4, 6))})
+    world.configure(limits={"placed_recipes": chance.choice((None, 1, 3, 4, 6))}, claims=_claims(chance))
+
+
+def _claims(chance: Random) -> dict[str, Any]:
+    """Return a section with which recipes claim by their age, half of the time."""
+    return {"after_ticks": chance.choice((None, None, 0, 2)), "for_ticks": chance.choice((1, 10, 120))}
 
 
 def _configure_queues(chance: Random, world: World, **order_section: Any) -> None:
@@ -327,7 +332,8 @@ def _configure_queues(chance: Random, world: World, **order_section: Any) -> Non
     placed = {"placed_recipes": chance.choice((None, None, 4, 8))}
     root = {"max_jobs": chance.choice((None, 5)), "order": order(ORDERS_OF_PARENTS)}
     first = {"assigned_first": chance.choice((WITHIN_PRIORITY, WITHIN_PRIORITY, ALWAYS))}
-    world.configure(queues={**root, "queues": tree}, limits=placed, order={**first, **order_section})
+    sections = {"limits": placed, "order": {**first, **order_section}, "claims": _claims(chance)}
+    world.configure(queues={**root, "queues": tree}, **sections)
 
 
 def _submit_with_locks_to_queue(chance: Random, world: World) -> None:

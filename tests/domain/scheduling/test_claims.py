@@ -9,7 +9,7 @@ import pytest
 from domain.recipe.claim import ENDED, NO_ROOM, OVER, SERVED, SYSTEM_AWAY, Claim
 from domain.recipe.events import RecipeClaimed, RecipeClaimEnded
 from domain.scheduling.world.snapshot import pieces
-from tests.domain.scheduling.consistency_loop import nothing_expires, run_loop, tick
+from tests.domain.scheduling.consistency_loop import nothing_expires, tick
 from tests.domain.scheduling.host_requirements import ANYTHING, forces, named
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.world import World
@@ -26,11 +26,11 @@ def busy(world: World) -> World:
 
 
 def claims(world: World) -> dict[int, str]:
-    """Return the claimed system of each claimant, which the partition must know, too."""
+    """Return the claimed system of each claimant, which the index must have, too."""
     found = {number: each.claim for number, each in world.recipes.items() if each.claim is not None}
-    known = {number: system for system, number in world.partition.sets.claims.of.items()}
-    assert known == {number: claim.system for number, claim in found.items()}
-    return known
+    indexed = {number: system for system, number in world.partition.sets.claims.of.items()}
+    assert indexed == {number: claim.system for number, claim in found.items()}
+    return indexed
 
 
 def ended(world: World, recipe_id: int) -> list[tuple[str, str]]:

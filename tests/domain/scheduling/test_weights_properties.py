@@ -74,7 +74,7 @@ def _compare(partition: Partition, places: Sequence[Place]) -> int:
 def test_weights__switched_off__the_same_sets_are_held_back(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     held = 0
-    for _ in range(25):
+    for _ in range(50):
         burst(chance, world, ADMITTED)
         sections = _sections(world)
         on = _held_back(world, sections, enabled=True)
