@@ -35,10 +35,12 @@ from domain.scheduling.demand.overtakings import Overtakings
 from domain.scheduling.demand.weighing import Weighing
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.sets import host_places
+from domain.scheduling.supply import availability
 from domain.scheduling.world import lab_moves, partition, triggers
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.system.state import System
+from domain.system.usage import is_open
 
 
 @contextmanager
@@ -48,6 +50,33 @@ def without_safety() -> Iterator[None]:
         for module in (claiming, granting, new_job, overtaking, room_order, wake_groups, wake_up_grants):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
         yield
+
+
+def without_claims() -> AbstractContextManager[object]:
+    """Let no recipe claim the system that it forces."""
+    return patch.object(decide, "claim_changes", lambda _: iter(()))
+
+
+@contextmanager
+def without_asking_claimants() -> Iterator[None]:
+    """Ask recipes in the usual order, whoever claims the system."""
+    with ExitStack() as stack:
+        for module in (room_order, wake_up_grants):
+            stack.enter_context(patch.object(module, "claimant_for_system", lambda *_: None))
+        yield
+
+
+def without_end_of_claims_in_grants() -> AbstractContextManager[object]:
+    return patch.object(granting, "_end_of_claim", lambda _: [])
+
+
+def without_check_of_occupied_systems() -> AbstractContextManager[object]:
+    """Let recipes have systems that something else occupies."""
+    return patch.object(availability, "is_open", _is_open_unless_occupied)
+
+
+def _is_open_unless_occupied(system: System, lab_enabled: bool) -> bool:
+    return is_open(replace(system, occupied=None), lab_enabled)
 
 
 def without_let_go() -> AbstractContextManager[object]:

@@ -94,6 +94,28 @@ PARTS: tuple[RemovedPart, ...] = (
     RemovedPart(
         "let-go", case("a b", "a b", "b"), Options((*BASIC, "break")), "unsafe", parts.without_let_go
     ),
+    RemovedPart("claims by force", case("a", "a", "!a"), Options(BASIC), "no claim", parts.without_claims),
+    RemovedPart(
+        "claimants asked first",
+        case("a", "a", "Low:!a", "a"),
+        Options(BASIC),
+        "claim passed over",
+        parts.without_asking_claimants,
+    ),
+    RemovedPart(
+        "the end of a claim in its grant",
+        case("a", "a", "!a"),
+        Options(BASIC),
+        "claim",
+        parts.without_end_of_claims_in_grants,
+    ),
+    RemovedPart(
+        "the check of occupied systems",
+        case("a", "a"),
+        Options((*BASIC, "occupy", "vacate")),
+        "recipe 1 got a, which it may not have",
+        parts.without_check_of_occupied_systems,
+    ),
     # A holder waits in a silent lab, and others wait for its systems.
     RemovedPart(
         "let-go of silent labs",
@@ -349,11 +371,12 @@ PARTS: tuple[RemovedPart, ...] = (
         _do("break", "b"),
         Move("race", Action("cancel", 1), limit=1),
     ),
-    # Jobs 1 and 2 wait for each other as c breaks, and f comes free. Then d breaks: job 1, which forces it,
-    # starts.
+    # Job 1 claims d and is cancelled as d comes free, so job 3 gets d before job 2 may claim it. Both wait
+    # for each other as c breaks, and f comes free. Then d breaks: job 2, which forces it, starts.
     _history(
         "set got a system",
-        case("a b c d e f g", "c d e f g", "b !d", "High:a de bc", "f e"),
+        case("a b c d e f g", "c d e f g", "!d", "b !d", "High:a de bc", "f e"),
+        _do("cancel", 1),
         _do("finish", (0, 1)),
         Move("settle"),
         _do("finish", (0, 4)),
