@@ -77,12 +77,13 @@ class DecisionInvariants:
                 in_batches=rules.in_batches,
                 bound_first=rules.bound_first,
                 by_weight=rules.by_weight,
+                with_claims=rules.with_claims,
             ),
             NobodyOverlooked(matcher),
             NoUnsafeGrant(matcher),
         )
         if rules.with_admission:
-            every += (Admitted(matcher), NoRoomJumped(matcher))
+            every += (Admitted(matcher), NoRoomJumped(matcher, with_claims=rules.with_claims))
         if rules.by_overtakings:
             every += (CountedOvertaking(matcher),)
         if rules.with_locks:
@@ -108,7 +109,8 @@ class PolicyRules(NamedTuple):
     None, the configuration of the partition says whether they do. With `by_weight`, recipes with equal
     priorities rank by the weight of their set. With `by_overtakings`, grants name the recipe that they
     overtook. With `with_locks`, sets start when they get their locks. With `with_admission`, dependencies,
-    job filters and limits hold sets back before their first system.
+    job filters and limits hold sets back before their first system. With `with_claims`, systems ask their
+    claimants first.
     """
 
     by_access: bool
@@ -119,6 +121,7 @@ class PolicyRules(NamedTuple):
     by_overtakings: bool = False
     with_locks: bool = False
     with_admission: bool = False
+    with_claims: bool = False
 
 
 CURRENT_RULES = PolicyRules(
@@ -130,14 +133,17 @@ CURRENT_RULES = PolicyRules(
     by_overtakings=True,
     with_locks=True,
     with_admission=True,
+    with_claims=True,
 )
+WITHOUT_CLAIMS = CURRENT_RULES._replace(with_claims=False)
 # Policy version -> rules. None stands for decisions without a version. Other versions are unchecked.
 RULES_BY_POLICY: dict[int | None, PolicyRules] = {
     2: PolicyRules(by_access=False, by_contact=False, in_batches=False, bound_first=True),
     3: PolicyRules(by_access=False, by_contact=False, in_batches=False, bound_first=True),
     4: PolicyRules(by_access=True, by_contact=False, in_batches=False, bound_first=True),
     5: PolicyRules(by_access=True, by_contact=True, in_batches=True, bound_first=True),
-    6: CURRENT_RULES,
-    7: CURRENT_RULES,
+    6: WITHOUT_CLAIMS,
+    7: WITHOUT_CLAIMS,
+    8: CURRENT_RULES,
     None: PolicyRules(by_access=True, by_contact=True, in_batches=False, bound_first=True),
 }
