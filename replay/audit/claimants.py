@@ -1,4 +1,4 @@
-"""The claimants that systems ask before all other recipes (design 4.2)."""
+"""The claimants that systems ask before all other recipes."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from replay.audit.claims import ClaimsInOrder
 from replay.audit.conservation import laws
 from replay.audit.deadlines import JobsClosedInTime, TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
@@ -52,6 +53,7 @@ def log_invariants() -> tuple[Invariant, ...]:
         WatchdogsInTime(),
         TreesAwayInTime(),
         JobsClosedInTime(),
+        ClaimsInOrder(),
         BrokenWhenFailing(),
         KeptAsAsked(),
         EveryUnplacedRecipeHasAReason(),
