@@ -105,9 +105,9 @@ def _first_that_forces(partition: Partition, fqdn: str) -> Recipe | None:
         return None
     sets = partition.sets
     waiting = (sets.recipes[each] for each in forcing)
-    eligible = [
-        host for host in waiting if sets.places.line_of(host) and is_within_reach(partition, host, fqdn)
-    ]
+    # The line of recipes without limits and queues is "".
+    in_line = (host for host in waiting if sets.places.line_of(host) is not None)
+    eligible = [host for host in in_line if is_within_reach(partition, host, fqdn)]
     return min(eligible, key=sets.rank, default=None)
 
 
