@@ -29,6 +29,7 @@ from replay.audit.placement import InStep, OneRecipePerSystem
 from replay.audit.recipe_records import EveryUnplacedRecipeHasAReason, ReadableRequirements
 from replay.audit.recipe_sets import OneLabPerSet, StartsTogether
 from replay.audit.reservations import KeptAsAsked, RightfulReservation
+from replay.audit.rightful_claims import RightfulClaims
 from replay.audit.room_grants import NoRoomJumped
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.transitions import LegalTransitions
@@ -95,9 +96,12 @@ class DecisionInvariants:
                 NoLockJumped(matcher),
                 NoLockOverlooked(matcher),
             )
+        if rules.with_claims:
+            every += (RightfulClaims(matcher),)
         base = DecisionInvariant
         self.at_grant = [each for each in every if type(each).check_grant is not base.check_grant]
         self.at_idle = [each for each in every if type(each).check_idle is not base.check_idle]
+        self.at_claim = [each for each in every if type(each).check_claim is not base.check_claim]
         self.at_start = [each for each in every if type(each).check_start is not base.check_start]
         self.at_decision = [each for each in every if type(each).check_decision is not base.check_decision]
 
