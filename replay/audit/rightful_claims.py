@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replay.audit.admission import effect, is_held_back
+from replay.audit.claimants import claimant_of
 from replay.audit.grants import DecisionInvariant
 from replay.audit.invariant import Violations
 from replay.audit.queues import AFTER_ALL, OWED
@@ -19,7 +20,8 @@ class RightfulClaims(DecisionInvariant):
     """A recipe claims a busy system that it could have later, and loses the claim only with this right.
 
     Of several recipes that force a system the first one claims it, by nominal priority and submission. Only a
-    recipe that could get its first system claims one that it does not force.
+    recipe that could get its first system claims one that it does not force. A claimant that could not get it
+    when the system asks loses the claim.
     """
 
     name = "rightful_claims"
@@ -33,6 +35,14 @@ class RightfulClaims(DecisionInvariant):
         for fault in faults:
             subjects = recipe.subject, f"system/{record.data['system']}"
             yield self.violation([record.position], subjects, fault)
+
+    def check_idle(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
+        """Check that a claim to a pending system has ended if its claimant may have no first system."""
+        claimant = claimant_of(view, system)
+        is_left = claimant is not None and self._matcher.could_take(claimant, system)
+        if claimant is not None and is_left and self._lacks_room(view, claimant):
+            what = f"{system.fqdn} became idle, but {claimant.subject} claims it without room for its set"
+            yield self.violation([record.position], [claimant.subject, system.subject], what)
 
     def _faults_of_claim(
         self, view: SchedulerView, recipe: Recipe, system: System | None, *, is_forced: bool
