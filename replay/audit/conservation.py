@@ -172,6 +172,8 @@ class Claims(Invariant):
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         systems, self._systems = self._systems, {}
         numbers, self._recipes = self._recipes, {}
+        systems |= {each.fqdn: None for each in affected.systems if each.fqdn in world.claims}
+        numbers |= {world.claims[fqdn]: None for fqdn in systems if fqdn in world.claims}
         changed = (world.recipes.get(number) or world.finished.get(number) for number in numbers)
         recipes = {each.recipe_id: each for each in (*affected.recipes, *changed) if each is not None}
         for recipe in recipes.values():
