@@ -44,7 +44,10 @@ EASING = (
 
 
 class SchedulerView(PartitionWorld):
-    """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable."""
+    """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable.
+
+    `served` has, by system, the recipe whose claim the present decision ended as served, until its grant.
+    """
 
     def __init__(self, partition: int = DEFAULT_PARTITION) -> None:
         super().__init__(partition)
@@ -60,7 +63,6 @@ class SchedulerView(PartitionWorld):
         self.lab_version = 0
         # Recipes that were assigned in the present batch. They rank as queued until the batch is answered.
         self.newly_assigned: dict[int, None] = {}
-        # System -> the recipe whose claim to it the present decision ended as served, until its grant.
         self.served: dict[str, int] = {}
         self.new_sets = NewSets()
         self.batch = 0
