@@ -15,7 +15,7 @@ from replay.audit.invariant import Invariant, Violations
 from replay.audit.queue_sums import QueueInPartition, QueueSums, upward
 from replay.audit.queue_tree import DEFAULT_QUEUE
 from replay.audit.record import Commit, EventRecord
-from replay.audit.tables import FINISHED, FREE, WITHOUT_LAB
+from replay.audit.tables import CLAIM_ENDED, CLAIMED, FINISHED, FREE, UNPLACED, WITHOUT_LAB
 from replay.audit.values import Recipe, System
 from replay.audit.world import FoldedWorld
 
@@ -150,9 +150,50 @@ class Signs(Invariant):
                     yield self.violation(commit.about(subject), [subject], what)
 
 
+class Claims(Invariant):
+    """Recipes and systems name the same claims, each of an unplaced recipe."""
+
+    name = "claims"
+    topics = (CLAIMED, CLAIM_ENDED)
+
+    def __init__(self) -> None:
+        # The claims that events of the present commit begin, end or replace.
+        self._recipes: dict[int, None] = {}
+        self._systems: dict[str, None] = {}
+
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+        number, fqdn = int(record.name), record.data["system"]
+        self._recipes.update(dict.fromkeys((number, world.claims.get(fqdn, number))))
+        recipe = world.recipes.get(number)
+        claimed = fqdn if recipe is None or recipe.claim is None else recipe.claim.system
+        self._systems.update(dict.fromkeys((fqdn, claimed)))
+        yield from ()
+
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        systems, self._systems = self._systems, {}
+        numbers, self._recipes = self._recipes, {}
+        systems |= {each.fqdn: None for each in affected.systems if each.fqdn in world.claims}
+        numbers |= {world.claims[fqdn]: None for fqdn in systems if fqdn in world.claims}
+        changed = (world.recipes.get(number) or world.finished.get(number) for number in numbers)
+        recipes = {each.recipe_id: each for each in (*affected.recipes, *changed) if each is not None}
+        for recipe in recipes.values():
+            if recipe.claim is not None:
+                systems[recipe.claim.system] = None
+                if recipe.state not in UNPLACED:
+                    what = f"it is {recipe.state}, but claims {recipe.claim.system}"
+                    yield self.violation(commit.about(recipe.subject), [recipe.subject], what)
+        for fqdn in systems:
+            claimants = [each.recipe_id for each in recipes.values() if _claims(each, fqdn)]
+            named = [world.claims[fqdn]] if fqdn in world.claims else []
+            if claimants != named:
+                subjects = [f"system/{fqdn}", *(f"recipe/{number}" for number in {*claimants, *named})]
+                what = f"claimed by {_named(claimants)}, but names {_named(named)}"
+                yield self.violation(commit.about(*subjects), subjects, what)
+
+
 def laws() -> tuple[Invariant, ...]:
     """Return new instances of the laws."""
-    return Usage(), Systems(), Charges(), Orphans(), Signs()
+    return Usage(), Systems(), Charges(), Orphans(), Signs(), Claims()
 
 
 def _hosts_on(world: FoldedWorld, system: System) -> list[int]:
@@ -167,6 +208,10 @@ def _queue_of(world: FoldedWorld, recipe: Recipe) -> QueueInPartition | None:
         return None
     facts = recipe_set.submitted
     return QueueInPartition(recipe_set.partition, DEFAULT_QUEUE if facts is None else facts.queue)
+
+
+def _claims(recipe: Recipe, fqdn: str) -> bool:
+    return recipe.claim is not None and recipe.claim.system == fqdn
 
 
 def _named(recipe_ids: list[int]) -> str:

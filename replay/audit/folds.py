@@ -10,8 +10,8 @@ from replay.audit.locks import readable
 from replay.audit.record import EventRecord
 from replay.audit.rights import submit_entries
 from replay.audit.state import State
-from replay.audit.tables import FINISHED, RECIPE_MOVES, USAGE_MOVES
-from replay.audit.values import Distro, Recipe, RecipeSet, System
+from replay.audit.tables import CLAIM_ENDED, CLAIMED, FINISHED, RECIPE_MOVES, USAGE_MOVES
+from replay.audit.values import Distro, Recipe, RecipeSet, System, SystemClaim
 
 Fold = Callable[[State, EventRecord], None]
 
@@ -74,6 +74,22 @@ def _narrowed(state: State, record: EventRecord) -> None:
     recipe = state.recipes.get(int(record.name))
     if recipe is not None and recipe.held is not None:
         state.put_recipe(recipe._replace(held=readable(record.data["locks"])))
+
+
+def _claimed(state: State, record: EventRecord) -> None:
+    recipe, data = state.recipes.get(int(record.name)), record.data
+    if recipe is not None:
+        claim = SystemClaim(data["system"], data["forced"], record.recorded_at)
+        state.put(state.claims, claim.system, recipe.recipe_id)
+        state.put_recipe(recipe._replace(claim=claim))
+
+
+def _claim_ended(state: State, record: EventRecord) -> None:
+    recipe = state.recipes.get(int(record.name))
+    if recipe is not None and recipe.claim is not None:
+        if state.claims.get(recipe.claim.system) == recipe.recipe_id:
+            state.put(state.claims, recipe.claim.system, None)
+        state.put_recipe(recipe._replace(claim=None))
 
 
 def _count_overtaking(state: State, overtook: int | None) -> None:
@@ -237,6 +253,8 @@ FOLDS: dict[str, Fold] = {
     "recipe.changed": _changed,
     "recipe.locked": _locked,
     "recipe.locks-narrowed": _narrowed,
+    CLAIMED: _claimed,
+    CLAIM_ENDED: _claim_ended,
     "job.opened": _open_job(is_open=True),
     "job.closed": _open_job(is_open=False),
     "recipe-set.submitted": _submitted,

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from replay.audit.admission import effect, holds_nothing, lacking
+from replay.audit.claimants import first_claimant
 from replay.audit.competing_sets import (
     CompetingSet,
     is_between_leaves,
@@ -48,6 +49,10 @@ class DecisionInvariant(Invariant):
 
     def check_idle(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
         """Check an event before a pending system becomes idle."""
+        yield from ()
+
+    def check_claim(self, view: SchedulerView, recipe: Recipe, record: EventRecord) -> Violations:
+        """Check an event before it begins or ends a claim of a recipe."""
         yield from ()
 
     def check_start(self, view: SchedulerView, recipe: Recipe, record: EventRecord) -> Violations:
@@ -134,21 +139,37 @@ class NobodyJumped(DecisionInvariant):
     bound to a lab rank first (`bound_first`) depends on the policy, or with None on the configuration. A
     policy `by_weight` compares weights before the submission. While no unfinished recipe declares locks, all
     sets weigh the same before ageing, so that the submission alone decides. A policy by weight also follows
-    the orders of queues.
+    the orders of queues. In a policy `with_claims` the claimant of a system comes before all other recipes.
     """
 
     name = "nobody_jumped"
 
     def __init__(
-        self, matcher: SystemMatcher, *, in_batches: bool, bound_first: bool | None, by_weight: bool
+        self,
+        matcher: SystemMatcher,
+        *,
+        in_batches: bool,
+        bound_first: bool | None,
+        by_weight: bool,
+        with_claims: bool,
     ) -> None:
         super().__init__(matcher)
+        self._with_claims = with_claims
         self._in_batches = in_batches
         self._bound_first = bound_first
         self._by_weight = by_weight
         self._weights: Weights | None = None
 
     def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
+        recipe, system, record = grant
+        claimant = first_claimant(view, self._matcher, system) if self._with_claims else None
+        if claimant is None:
+            yield from self._check_order(view, grant)
+        elif claimant is not recipe:
+            what = f"claim passed over: {claimant.subject} claims {system.fqdn} and could take it"
+            yield self.violation([record.position], [recipe.subject, claimant.subject, system.subject], what)
+
+    def _check_order(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, _ = grant
         weights = self._weights = weights_at(view, view.now) if self._by_weight else None
         rank = self._rank_on(view, recipe, system)

@@ -11,7 +11,7 @@ from replay.audit.quiescence import violations_at_rest
 from replay.audit.record import Commit, EventRecord, RecordedDecision
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
-from replay.audit.tables import UNPLACED
+from replay.audit.tables import CLAIM_ENDED, CLAIMED, UNPLACED
 from replay.audit.world import FoldedWorld, folded
 
 
@@ -115,6 +115,8 @@ class PartitionAudit:
             yield from self._check_grant(record, rules)
         elif record.topic == "system.idle":
             yield from self._check_idle(record, rules)
+        elif record.topic in (CLAIMED, CLAIM_ENDED):
+            yield from self._check_claim(record, rules)
         elif record.gives_locks:
             yield from self._check_start(record, rules)
 
@@ -128,6 +130,12 @@ class PartitionAudit:
             grant = Grant(recipe, system, record)
             for invariant in rules.at_grant:
                 yield from invariant.check_grant(view, grant)
+
+    def _check_claim(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
+        recipe = self._view.recipes.get(int(record.name))
+        if recipe is not None and recipe.set_id in self._view.sets:
+            for invariant in rules.at_claim:
+                yield from invariant.check_claim(self._view, recipe, record)
 
     def _check_start(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         recipe = self._view.recipes.get(int(record.name))

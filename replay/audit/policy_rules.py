@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from replay.audit.claims import ClaimsInOrder
 from replay.audit.conservation import laws
 from replay.audit.deadlines import JobsClosedInTime, TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
@@ -28,6 +29,7 @@ from replay.audit.placement import InStep, OneRecipePerSystem
 from replay.audit.recipe_records import EveryUnplacedRecipeHasAReason, ReadableRequirements
 from replay.audit.recipe_sets import OneLabPerSet, StartsTogether
 from replay.audit.reservations import KeptAsAsked, RightfulReservation
+from replay.audit.rightful_claims import RightfulClaims
 from replay.audit.room_grants import NoRoomJumped
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.transitions import LegalTransitions
@@ -52,6 +54,7 @@ def log_invariants() -> tuple[Invariant, ...]:
         WatchdogsInTime(),
         TreesAwayInTime(),
         JobsClosedInTime(),
+        ClaimsInOrder(),
         BrokenWhenFailing(),
         KeptAsAsked(),
         EveryUnplacedRecipeHasAReason(),
@@ -77,12 +80,13 @@ class DecisionInvariants:
                 in_batches=rules.in_batches,
                 bound_first=rules.bound_first,
                 by_weight=rules.by_weight,
+                with_claims=rules.with_claims,
             ),
             NobodyOverlooked(matcher),
             NoUnsafeGrant(matcher),
         )
         if rules.with_admission:
-            every += (Admitted(matcher), NoRoomJumped(matcher))
+            every += (Admitted(matcher), NoRoomJumped(matcher, with_claims=rules.with_claims))
         if rules.by_overtakings:
             every += (CountedOvertaking(matcher),)
         if rules.with_locks:
@@ -92,9 +96,12 @@ class DecisionInvariants:
                 NoLockJumped(matcher),
                 NoLockOverlooked(matcher),
             )
+        if rules.with_claims:
+            every += (RightfulClaims(matcher),)
         base = DecisionInvariant
         self.at_grant = [each for each in every if type(each).check_grant is not base.check_grant]
         self.at_idle = [each for each in every if type(each).check_idle is not base.check_idle]
+        self.at_claim = [each for each in every if type(each).check_claim is not base.check_claim]
         self.at_start = [each for each in every if type(each).check_start is not base.check_start]
         self.at_decision = [each for each in every if type(each).check_decision is not base.check_decision]
 
@@ -108,7 +115,8 @@ class PolicyRules(NamedTuple):
     None, the configuration of the partition says whether they do. With `by_weight`, recipes with equal
     priorities rank by the weight of their set. With `by_overtakings`, grants name the recipe that they
     overtook. With `with_locks`, sets start when they get their locks. With `with_admission`, dependencies,
-    job filters and limits hold sets back before their first system.
+    job filters and limits hold sets back before their first system. With `with_claims`, systems ask their
+    claimants first.
     """
 
     by_access: bool
@@ -119,6 +127,7 @@ class PolicyRules(NamedTuple):
     by_overtakings: bool = False
     with_locks: bool = False
     with_admission: bool = False
+    with_claims: bool = False
 
 
 CURRENT_RULES = PolicyRules(
@@ -130,14 +139,17 @@ CURRENT_RULES = PolicyRules(
     by_overtakings=True,
     with_locks=True,
     with_admission=True,
+    with_claims=True,
 )
+WITHOUT_CLAIMS = CURRENT_RULES._replace(with_claims=False)
 # Policy version -> rules. None stands for decisions without a version. Other versions are unchecked.
 RULES_BY_POLICY: dict[int | None, PolicyRules] = {
     2: PolicyRules(by_access=False, by_contact=False, in_batches=False, bound_first=True),
     3: PolicyRules(by_access=False, by_contact=False, in_batches=False, bound_first=True),
     4: PolicyRules(by_access=True, by_contact=False, in_batches=False, bound_first=True),
     5: PolicyRules(by_access=True, by_contact=True, in_batches=True, bound_first=True),
-    6: CURRENT_RULES,
-    7: CURRENT_RULES,
+    6: WITHOUT_CLAIMS,
+    7: WITHOUT_CLAIMS,
+    8: CURRENT_RULES,
     None: PolicyRules(by_access=True, by_contact=True, in_batches=False, bound_first=True),
 }

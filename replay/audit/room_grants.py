@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replay.audit.admission import holds_nothing, lacking
+from replay.audit.claimants import first_claimant
 from replay.audit.competing_sets import is_order_settled
 from replay.audit.first_in_turn import first_in_turn
 from replay.audit.grants import DecisionInvariant, Grant
@@ -14,6 +15,7 @@ from replay.audit.room_order import first_for_room, gets_room_before, sets_in_li
 from replay.audit.rooms import Limit
 from replay.audit.safety import could_take_safely
 from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
 from replay.audit.weights import weights_at
@@ -24,10 +26,14 @@ class NoRoomJumped(DecisionInvariant):
 
     Such a set could have a free system: another one than the granted one, on which the order of the system
     decides. It could have an idle or pending system if one of its recipes is the first there that could take
-    it.
+    it: the claimant of the system, or else the first in its order.
     """
 
     name = "no_room_jumped"
+
+    def __init__(self, matcher: SystemMatcher, *, with_claims: bool) -> None:
+        super().__init__(matcher)
+        self._with_claims = with_claims
 
     def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
@@ -72,6 +78,9 @@ class NoRoomJumped(DecisionInvariant):
                         yield host, free
 
     def _is_first(self, view: SchedulerView, host: Recipe, free: System) -> bool:
+        claimant = first_claimant(view, self._matcher, free) if self._with_claims else None
+        if claimant is not None:
+            return claimant is host
         if view.queue_tree.has_turns:
             return first_in_turn(view, self._matcher, free) is host
         weights, bound_first = weights_at(view, view.now), view.bound_first

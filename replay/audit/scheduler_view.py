@@ -18,14 +18,24 @@ from replay.audit.queue_tree import paths_upward
 from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, Rank, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
-from replay.audit.tables import BEFORE_START, DEFAULT_PARTITION, FINISHED, PLACED, SET_PLACED, URGENCY
+from replay.audit.tables import (
+    BEFORE_START,
+    CLAIM_ENDED,
+    CLAIMED,
+    DEFAULT_PARTITION,
+    FINISHED,
+    IN_QUEUE,
+    PLACED,
+    SERVED,
+    SET_PLACED,
+    UNPLACED,
+    URGENCY,
+)
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-IN_QUEUE = ("queued", "assigned")
-UNPLACED = ("new", *IN_QUEUE)
 # Events that may change which waiting sets have a claim to their locks.
 EASING = (
     *("recipe.locks-narrowed", "recipe.changed", "recipe-set.priority-changed", "partition.configured"),
@@ -34,7 +44,10 @@ EASING = (
 
 
 class SchedulerView(PartitionWorld):
-    """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable."""
+    """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable.
+
+    `served` has, by system, the recipe whose claim the present decision ended as served, until its grant.
+    """
 
     def __init__(self, partition: int = DEFAULT_PARTITION) -> None:
         super().__init__(partition)
@@ -50,6 +63,7 @@ class SchedulerView(PartitionWorld):
         self.lab_version = 0
         # Recipes that were assigned in the present batch. They rank as queued until the batch is answered.
         self.newly_assigned: dict[int, None] = {}
+        self.served: dict[str, int] = {}
         self.new_sets = NewSets()
         self.batch = 0
         self.answering: int | None = None
@@ -82,6 +96,7 @@ class SchedulerView(PartitionWorld):
     def begin_decision(self, decision: RecordedDecision, *, in_batches: bool) -> None:
         """Note, before the check, the time and batch of a decision, and the new set that it answers."""
         self.now = decision.records[0].now
+        self.served.clear()
         first = self.recipes.get(int(decision.records[0].name)) if _is_recipe(decision.records[0]) else None
         self.answering = first.set_id if first is not None and first.state == "new" else None
         if not in_batches or decision.batch != self.batch:
@@ -96,11 +111,21 @@ class SchedulerView(PartitionWorld):
                 self._enqueue(self.recipes[number])
 
     def before_event(self, record: EventRecord, *, in_batches: bool) -> None:
-        """Note whether the recipe of an event ranks as queued until its batch is answered."""
+        """Note whether the recipe of an event ranks as queued until its batch is answered, and its claim."""
         if record.topic == "recipe.assigned" and in_batches:
             self.newly_assigned[int(record.name)] = None
+        elif record.topic in (CLAIMED, CLAIM_ENDED):
+            self._note_served(record)
         elif _is_recipe(record):
             self.newly_assigned.pop(int(record.name), None)
+            if record.topic == "recipe.scheduled":
+                self.served = {fqdn: each for fqdn, each in self.served.items() if each != int(record.name)}
+
+    def _note_served(self, record: EventRecord) -> None:
+        """Note the claim that an event ends as served, if the recipe has this claim."""
+        number, data = int(record.name), record.data
+        if data.get("reason") == SERVED and self.claims.get(data["system"]) == number:
+            self.served[data["system"]] = number
 
     def apply(self, record: EventRecord) -> None:
         if self._eases_locks(record):

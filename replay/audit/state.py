@@ -55,6 +55,8 @@ class State:
         self.overtakings: dict[int, int] = {}
         # System -> the unfinished recipes on it, guests included.
         self.recipes_on: dict[str, tuple[int, ...]] = {}
+        # Claimed system -> the recipe that claims it.
+        self.claims: dict[str, int] = {}
         # Set that waits for its locks -> how often other sets have overtaken it.
         self.awaiting: dict[int, int] = {}
         # By partition. They follow all changes of `recipes`.

@@ -6,7 +6,8 @@ EVERYBODY, DEFAULT_PARTITION = 0, 1
 """The number of what concerns all partitions, and that of the partition which needs no creation."""
 
 WITHOUT_LAB = ("new", "queued")
-UNPLACED = (*WITHOUT_LAB, "assigned")
+IN_QUEUE = ("queued", "assigned")
+UNPLACED = ("new", *IN_QUEUE)
 BEFORE_START = (*UNPLACED, "scheduled")
 # All recipes of the set have systems. In `waiting` they have started only if they have their locks.
 SET_PLACED = ("waiting", "installing", "running", "reserved")
@@ -31,6 +32,12 @@ RECIPE_MOVES: dict[str, tuple[str, ...]] = {
     "cancelled": (),
     "aborted": (),
 }
+
+CLAIMED, CLAIM_ENDED = "recipe.claimed", "recipe.claim-ended"
+"""The topics of the events that begin and end claims."""
+
+SERVED, ENDED, SYSTEM_AWAY, NO_ROOM, OVER = "served", "ended", "system away", "no room", "over"
+"""The reasons for which claims end."""
 
 FREE = ("idle", "pending")
 

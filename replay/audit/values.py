@@ -44,6 +44,14 @@ class OwnRequirements:
         return named.casefold() if isinstance(named, str) else None
 
 
+class SystemClaim(NamedTuple):
+    """The claim of a waiting recipe to a busy system; `since` is the recorded time of its event."""
+
+    system: str
+    forced: bool
+    since: Any
+
+
 class Recipe(NamedTuple):
     """A recipe. A guest has a `host_id`, and the system of its host.
 
@@ -62,6 +70,7 @@ class Recipe(NamedTuple):
     system: str | None = None
     lab: str | None = None
     held: Locks | None = None
+    claim: SystemClaim | None = None
 
     @property
     def subject(self) -> str:
@@ -83,7 +92,7 @@ class Recipe(NamedTuple):
     def with_state(
         self, state: str, system: str | None, lab: str | None, held: Locks | None = None
     ) -> Recipe:
-        return Recipe(*self[:7], state, system, lab, held)
+        return Recipe(*self[:7], state, system, lab, held, self.claim)
 
 
 class Submitted(NamedTuple):

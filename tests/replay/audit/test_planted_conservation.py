@@ -16,7 +16,19 @@ from replay.audit.queue_sums import QueueInPartition
 from replay.audit.record import Commit, commits, from_recorded
 from replay.audit.rooms import PLACED, Limit
 from replay.audit.state import State
-from tests.replay.audit.moves import cancelled, configured, idle, new, only, pending, place, scheduled
+from tests.replay.audit.claim_events import busy_lab, claimed
+from tests.replay.audit.moves import (
+    assigned,
+    cancelled,
+    configured,
+    idle,
+    new,
+    only,
+    pending,
+    place,
+    scheduled,
+    step,
+)
 from tests.replay.audit.planted import assert_caught, opening
 from tests.replay.audit.story import Story
 
@@ -200,6 +212,57 @@ def checked(before: list[Commit], last: Commit, plant: Callable[[State], None]) 
         assert list(audit.check_commit(commit)) == []
     plant(audit.world)
     return list(audit.check_commit(last))
+
+
+def second_claim_to_a_system(story: Story) -> None:
+    story.batch([claimed(3)])
+
+
+def second_claim_of_a_recipe(story: Story) -> None:
+    story.batch([claimed(4, "b")])
+
+
+def claim_of_a_placed_recipe(story: Story) -> None:
+    story.batch(place(4, "b"))
+
+
+def claim_of_a_finished_recipe(story: Story) -> None:
+    story.commit(cancelled(4))
+
+
+@pytest.mark.parametrize(
+    ("plant", "subjects"),
+    [
+        (second_claim_to_a_system, ["recipe/4", "recipe/3", "system/a"]),
+        (second_claim_of_a_recipe, ["recipe/4", "system/a"]),
+        (claim_of_a_placed_recipe, ["recipe/4"]),
+        (claim_of_a_finished_recipe, ["recipe/4"]),
+    ],
+)
+def test_claims__planted__are_found(plant: Plant, subjects: list[str]) -> None:
+    story = busy_lab()
+    story.batch([claimed(4)])
+    plant(story)
+    assert_caught(story, "claims", *subjects, beside=None)
+
+
+def no_system_names_it(state: State) -> None:
+    del state.claims["a"]
+
+
+def no_recipe_names_it(state: State) -> None:
+    state.recipes[4] = state.recipes[4]._replace(claim=None)
+
+
+@pytest.mark.parametrize("plant", [no_system_names_it, no_recipe_names_it])
+def test_claims__planted_in_the_state__are_found(plant: Callable[[State], None]) -> None:
+    """Break a claim of the audit itself, because no event does; the next commit concerns both."""
+    story = busy_lab()
+    story.batch([claimed(4)])
+    story.commit(assigned(4), *step(1, "a", "installing"))
+    *before, last = commits(from_recorded(story.log))
+    assert "claims" not in {violation.invariant for violation in checked(before, last, lambda _: None)}
+    assert "claims" in {violation.invariant for violation in checked(before, last, plant)}
 
 
 def test_laws__names__are_those_of_the_scheduler() -> None:

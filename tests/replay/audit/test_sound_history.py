@@ -12,7 +12,7 @@ from domain.directory.state import Directory
 from domain.priority import Priority
 from domain.recipe import events as recipe_events
 from domain.scheduling.admitting.rooms import Rooms
-from domain.scheduling.decisions import pending_system, room_order
+from domain.scheduling.decisions import kept_room, pending_system
 from domain.system import events as system_events
 from replay.audit import check, from_json, from_recorded
 from tests.domain.scheduling.history import ADMITTED, CONFIGURED, CONTENDED, EVERYTHING, QUEUED, Acts, live
@@ -225,7 +225,7 @@ maximum = SubmitRights.maximum
         (SubmitRights, "maximum", everybody_may, "allowed_grant", 0),
         (SubmitRights, "is_lent_away", lambda *_: False, "lent_system", 0),
         # Few histories have a former member who would otherwise rank first.
-        (Directory, "counts_for_group", lambda *_: True, "nobody_jumped", 171),
+        (Directory, "counts_for_group", lambda *_: True, "nobody_jumped", 306),
     ],
 )
 def test_history__scheduler_leaves_out_a_rule_of_access__is_found(
@@ -250,7 +250,7 @@ def no_rival(*_: object) -> None:
     ("where", "name", "planted", "invariant"),
     [
         (pending_system, "first_rival", no_rival, "no_room_jumped"),
-        (room_order, "_kept_under", lambda *_: None, "admitted"),
+        (kept_room, "_kept_under", lambda *_: None, "admitted"),
         (Rooms, "has_room", lambda *_: True, "admitted"),
     ],
 )
