@@ -30,8 +30,8 @@ claims = list_command(
     "claims",
     CLAIMS,
     "List the claims of waiting recipes to busy systems. A system that comes free first asks the recipe that"
-    " claims it. A recipe that forces a busy system claims it at once, and such a claim does not run out; other"
-    " claims begin and end by the section `claims` of the configuration.",
+    " claims it. A recipe that forces a busy system claims it at once, and such a claim does not run out;"
+    " other claims begin and end by the section `claims` of the configuration.",
     filters=(
         click.Option(
             ["--system"],
