@@ -22,6 +22,7 @@ SECTIONS = {
             "Show a recipe set with its resource locks, weight and admission.",
         ),
         "queue": ("cli.lists.filtered:queue", "List the recipes that wait for a system, by priority."),
+        "claims": ("cli.lists.claims:claims", "List the claims of waiting recipes to busy systems."),
         "locks": ("cli.lists.locks:locks", "List the resource locks that recipes hold or await."),
         "explain": ("cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."),
         "cancel": ("cli.jobs.changes:cancel", "Cancel a job."),

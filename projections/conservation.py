@@ -11,15 +11,15 @@ from typing import Any, Final
 import psycopg
 from psycopg.rows import dict_row
 
-from domain.recipe.lifecycle import PLACED
-from domain.scheduling.world.conservation import ORPHANS, SYSTEMS, USAGE
+from domain.recipe.lifecycle import PLACED, UNPLACED
+from domain.scheduling.world.conservation import CLAIMS, ORPHANS, SYSTEMS, USAGE
 from domain.system.lifecycle import MIRRORED
 from postgres.errors import DATABASE_ERRORS, DatabaseAway
 from projections.queue_conservation import Session, misused_queues
 from projections.sql import QUERIES
 
 # What the limits are charged with is in no read model.
-LAWS_OF_READ_MODELS: Final = (USAGE, SYSTEMS, ORPHANS)
+LAWS_OF_READ_MODELS: Final = (USAGE, SYSTEMS, ORPHANS, CLAIMS)
 
 MAX_POSITION: Final = 2**63 - 1
 
@@ -36,6 +36,7 @@ def check_read_models(url: str, role: str, as_of: Moment, max_shown: int) -> dic
         (row,) = session.execute(QUERIES["progress"]).fetchall()
         position = min(int(row["position"]), _position(session, as_of))
         params = {"at": position, "placed": list(PLACED), "mirrored": [MIRRORED[state] for state in PLACED]}
+        params["unplaced"] = list(UNPLACED)
         (systems,) = session.execute(QUERIES["systems_by_use"], params).fetchall()
         violations = session.execute(QUERIES["broken_laws"], params).fetchall()
         violations += misused_queues(session, params)

@@ -28,7 +28,7 @@ GROUP BY d.partition, j.queue ORDER BY d.partition, j.queue
 
 -- name: broken_laws
 -- Each violation with its law and its subject. `placed` are the states of recipes with a system, `mirrored` the usages of
--- their systems, in the same order.
+-- their systems, in the same order, `unplaced` those of recipes that may claim a system.
 WITH held AS MATERIALIZED (
     SELECT r.recipe_id, r.state, r.system, d.recipe_set_id, d.job_id, d.host_recipe_id,
            (%(mirrored)s::text[])[array_position(%(placed)s::text[], r.state)] AS usage
@@ -38,6 +38,8 @@ WITH held AS MATERIALIZED (
     SELECT fqdn, usage, recipe_id FROM read.system_usage WHERE since_position <= %(at)s AND until_position > %(at)s
 ), known AS MATERIALIZED (
     SELECT fqdn, reserved_by FROM read.systems WHERE since_position <= %(at)s AND until_position > %(at)s
+), claimed AS MATERIALIZED (
+    SELECT recipe_id, system FROM read.claims WHERE since_position <= %(at)s AND until_position > %(at)s
 )
 SELECT law, subject, what FROM (
     SELECT 'usage' AS law, 'recipe/' || h.recipe_id AS subject,
@@ -78,4 +80,16 @@ SELECT law, subject, what FROM (
       ON j.job_id = h.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
     LEFT JOIN known k ON k.fqdn = h.system
     WHERE s.recipe_set_id IS NULL OR j.job_id IS NULL OR k.fqdn IS NULL
+  UNION ALL
+    SELECT 'claims', 'recipe/' || c.recipe_id, format('it claims %%s, but is %%s', c.system, coalesce(r.state, 'unknown'))
+    FROM claimed c
+    LEFT JOIN read.recipes r
+      ON r.recipe_id = c.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+    WHERE r.state IS NULL OR r.state <> ALL (%(unplaced)s::text[])
+  UNION ALL
+    SELECT 'claims', 'system/' || c.system,
+           CASE WHEN k.fqdn IS NULL THEN 'it is claimed, but unknown'
+                ELSE format('%%s recipes claim it', count(*)) END
+    FROM claimed c LEFT JOIN known k ON k.fqdn = c.system
+    GROUP BY c.system, k.fqdn HAVING k.fqdn IS NULL OR count(*) > 1
 ) AS broken ORDER BY law, subject

@@ -12,7 +12,7 @@ from domain.lab_commands import events as command_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
-from projections import fold_jobs, fold_locks, fold_recipes, fold_systems
+from projections import fold_claims, fold_jobs, fold_locks, fold_recipes, fold_systems
 from projections.fold_commands import put_command_state
 from projections.intervals import Instant
 from projections.read_models import ReadModels
@@ -42,6 +42,8 @@ FOLDED: dict[type[Event], Fold] = {
     recipe_events.RecipeCompleted: fold_recipes.recipe_state,
     recipe_events.RecipeCancelled: fold_recipes.recipe_state,
     recipe_events.RecipeAborted: fold_recipes.recipe_state,
+    recipe_events.RecipeClaimed: fold_claims.recipe_claimed,
+    recipe_events.RecipeClaimEnded: fold_claims.claim_ended,
     recipe_events.TaskStarted: fold_recipes.task_state("running"),
     recipe_events.TaskCompleted: fold_recipes.task_state("completed"),
     recipe_events.TaskAborted: fold_recipes.task_aborted,

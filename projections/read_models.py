@@ -12,7 +12,7 @@ from psycopg import Cursor
 from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
 from domain.job.events import JobClosed, JobExtended
-from domain.recipe.events import RecipeQueued
+from domain.recipe.events import RecipeClaimed, RecipeClaimEnded, RecipeQueued
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
 from domain.system.state import System
 from postgres.binary_copy import CopyData
@@ -45,6 +45,8 @@ class PageSubjects:
         self._new: set[tuple[str, str]] = set()
         self._serving_labs: dict[str, None] = {}
         self.preempted_recipes: list[int] = []
+        # Recipes whose claims begin or end.
+        self.claiming_recipes: list[int] = []
         # Jobs that were extended or closed.
         self.open_jobs: list[int] = []
         for recorded in page:
@@ -59,6 +61,8 @@ class PageSubjects:
                 self.open_jobs.append(int(name))
             if isinstance(recorded.event, RecipeQueued) and recorded.event.preempted_by is not None:
                 self.preempted_recipes.append(int(name))
+            if isinstance(recorded.event, RecipeClaimed | RecipeClaimEnded):
+                self.claiming_recipes.append(int(name))
 
     def _add_mentioned(self, event: Event) -> None:
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
@@ -118,6 +122,7 @@ class ReadModels:
         self.recipe_sets = table("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
         self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow, counts=self.recipe_counts)
         self.locks = table("locks", of_lock, rows.LockRow, counts=self.lock_counts)
+        self.claims = table("claims", {"recipe_id": number}, rows.ClaimRow)
         self.tasks = table("tasks", {"task_id": number}, rows.TaskRow)
         self.queue = table("queue", {"recipe_id": number}, rows.QueueRow)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
@@ -156,6 +161,7 @@ class ReadModels:
         self.recipes.load(cursor, _keys(recipe_ids))
         self.locks.load(cursor, (key for recipe_id in existing for key in cache.locks.get(recipe_id, ())))
         self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))
+        self.claims.load(cursor, _keys(subjects.claiming_recipes))
         # A change of a set's priority changes the rows of all its recipes.
         self.queue.load(cursor, _keys((*recipe_ids, *cache.of_sets(sets))))
         self.durations.load(cursor, _BUCKETS if subjects.names("recipe") else ())
@@ -195,7 +201,7 @@ class ReadModels:
     def _intervals(self) -> tuple[Intervals[Any], ...]:
         return (
             *(self.jobs, self.recipe_sets, self.recipes, self.locks),
-            *(self.tasks, self.queue, self.durations),
+            *(self.claims, self.tasks, self.queue, self.durations),
             *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
         )
 

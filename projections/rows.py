@@ -134,6 +134,13 @@ class LockRow(NamedTuple):
     recipe_set_id: int
 
 
+class ClaimRow(NamedTuple):
+    """The claim of a waiting recipe to a busy system; `forced`: the recipe forces the system."""
+
+    system: str
+    forced: bool
+
+
 class TaskRow(NamedTuple):
     recipe_id: int
     state: str

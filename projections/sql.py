@@ -20,6 +20,7 @@ QUERIES: Final = {
         "jobs",
         "recipes",
         "locks",
+        "claims",
         "directory",
         "metrics",
         "conservation",
@@ -43,6 +44,7 @@ JOB_FILTERS = ("owner", "group", "state", "partition")
 ANY_LAB: Mapping[str, Any] = dict.fromkeys(("labs", "other_labs"))
 ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, *ANY_LAB, "fqdn", "hidden"))
 ANY_LOCK: Mapping[str, Any] = dict.fromkeys(("level", "name", "state", "hidden"))
+ANY_CLAIM: Mapping[str, Any] = dict.fromkeys(("recipe_id", "system", "hidden"))
 ANY_JOB: Mapping[str, Any] = dict.fromkeys(JOB_FILTERS)
 
 

@@ -19,6 +19,7 @@ from api.rest.contract.operation import Operation, operation_of
 from api.rest.middleware.access_log import AccessLog
 from api.rest.middleware.compression import Compression
 from api.rest.middleware.gate import Gate, Rates
+from api.rest.resources.claims import ClaimResource
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
@@ -74,6 +75,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "matches": Matches(parts),
         "weights": Weights(parts),
         "locks": Locks(parts),
+        "claims": ClaimResource(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
         "history": History(parts),

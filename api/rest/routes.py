@@ -62,6 +62,8 @@ ROUTES: dict[str, Route] = {
     "/weights": Route("weights", {"POST": SUBMITTERS}),
     "/queue": Route("recipes", READ, "queue"),
     "/locks": Route("locks", READ),
+    "/claims": Route("claims", READ),
+    f"/claims/{{recipe_id:{_ID}}}": Route("claims", READ, "one"),
     "/reconciliations": Route("reconciliations", READ),
     f"/reconciliations/{{reconciliation_id:{_POSITION}}}/resolve": Route(
         "reconciliations", {"POST": ADMIN}, "resolve"

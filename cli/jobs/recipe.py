@@ -24,6 +24,7 @@ FACTS = (
     *("job_id", "recipe_set_id", "priority", "owner", "group", "partition", "queue", "whiteboard"),
     *("distro_tree", "distro"),
     *("host_recipe_id", "guests", "state", "note", "result", "system", "lab_controller", "deadline"),
+    "claim",
     *("declared_locks", "held_locks"),
 )
 
@@ -66,6 +67,9 @@ def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) ->
 
 
 def _fact_text(fact: str, value: Any) -> str:
+    if fact == "claim":
+        forced = " by force" if value["forced"] else ""
+        return plain(f"{value['system']}{forced}, since {clock(value['since'])} {zone()}")
     if fact == "distro_tree":
         parts = (value["name"], value.get("variant"), value["arch"], f"({value['id']})")
         return plain(" ".join(filter(None, parts)))

@@ -94,6 +94,8 @@ CASES = [
         Call(f"queue --system {ARM}"),
         Call("idle"),
         Call("locks"),
+        Call("claims"),
+        Call(f"claims --system {ARM} --as-of 30"),
         Call("reconciliations"),
         Call("systems --as-of 30"),
         Call("overview"),

@@ -40,6 +40,8 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("POST", "/recipes/{recipe_id}/progress"): OWN_LAB,
     ("GET", "/recipes/{recipe_id}/explanation"): "without hidden systems",
     ("GET", "/systems"): "without hidden systems",
+    ("GET", "/claims"): "without claims to hidden systems",
+    ("GET", "/claims/{recipe_id}"): "without claims to hidden systems",
     ("GET", "/locks"): "without locks on hidden systems",
     ("GET", "/idle-pool"): "without hidden systems",
     ("GET", "/system-usage"): "without hidden systems",

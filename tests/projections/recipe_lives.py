@@ -9,6 +9,7 @@ from typing import Any
 
 from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
+from domain.recipe.claim import OVER
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from tests.domain.recipe.samples import recipe_new
 from tests.projections.happened import Happened, assigned, locked, narrowed, of, queued, scheduled, waiting
@@ -54,7 +55,7 @@ def life(dice: Random, number: int) -> Iterator[Commit]:
     ]
     yield queued(number)
     while dice.random() < 0.3:
-        yield from dice.choice((_moved_up, _withdrawn))(dice, number, fqdn)
+        yield from dice.choice((_moved_up, _withdrawn, _claimed))(dice, number, fqdn)
     if dice.random() < 0.1:
         yield of("recipe", number, recipe_events.RecipeCancelled("enough"))
         return
@@ -87,3 +88,8 @@ def _withdrawn(dice: Random, number: int, fqdn: str) -> Iterator[Commit]:
     if dice.random() < 0.5:
         yield waiting(fqdn, number, locks=dice.choice((None, *HELD)))
     yield queued(number, reason=f"{fqdn} is Broken")
+
+
+def _claimed(dice: Random, number: int, fqdn: str) -> Iterator[Commit]:
+    yield of("recipe", number, recipe_events.RecipeClaimed(fqdn, dice.random() < 0.5))
+    yield of("recipe", number, recipe_events.RecipeClaimEnded(fqdn, OVER))

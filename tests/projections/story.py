@@ -6,6 +6,7 @@ from domain.directory.events import DistroTreeRemoved, LabControllerDisabled, Po
 from domain.job.events import JobClosed, JobExtended, JobOpened, JobSubmitted
 from domain.lab_commands.events import CommandFailed
 from domain.recipe import events as recipe_events
+from domain.recipe.claim import OVER, SERVED
 from domain.recipe_set.events import RecipeSetChanged, RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.system import events as system_events
 from tests.projections import happened
@@ -33,9 +34,13 @@ def write_story(models: ProjectedLog) -> None:
         ("recipe/1", recipe_events.RecipeChanged("{}", "", 1, None, (other,), network)),
         ("recipe-set/1", RecipeSetChanged(("/other",), (), network, {"recipes": []})),
     )
+    models.commit(*of("recipe", 1, recipe_events.RecipeClaimed("b", forced=False)))
+    models.commit(*of("recipe", 2, recipe_events.RecipeClaimed("a", forced=True)))
+    models.commit(*of("recipe", 1, recipe_events.RecipeClaimEnded("b", OVER)))
     models.commit(*happened.scheduled("a", 1), happened.assigned(2), happened.assigned(3))
     models.commit(*of("system", "a", system_events.SystemScheduled(1)))
     models.commit(
+        *of("recipe", 2, recipe_events.RecipeClaimEnded("a", SERVED)),
         *happened.scheduled("b", 2, 3),
         *happened.waiting("a", 1, locks=None),
         *happened.waiting("b", 2, 3, locks=None),

@@ -20,7 +20,7 @@ from domain.recipe.lifecycle import UNFINISHED
 from domain.roll_up import RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
-from projections.sql import ANY_JOB, ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL, job_ids_query
+from projections.sql import ANY_CLAIM, ANY_JOB, ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL, job_ids_query
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
@@ -60,6 +60,7 @@ def queries(at: int, moment: datetime) -> Queries:
     short = {"since": moment - timedelta(milliseconds=50), "until": moment}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
         "queue": ("queue", {**first_page, "partitions": [1, 2]}),
+        "claims": ("claims", {**ANY_CLAIM, "after": 0, "limit": 100}),
         "locks": ("locks", {**ANY_LOCK, **FIRST_LOCKS}),
         "locks of a level": ("locks", {**ANY_LOCK, **FIRST_LOCKS, "level": "system", "state": "awaited"}),
         "held locks": ("held_locks", recipe),
@@ -236,6 +237,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "system_usage": {**ANY_LAB, **summed},
         "usage_of_each_system": {**summed, **page},
         "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},
+        "claims": {**ANY_CLAIM, "after": 0, "limit": 5},
         "rejected_items": {"lab_controller": None},
     }
     assert asked.keys() == {name for name, query in QUERIES.items() if b"%(hidden)s" in query}

@@ -50,6 +50,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/weights": {"POST": "AS"},
     "/queue": {"GET": "ASLU"},
     "/locks": {"GET": "ASLU"},
+    "/claims": {"GET": "ASLU"},
+    "/claims/{recipe_id}": {"GET": "ASLU"},
     "/reconciliations": {"GET": "ASLU"},
     "/reconciliations/{reconciliation_id}/resolve": {"POST": "A"},
     "/idle-pool": {"GET": "ASLU"},

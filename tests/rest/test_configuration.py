@@ -132,6 +132,9 @@ FAULTY: list[tuple[Any, list[str]]] = [
     ({"weights": {"tick_seconds": 0.5, "coefficient": 0}}, ["weights.tick_seconds", "weights.coefficient"]),
     ({"weights": {"base": 0.0005, "values": {"sure": -1}}}, ["weights.base", "weights.values.sure"]),
     ({"limits": {"placed_recipes": "many"}, "colour": 1}, ["colour", "limits.placed_recipes"]),
+    ({"claims": {"after_ticks": -1, "for_ticks": None}}, ["claims.after_ticks", "claims.for_ticks"]),
+    ({"claims": {"after_ticks": "60", "for_ticks": 0}}, ["claims.after_ticks", "claims.for_ticks"]),
+    ({"claims": {"after": 60}}, ["claims.after"]),
     (
         {"operations": [{"operation": "a"}, {"operation": "a", "locks": {"node": "Odd"}}]},
         ["operations[1].locks.node", "operations[1].operation"],

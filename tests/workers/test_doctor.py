@@ -20,6 +20,10 @@ from tests.workers.read_models import forget, project_undisturbed
 from tests.workers.run_once import run_once
 
 NOW = "until_position = 9223372036854775807"
+CLAIMED = (
+    "INSERT INTO read.claims (recipe_id, system, forced, since_position, since)"
+    " SELECT recipe_id, {system}, true, since_position, since FROM read.recipes WHERE {recipes}"
+)
 PLACED = f"recipe_id IS NOT NULL AND {NOW}"
 
 
@@ -73,6 +77,21 @@ PLANTED = {
         "DELETE FROM read.recipe_details",
         "orphans",
         "nothing is known of its set and job",
+    ),
+    "claim of a recipe that has a system": (
+        CLAIMED.format(system="system", recipes=f"system = 'host-00.lab' AND {NOW}"),
+        "claims",
+        "it claims host-00.lab, but is waiting",
+    ),
+    "system that two recipes claim": (
+        CLAIMED.format(system="'host-00.lab'", recipes=f"state = 'queued' AND {NOW}"),
+        "claims",
+        "2 recipes claim it",
+    ),
+    "claim to an unknown system": (
+        CLAIMED.format(system="'gone.lab'", recipes=f"state = 'queued' AND {NOW}"),
+        "claims",
+        "it is claimed, but unknown",
     ),
 }
 

@@ -12,6 +12,7 @@ from api.rest.contract.query_values import (
     Cursor,
     GroupBy,
     Limit,
+    Number,
     Position,
     Subjects,
     Time,
@@ -59,7 +60,7 @@ class Page(ReadQuery):
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     cursor: Annotated[Cursor | None, Field(description="`next` of the previous page")] = None
 
-    def filters(self) -> dict[str, str | None]:
+    def filters(self) -> dict[str, str | int | None]:
         """Return the parameters of a subclass by name, None for those that were not given."""
         return {
             name: getattr(self, name) for name in type(self).model_fields if name not in Page.model_fields
@@ -95,6 +96,11 @@ class LockPage(Page):
 
 class ReconciliationPage(Page):
     lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
+
+
+class ClaimPage(Page):
+    system: Annotated[Fqdn | None, Field(description="only the claim to this system")] = None
+    recipe_id: Annotated[Number | None, Field(description="only the claim of this recipe")] = None
 
 
 class SystemPage(PartitionPage):

@@ -15,6 +15,7 @@ from runtime.settings import MAX_WAIT_SECONDS
 
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
+MAX_NUMBER = 2**31 - 1
 # The kinds of subjects, because a topic begins with the kind of its subject.
 KINDS: Final = tuple(sorted({topic.partition(".")[0] for topic in TOPICS}))
 # A query must not contain a NUL.
@@ -100,6 +101,7 @@ def _topics(value: Any) -> Any:
 GROUPS = ("system", "lab_controller", "pool", "arch")
 
 Position = Annotated[int, _whole(0, MAX_POSITION), _range(0, MAX_POSITION)]
+Number = Annotated[int, _whole(1, MAX_NUMBER), _range(1, MAX_NUMBER)]
 Cursor = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9_=-]+$"})]
 Limit = Annotated[int, _whole(1, MAX_LIMIT), _range(1, MAX_LIMIT)]
 Wait = Annotated[int, _whole(0, MAX_WAIT_SECONDS), _range(0, MAX_WAIT_SECONDS)]

@@ -22,6 +22,7 @@ from api.rest.contract.operation import BODY_REFUSALS, operation
 from api.rest.held_back import HeldBack, held_back_of
 from api.rest.ports import RecipeResourceParts
 from api.rest.resources.by_number import find
+from api.rest.resources.claims import claim_of_recipe
 from api.rest.resources.progress import read_report
 from api.rest.resources.recipe_changes import change_by_patch
 from api.rest.resources.shapes import (
@@ -68,6 +69,7 @@ class Recipes:
         tasks, seconds, trees, history, results, held_locks = others
         body = {
             **recipe_document(recipe, tasks, await self._deadline(recipe, at.position)),
+            "claim": await claim_of_recipe(req, self._parts, at, recipe),
             "locks": recipe_locks(recipe, held_locks),
             "seconds": seconds_document(seconds),
             "distro_tree": {"id": recipe["distro_tree_id"], **trees[0]["document"]} if trees else None,

@@ -16,6 +16,7 @@ from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
 from api.rest.partitions import LabPartitions
 from api.rest.ports import ChangeParts, ReadParts
+from api.rest.resources.claims import claimant_of_system
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.shapes import system_document
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
@@ -75,7 +76,8 @@ class Systems:
             raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
         labs = await partitions.lab_partitions(self._parts, at)
-        paging.answer_read(resp, at, system_document(labs.named(rows[0])))
+        claimed_by = await claimant_of_system(req, self._parts, at, fqdn)
+        paging.answer_read(resp, at, {**system_document(labs.named(rows[0])), "claimed_by": claimed_by})
 
     @operation(
         "Change a system: its properties, condition, lab or owner, or drain it",

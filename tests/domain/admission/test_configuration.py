@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from domain.admission.configuration import (
+    ClaimSection,
     Configuration,
     LimitSection,
     LockSection,
@@ -42,6 +43,7 @@ DEFAULTS: dict[str, Any] = {
     },
     "locks": {"most_overtaken": 8},
     "limits": {"placed_recipes": None},
+    "claims": {"after_ticks": None, "for_ticks": 120},
     "operations": [],
     "lab_controllers": [],
     "queues": {"submit": {"users": ["*"]}, "queues": [{"name": "default"}]},
@@ -58,6 +60,7 @@ OTHERS = {
     },
     "locks": {"most_overtaken": 0},
     "limits": {"placed_recipes": 0},
+    "claims": {"after_ticks": 0, "for_ticks": 1},
     "operations": [
         {"operation": "lab-maintenance", "tasks": [], "locks": {"whole_lab": True}},
         {
@@ -89,6 +92,7 @@ def test_document__whole__values_in_their_units() -> None:
         WeightSettings(False, 125, WeightValues(1, 2_500, 2_500, 7_007, 1_000_000_000), 1_125, 1),
         LockSection(0),
         LimitSection(0),
+        ClaimSection(0, 1),
         (
             OperationRow("lab-maintenance", (), Locks(whole_lab=True)),
             OperationRow("power-cycle", ("/cycle", "/power"), Locks(levels)),
@@ -159,7 +163,7 @@ def test_decimals__three__are_exact(thousandths: int) -> None:
 
 
 VALUES = "none, degrade, heavy_degrade, maybe, sure"
-SECTIONS = "order, weights, locks, limits, operations, lab_controllers, queues, placement"
+SECTIONS = "order, weights, locks, limits, claims, operations, lab_controllers, queues, placement"
 UP_TO = "must be between 0 and 1000000"
 AT_LEAST_1 = "must be between 1 and 1000000"
 A_WHOLE = "must be a whole number from 0 to 1000000"
@@ -211,6 +215,14 @@ FAULTY: list[tuple[Any, str, str]] = [
     # JSON readers make a float of a very large number.
     ({"limits": {"placed_recipes": 1e30}}, "limits.placed_recipes", A_WHOLE),
     ({"limits": {"placed_recipes": "10"}}, "limits.placed_recipes", A_WHOLE),
+    ({"claims": {"after_ticks": -1}}, "claims.after_ticks", A_WHOLE),
+    ({"claims": {"after_ticks": 0.5}}, "claims.after_ticks", A_WHOLE),
+    ({"claims": {"after_ticks": "60"}}, "claims.after_ticks", A_WHOLE),
+    # A claim that is over at once, and one without an end.
+    ({"claims": {"for_ticks": 0}}, "claims.for_ticks", POSITIVE),
+    ({"claims": {"for_ticks": None}}, "claims.for_ticks", POSITIVE),
+    ({"claims": {"for_ticks": True}}, "claims.for_ticks", POSITIVE),
+    ({"claims": {"after": 1}}, "claims.after", "is unknown; the fields are after_ticks, for_ticks"),
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.rest.contract.answers.admission import HeldBackBy
+from api.rest.contract.answers.claims import RecipeClaim
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, TaskState, Time
@@ -105,7 +106,10 @@ class RecipeLocks(AnswerPart):
 
 
 class Recipe(ReadAnswer, RecipeSummary):
-    """`deadline`: the time at which the watchdog expires. `guests`: the ids of the guest recipes."""
+    """`deadline`: the time at which the watchdog expires. `guests`: the ids of the guest recipes.
+
+    `claim`: that of a waiting recipe to a busy system.
+    """
 
     job_id: Id
     recipe_set_id: Id
@@ -120,6 +124,7 @@ class Recipe(ReadAnswer, RecipeSummary):
     reservesys: dict[str, Any] | None
     distro: dict[str, Any] | None
     deadline: Time | None
+    claim: RecipeClaim | None
     locks: RecipeLocks
     seconds: Seconds
     distro_tree: ListedTree | None

@@ -42,7 +42,9 @@ class ListedSystem(Properties):
 
 
 class System(ReadAnswer, ListedSystem):
-    pass
+    """`claimed_by`: the recipe that the system asks first when it comes free."""
+
+    claimed_by: Id | None
 
 
 class SystemList(ListAnswer):

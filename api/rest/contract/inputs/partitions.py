@@ -65,6 +65,17 @@ class LimitSettings(Input):
     placed_recipes: _Whole | None = None
 
 
+class ClaimSettings(Input):
+    """`after_ticks`: the age from which a recipe may claim a busy system, null for never; 0: at once.
+
+    `for_ticks`: the time after which such a claim is over. The ticks are `tick_seconds` of `weights`. Recipes
+    that force a system claim it at once, and their claims do not run out.
+    """
+
+    after_ticks: _Whole | None = None
+    for_ticks: _Positive = 120
+
+
 class OperationRow(Input):
     """The locks that the tasks of an operation declare; a name `{PARAMETER}` is a parameter of the task."""
 
@@ -83,6 +94,7 @@ class Configuration(Input):
     weights: Weights = Field(default_factory=Weights)
     locks: LockSettings = Field(default_factory=LockSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
+    claims: ClaimSettings = Field(default_factory=ClaimSettings)
     operations: list[OperationRow] = Field(
         default_factory=list, description="rows that are added to the operation table, or replace its rows"
     )

@@ -1,0 +1,62 @@
+"""/claims: the claims of waiting recipes to busy systems."""
+
+from __future__ import annotations
+
+from falcon.asgi import Request, Response
+
+from api.rest import paging, visibility
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers import claims as answers
+from api.rest.contract.operation import operation
+from api.rest.ports import ReadParts
+from domain.errors import Unknown, display_name
+from domain.recipe.lifecycle import UNPLACED
+from projections.reader import At, Row
+from projections.sql import ANY_CLAIM
+
+
+class ClaimResource:
+    def __init__(self, parts: ReadParts) -> None:
+        self._parts = parts
+
+    @operation(
+        "List the claims of waiting recipes to busy systems, by recipe", answers.ClaimList, queries.ClaimPage
+    )
+    async def on_get(self, req: Request, resp: Response) -> None:
+        page = await paging.read_page(req, self._parts, first=0)
+        hidden = await visibility.hidden_rows(req, self._parts)
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
+        rows = await self._parts.reader.rows("claims", params | query_of(req, queries.ClaimPage).filters())
+        paging.answer_list(req, resp, page, "claims", rows, rows[-1]["recipe_id"] if rows else None)
+
+    @operation("Show the claim of a recipe", answers.ShownClaim, queries.ReadQuery)
+    async def on_get_one(self, req: Request, resp: Response, recipe_id: int) -> None:
+        at = await paging.read_at(req, self._parts)
+        claim = await _claim(req, self._parts, at, recipe_id=recipe_id)
+        if claim is None:
+            thing = display_name("recipe", recipe_id)
+            if await self._parts.reader.row("recipe", {"at": at.position, "recipe_id": recipe_id}):
+                raise Unknown("claim", f"{thing} has no claim")
+            raise Unknown(thing)
+        paging.answer_read(resp, at, claim)
+
+
+async def claim_of_recipe(req: Request, parts: ReadParts, at: At, recipe: Row) -> Row | None:
+    """Return system, forced and since of the claim of a recipe; None without one, or to a hidden system."""
+    if recipe["state"] not in UNPLACED:
+        return None
+    claim = await _claim(req, parts, at, recipe_id=recipe["recipe_id"])
+    return claim and {name: claim[name] for name in answers.RecipeClaim.model_fields}
+
+
+async def claimant_of_system(req: Request, parts: ReadParts, at: At, fqdn: str) -> int | None:
+    """Return the id of the recipe that claims a system, None if there is none."""
+    claim = await _claim(req, parts, at, system=fqdn)
+    return None if claim is None else int(claim["recipe_id"])
+
+
+async def _claim(req: Request, parts: ReadParts, at: At, **wanted: str | int) -> Row | None:
+    hidden = await visibility.hidden_rows(req, parts)
+    params = {**ANY_CLAIM, "at": at.position, "hidden": hidden, "after": 0, "limit": 1, **wanted}
+    return await parts.reader.row("claims", params)
