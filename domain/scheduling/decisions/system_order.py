@@ -10,7 +10,6 @@ from domain.queues.order import Keyed
 from domain.recipe.state import Recipe
 from domain.scheduling.demand.lines import OWED, QUEUED, assigned_lines, queued_lines, room_line
 from domain.scheduling.demand.order import Place
-from domain.scheduling.ranked import Rank
 from domain.scheduling.sets.queue_turns import ONE_LINE, key_among_queues
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
@@ -83,11 +82,6 @@ def first_in_turn(
         if first is not None:
             return first[1]
     return None
-
-
-def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
-    """Yield the ranks of eligible recipes in the order of the system. A change invalidates the iterator."""
-    return (place.rank for _, place in places_for_system(partition, system))
 
 
 def places_for_system(partition: Partition, system: System) -> Iterator[tuple[int, Place]]:

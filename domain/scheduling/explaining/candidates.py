@@ -14,11 +14,19 @@ from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.kept_room import lacks
-from domain.scheduling.decisions.system_order import ranks_for_system
+from domain.scheduling.explaining.claimants import asked_first, places_with_claimant
 from domain.scheduling.explaining.places import Places, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system
 from domain.scheduling.explaining.shown_weights import weight_of
-from domain.scheduling.supply.reasons import IN_ANOTHER_LAB, LAB_SILENT, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
+from domain.scheduling.supply.reasons import (
+    CLAIMED,
+    CLAIMS_IT,
+    IN_ANOTHER_LAB,
+    LAB_SILENT,
+    SET_INCOMPLETE,
+    TO_BE_ASKED,
+    UNSAFE,
+)
 from domain.scheduling.supply.rules import LOAN
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
@@ -91,6 +99,18 @@ class Candidates:
         self._refused = refused
         self._usable = partition.usable(host)
         self._before = Places(partition, host).before(self._usable)
+        self._claimants: dict[int, Recipe] = dict(self._find_claimants())
+        for number, claimant in self._claimants.items():
+            if claimant.recipe_id == host.recipe_id:
+                self._before[number] = 0
+
+    def _find_claimants(self) -> Iterator[tuple[int, Recipe]]:
+        """Yield the usable systems that ask a claimant first, with the claimant."""
+        partition = self._partition
+        for fqdn in partition.sets.claims.of:
+            number, claimant = partition.labs.number(fqdn), asked_first(partition, partition.systems[fqdn])
+            if claimant is not None and number in self._before:
+                yield number, claimant
 
     def ordered(self, numbers: int, limit: int) -> Iterator[int]:
         """Yield the viable systems of `numbers`: idle ones, then other usable ones, then the rest.
@@ -106,12 +126,17 @@ class Candidates:
             yield from nsmallest(limit, numbers_in(kind), key=sort_key)
 
     def before(self, number: int) -> int:
-        """Return the number of recipes that rank ahead of this one on a usable system."""
-        return self._before[number]
+        """Return the number of recipes that are ahead of this one on a usable system, with its claimant."""
+        claimant, before = self._claimants.get(number), self._before[number]
+        if claimant is None or claimant.recipe_id == self._host.recipe_id:
+            return before
+        is_counted = Places(self._partition, claimant).before(1 << number)[number] < before
+        return before if is_counted else before + 1
 
     def first_in_order(self, unknown: int = 0) -> int:
-        """Return the number of usable systems, except `unknown` ones, on which no recipe ranks ahead."""
-        excluded = set(numbers_in(unknown))
+        """Return the number of usable systems, except `unknown` ones, on which no recipe is ahead."""
+        excluded, own = set(numbers_in(unknown)), self._host.recipe_id
+        excluded.update(number for number, each in self._claimants.items() if each.recipe_id != own)
         return sum(not before for number, before in self._before.items() if number not in excluded)
 
     def refused(self, number: int, verdict: str) -> Candidate:
@@ -158,8 +183,9 @@ class Candidates:
     def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str, ...]]:
         hopeless = is_hopeless(self._partition, self._host.recipe_set_id, system.lab_controller)
         for_its_set = (SET_INCOMPLETE,) if hopeless else ()
+        claimed = tuple(self._claimed(number))
         if system.recipe_id is not None:
-            return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}", *for_its_set)
+            return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}", *claimed, *for_its_set)
         if for_its_set:
             return NOT_NOW, for_its_set
         if held := self._partition.sets.admission.held_back.get(self._host.recipe_set_id):
@@ -168,12 +194,20 @@ class Candidates:
             return NOT_NOW, (lack.reason,)
         if not is_safe(self._partition, self._host, number):
             return PASSED_OVER, (UNSAFE,)
-        return NOT_NOW, (TO_BE_ASKED,)
+        return NOT_NOW, (TO_BE_ASKED, *claimed)
+
+    def _claimed(self, number: int) -> Iterator[str]:
+        """Yield who claims a system, if anybody does."""
+        claimant = self._claimants.get(number)
+        if claimant is not None:
+            is_own = claimant.recipe_id == self._host.recipe_id
+            yield CLAIMS_IT if is_own else f"{CLAIMED} {claimant.recipe_id}"
 
     def _ahead(self, system: System) -> Iterator[Ahead]:
         sets = self._partition.sets
         rank = sets.rank(self._host)
-        for other in takewhile(lambda each: each != rank, ranks_for_system(self._partition, system)):
+        order = (place.rank for _, place in places_with_claimant(self._partition, system))
+        for other in takewhile(lambda each: each != rank, order):
             recipe = sets.recipes[other.recipe_id]
             yield Ahead(
                 recipe.recipe_id,

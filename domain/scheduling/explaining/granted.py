@@ -11,7 +11,7 @@ from typing import Final
 from domain.recipe.state import Recipe
 from domain.scheduling.decisions.decide import iter_decisions
 from domain.scheduling.decisions.demanded_systems import is_hopeless
-from domain.scheduling.decisions.system_order import ranks_for_system
+from domain.scheduling.explaining.claimants import places_with_claimant
 from domain.scheduling.explaining.places import why_before
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
@@ -111,7 +111,7 @@ def _explain_grant(
     choices = [partition.labs.number(system.fqdn), *seen] if is_new else []
     by_chance = _BY_CHANCE if is_new and host.autopick_random else ""
     return Granted(
-        f"{_SUMMARIES.get(trigger.kind, _EASED).format(system.fqdn)}{by_chance}",
+        f"{_summary(trigger, host, system)}{by_chance}",
         system.fqdn,
         trigger.cause,
         partition.effective_priority(host, system).name,
@@ -128,6 +128,7 @@ def _explain_grant(
 
 
 _BY_CHANCE: Final = "; drawn at random, as its job asks"
+_CLAIMED: Final = "{} was free, and the recipe had claimed it"
 _EASED: Final = "{} was idle; after a change it was the first recipe in rank order that could have it"
 _SUMMARIES: Final = {
     NEW_JOB: "it was new, and {} was idle",
@@ -135,9 +136,15 @@ _SUMMARIES: Final = {
 }
 
 
+def _summary(trigger: Trigger, host: Recipe, system: System) -> str:
+    is_claimed = host.claim is not None and host.claim.system == system.fqdn
+    text = _CLAIMED if is_claimed else _SUMMARIES.get(trigger.kind, _EASED)
+    return text.format(system.fqdn)
+
+
 def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[Rival, ...], list[Recipe]]:
     sets, rank = partition.sets, partition.sets.rank(host)
-    order = ranks_for_system(partition, system)
+    order = (place.rank for _, place in places_with_claimant(partition, system))
     before = [sets.recipes[other.recipe_id] for other in takewhile(lambda other: other != rank, order)]
     behind = [sets.recipes[other.recipe_id] for other in order]
     return (

@@ -24,14 +24,15 @@ from domain.queues.order import Contender
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest
-from domain.scheduling.decisions.system_order import lines_of, places_for_system, queues_of, tiers_of
+from domain.scheduling.decisions.system_order import lines_of, queues_of, tiers_of
 from domain.scheduling.demand.lines import OWED, QUEUED, RecipeCounts, queue_line, ranks_as_queued
 from domain.scheduling.demand.order import Place
+from domain.scheduling.explaining.claimants import BEFORE_TIERS, places_with_claimant
 from domain.scheduling.explaining.queue_reasons import queue_of, why_queue_is_first
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.ranked import Rank
 from domain.scheduling.sets.queue_turns import ONE_LINE
-from domain.scheduling.supply.reasons import ITS_SET_IS_IN_LAB, OVERTAKEN, SUBMITTED_BEFORE
+from domain.scheduling.supply.reasons import CLAIMS_IT, ITS_SET_IS_IN_LAB, OVERTAKEN, SUBMITTED_BEFORE
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
 
@@ -131,22 +132,22 @@ class RankedRecipe(NamedTuple):
     key: tuple[int, ...]
 
 
-START: Final = (0, *[-(2**15)] * 2, 0, 0, 0, 0, 0)
+START: Final = (BEFORE_TIERS, *[-(2**15)] * 2, 0, 0, 0, 0, 0)
 """A sort key before that of any recipe."""
 
 
 def places_on(
     partition: Partition, system: System, now: datetime, after: Sequence[int] = START
 ) -> Iterator[RankedRecipe]:
-    """Yield the recipes eligible for a system, in its rank order at `now`, from behind the key `after`."""
+    """Yield the claimant of a system, then the other eligible recipes by rank at `now`, behind `after`."""
     partition.weigh_at(now)
     is_one_line = partition.sets.turns.is_one_line
-    ranked = (_ranked(partition, *found) for found in places_for_system(partition, system))
+    ranked = (_ranked(partition, *found) for found in places_with_claimant(partition, system))
     if is_one_line:
         return (each for each in ranked if each.key > tuple(after))
     # The keys of different queues are in no order.
     numbered = (each._replace(key=(number, *each.key[1:])) for number, each in enumerate(ranked, 1))
-    return _behind(numbered, number=after[0], recipe_id=after[-1])
+    return _behind(numbered, number=max(after[0], 0), recipe_id=after[-1])
 
 
 def _ranked(partition: Partition, tier: int, place: Place) -> RankedRecipe:
@@ -170,6 +171,8 @@ def _behind(ranked: Iterator[RankedRecipe], number: int, recipe_id: int) -> Iter
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:
     """Return why another recipe ranks ahead of this one on a system that both could have."""
+    if other.claim is not None and other.claim.system == system.fqdn:
+        return CLAIMS_IT
     why_first = _why_first(partition, recipe, other)
     if why_first is not None and partition.sets.turns.is_assigned_first:
         return why_first

@@ -40,6 +40,8 @@ TO_BE_ASKED: Final = "it is about to be asked who takes it"
 ITS_SET_IS_IN_LAB: Final = "its set has a system in this lab already"
 OVERTAKEN: Final = "its set was overtaken as often as allowed"
 SUBMITTED_BEFORE: Final = "submitted before"
+CLAIMS_IT: Final = "it claims the system"
+CLAIMED: Final = "claimed by recipe"
 
 # Why a recipe is given up.
 NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.decisions.system_order import ranks_for_system
+from domain.scheduling.explaining.claimants import places_with_claimant
 from tests.domain.scheduling import history
 from tests.domain.scheduling.host_requirements import ANYTHING, at_least
 from tests.domain.scheduling.labs import finish, occupy
@@ -186,7 +186,8 @@ def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
 def rank_order(world: World) -> list[int]:
     """Return all recipes in the rank order of the system."""
     world.settle()
-    return [rank.recipe_id for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
+    found = places_with_claimant(world.partition, world.partition.systems["a"])
+    return [place.rank.recipe_id for _, place in found]
 
 
 @in_both_ways

@@ -21,8 +21,8 @@ from domain.contention.weights import (
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.decisions.system_order import ranks_for_system
 from domain.scheduling.explaining.candidates import NOT_NOW, Candidates
+from domain.scheduling.explaining.claimants import places_with_claimant
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.refusals import refusals, viable_systems
 from domain.scheduling.explaining.shown_weights import weight_of_set
@@ -93,7 +93,7 @@ def test_before__counted_by_kind_of_system__equals_rank_order_of_system(seed: in
             system = partition.system(number)
             if host.lab_controller not in (None, system.lab_controller):
                 continue
-            order = list(ranks_for_system(partition, system))
+            order = [place.rank for _, place in places_with_claimant(partition, system)]
             assert candidates.before(number) == order.index(rank)
             ahead = [one.recipe_id for one in candidates.viable(number).ahead]
             assert ahead == [other[-1] for other in order[: order.index(rank)]][:3]

@@ -9,7 +9,7 @@ import pytest
 
 from domain.admission.configuration import ALWAYS
 from domain.queues.tree import FAIR, PRIORITY
-from domain.scheduling.decisions.system_order import ranks_for_system
+from domain.scheduling.decisions.system_order import places_for_system
 from domain.scheduling.explaining.places import Places, places_on
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from tests.domain.scheduling import history
@@ -120,7 +120,8 @@ def test_ahead__orders_on_one_level__counts_the_recipes_that_are_asked_before(
             continue
         ahead = Places(partition, host).before(partition.usable(host))
         for number, count in ahead.items():
-            order = [rank.recipe_id for rank in ranks_for_system(partition, partition.system(number))]
+            places = places_for_system(partition, partition.system(number))
+            order = [place.rank.recipe_id for _, place in places]
             if host.recipe_id in order:
                 assert order.index(host.recipe_id) == count
                 compared += 1
