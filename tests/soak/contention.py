@@ -29,6 +29,8 @@ TEAMS = ("a", "b", "c")
 # Team `a` has a queue; the others have one from the template while they have jobs. No set is larger than
 # a maximum.
 TREE = {
+    # Sets that wait a minute claim busy systems.
+    "claims": {"after_ticks": 2, "for_ticks": 4},
     "queues": {
         "queues": [
             {

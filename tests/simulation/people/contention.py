@@ -89,6 +89,10 @@ class RuleMaker(Actor):
             "locks": {"most_overtaken": self.dice.choice((0, 1, 8))},
             "weights": {"enabled": self.dice.random() < 0.8},
             "order": {"assigned_first": self.dice.choice(("within_priority", "always"))},
+            "claims": {
+                "after_ticks": self.dice.choice((None, 0, 10)),
+                "for_ticks": self.dice.choice((1, 20, 120)),
+            },
             **self._queues(),
         }
         for seconds, each in ((0.0, document), (self.later(), {})):
