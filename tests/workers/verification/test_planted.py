@@ -14,7 +14,7 @@ from domain.partition_numbers import partition_of
 from domain.recipe import events as recipe_events
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system import events as system_events
-from tests.domain.scheduling.host_requirements import named
+from tests.domain.scheduling.host_requirements import forces, named
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
@@ -93,6 +93,22 @@ def grants_by_nominal_priority(world: World) -> None:
     decided(world, *place(waiting, "a"), policy=BY_ACCESS)
 
 
+def grants_what_is_occupied(world: World) -> None:
+    world.tell_running("b")
+    recipe_id = world.submit(named("b"))
+    decided(world, *place(recipe_id, "b"))
+
+
+def passes_a_claim_over(world: World) -> None:
+    """Grant a to an Urgent recipe as it comes free, although another recipe claims it."""
+    world.submit(forces("a"), priority="Low")
+    world.settle()
+    urgent = world.submit(named("a"), priority="Urgent")
+    world.settle()
+    world.complete(1)
+    decided(world, *place(urgent, "a"))
+
+
 # Wrong events without a decision
 
 
@@ -124,6 +140,8 @@ DECIDED = {
     grants_without_access: "allowed_grant",
     grants_what_is_lent: "lent_system",
     grants_by_nominal_priority: "nobody_jumped",
+    grants_what_is_occupied: "usable_grant",
+    passes_a_claim_over: "nobody_jumped",
 }
 REPORTED = {
     leaves_the_system_behind: "in_step",
