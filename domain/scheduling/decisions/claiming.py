@@ -14,6 +14,7 @@ from domain.events import Decided, split_subject
 from domain.recipe.claim import ENDED, NO_ROOM, SYSTEM_AWAY
 from domain.recipe.events import RecipeClaimed, RecipeClaimEnded
 from domain.recipe.state import Recipe
+from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.kept_room import room_kept_for
@@ -56,6 +57,10 @@ def is_within_reach(partition: Partition, host: Recipe, fqdn: str) -> bool:
     return bool(partition.usable(host) >> partition.labs.number(fqdn) & 1)
 
 
+def _is_claim_valid(partition: Partition, claimant: Recipe) -> bool:
+    return claimant.claim is not None and is_within_reach(partition, claimant, claimant.claim.system)
+
+
 def _systems_of(partition: Partition, subject: str) -> list[str]:
     """Return the claimed or forced systems that the subject of a trigger names, by name."""
     kind, name = split_subject(subject)
@@ -67,8 +72,9 @@ def _systems_of(partition: Partition, subject: str) -> list[str]:
         each = (_systems_of_host(partition, host) for host in hosts if host is not None)
         return list(dict.fromkeys(chain.from_iterable(each)))
     # What remains of systems that have left is in no lab.
-    systems = partition.systems
-    found = [each for each in partition.sets.claims.systems() if each in systems]
+    sets = partition.sets
+    forcing = (sets.recipes[each] for each in chain.from_iterable(sets.claims.forcing.values()))
+    found = {*sets.claims.of, *chain.from_iterable(_forced_systems(partition, host) for host in forcing)}
     return sorted(each for each in found if _is_in_or_gone(partition, each, name))
 
 
@@ -79,15 +85,21 @@ def _is_in_or_gone(partition: Partition, fqdn: str, lab_controller: str) -> bool
 
 def _systems_of_host(partition: Partition, host: Recipe) -> list[str]:
     claimed = None if host.claim is None else host.claim.system
-    forced = partition.sets.index.key(host).forced
-    return [each for each in dict.fromkeys((claimed, forced)) if each is not None]
+    is_forcing = partition.sets.index.key(host).forced is not None
+    forced = _forced_systems(partition, host) if is_forcing else ()
+    return [each for each in dict.fromkeys((claimed, *forced)) if each is not None]
+
+
+def _forced_systems(partition: Partition, host: Recipe) -> list[str]:
+    """Return the systems that a recipe forces and may have: several if their names differ in case only."""
+    return [partition.labs.names[number] for number in numbers_in(partition.usable(host))]
 
 
 def _changes_of(partition: Partition, fqdn: str) -> Decided:
     """Return the next events that begin or end claims to a system, none if its claims are in order."""
     sets = partition.sets
     claimant = sets.recipes[sets.claims.of[fqdn]] if fqdn in sets.claims.of else None
-    if claimant is not None and not is_within_reach(partition, claimant, fqdn):
+    if claimant is not None and not _is_claim_valid(partition, claimant):
         return [end_claim(claimant, SYSTEM_AWAY)]
     host = _first_that_forces(partition, fqdn)
     if host is None or host is claimant:
@@ -95,7 +107,6 @@ def _changes_of(partition: Partition, fqdn: str) -> Decided:
     if claimant is not None and claimant.claim is not None and claimant.claim.forced:
         return []
     ended = [] if claimant is None else [end_claim(claimant, ENDED)]
-    # Its requirements may have changed since it claimed another system.
     ended += [] if host.claim is None else [end_claim(host, SYSTEM_AWAY)]
     return [*ended, (host.subject, RecipeClaimed(system=fqdn, forced=True))]
 
@@ -103,17 +114,19 @@ def _changes_of(partition: Partition, fqdn: str) -> Decided:
 def _first_that_forces(partition: Partition, fqdn: str) -> Recipe | None:
     """Return the first recipe that forces a system, if the system is busy and the recipe may wait for it."""
     system = partition.systems.get(fqdn)
-    forcing = partition.sets.claims.forcing.get(fqdn)
-    if system is None or system.recipe_id is None or not forcing:
+    if system is None or system.recipe_id is None:
         return None
     sets = partition.sets
-    waiting = (sets.recipes[each] for each in forcing)
-    eligible = [
-        host
-        for host in waiting
-        if sets.places.line_of(host) is not None and is_within_reach(partition, host, fqdn)
-    ]
-    return min(eligible, key=sets.rank, default=None)
+    waiting = (sets.recipes[each] for each in sets.claims.forced_by(fqdn))
+    return min((host for host in waiting if _may_claim(partition, host, fqdn)), key=sets.rank, default=None)
+
+
+def _may_claim(partition: Partition, host: Recipe, fqdn: str) -> bool:
+    """Return whether a recipe that forces a system may claim it, unless another recipe does."""
+    if partition.sets.places.line_of(host) is None or not is_within_reach(partition, host, fqdn):
+        return False
+    # A claim to what the recipe forced before a change of its requirements is out of reach.
+    return host.claim is None or host.claim.system == fqdn or not _is_claim_valid(partition, host)
 
 
 # A system that asks its claimant

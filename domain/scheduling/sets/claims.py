@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from domain.recipe.state import Recipe
 
@@ -13,8 +13,8 @@ WAITING = ("queued", "assigned")
 class Claims:
     """Claimants and forcing recipes by system. Mutable: `put` each state, `drop` finished recipes.
 
-    `of` has the id of the recipe that claims a system, `forcing` the ids of the waiting hosts that force
-    a system, by the name of the system.
+    `of` has the id of the recipe that claims a system, by its name. `forcing` has the ids of the waiting
+    hosts that force a system, by its case-folded name, since requirements ignore the case.
     """
 
     def __init__(self) -> None:
@@ -34,18 +34,18 @@ class Claims:
     def force(self, host: Recipe, system: str) -> None:
         """Store whether a host, which forces a system, waits."""
         if host.state in WAITING:
-            self.forcing.setdefault(system, {})[host.recipe_id] = None
+            self.forcing.setdefault(system.casefold(), {})[host.recipe_id] = None
         else:
             self.drop(host, system)
 
     def drop(self, host: Recipe, system: str) -> None:
         """Drop a host that forces a system no more."""
-        theirs = self.forcing.get(system, {})
+        name = system.casefold()
+        theirs = self.forcing.get(name, {})
         theirs.pop(host.recipe_id, None)
         if not theirs:
-            self.forcing.pop(system, None)
+            self.forcing.pop(name, None)
 
-    def systems(self) -> Iterator[str]:
-        """Yield each system that is claimed or forced, once."""
-        yield from self.of
-        yield from (system for system in self.forcing if system not in self.of)
+    def forced_by(self, system: str) -> Iterable[int]:
+        """Return the ids of the waiting hosts that force a system."""
+        return self.forcing.get(system.casefold(), ()) if self.forcing else ()

@@ -208,13 +208,13 @@ def claiming_recipe(happened: Happened, partition: Partition) -> Iterable[str]:
 
 def forced_system(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return the system of the event if a waiting recipe forces it."""
-    return (happened.subject,) if happened.after.fqdn in partition.sets.claims.forcing else ()
+    return (happened.subject,) if partition.sets.claims.forced_by(happened.after.fqdn) else ()
 
 
 def forced_system_of_claim(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return the system of a claim that has ended if a waiting recipe forces it."""
     system: str = happened.event.system  # type: ignore[attr-defined]
-    return (f"system/{system}",) if system in partition.sets.claims.forcing else ()
+    return (f"system/{system}",) if partition.sets.claims.forced_by(system) else ()
 
 
 @cache

@@ -57,6 +57,23 @@ def test_claim__recipe_forces_a_busy_system__claims_it_after_the_decision(busy: 
     assert busy.recipes[recipe_id].claim == Claim("a", True, busy.log[-1].recorded_at)
 
 
+def test_claim__recipe_forces_the_system_in_another_case__claims_it(busy: World) -> None:
+    recipe_id = busy.submit(forces("A"))
+    busy.settle()
+    assert claims(busy) == {recipe_id: "a"}
+
+
+def test_claim__names_differ_in_case_only__recipe_claims_one_of_the_systems(busy: World) -> None:
+    busy.add_idle("A")
+    occupy(busy, "A")
+    recipe_id = busy.submit(forces("a"))
+    busy.settle()
+    assert set(claims(busy)) == {recipe_id}
+    busy.drain(claims(busy)[recipe_id])
+    busy.settle()
+    assert set(claims(busy)) == {recipe_id}
+
+
 def test_claim__recipe_names_a_busy_system__claims_nothing(busy: World) -> None:
     busy.submit(named("a"))
     busy.settle()
