@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -15,6 +17,7 @@ from domain.admission.dependencies import FINAL_STATES
 from domain.events import Batch, Recorded, Stamp
 from domain.recipe.events import RecipeScheduled
 from domain.scheduling.decisions import choice
+from domain.scheduling.decisions.decide import POLICY_VERSION, WITHOUT_CLAIMS, decide
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
@@ -37,7 +40,8 @@ from tests.domain.scheduling.history import (
     burst,
     live,
 )
-from tests.domain.scheduling.host_requirements import ALL, ANYTHING, named
+from tests.domain.scheduling.host_requirements import ALL, ANYTHING, forces, named
+from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.rules import rules
 from tests.domain.scheduling.world import World
 from tests.replay.verify.queue_of_three import Log, busy, scheduled, with_queue_jump
@@ -238,6 +242,30 @@ def test_decision__of_another_policy__is_counted_apart() -> None:
     fresh, found = recomputed(with_stamp(log, older, end))
     assert found == []
     assert fresh.other_policies == {99: 1}
+
+
+def test_decisions__before_claims__verify_in_a_log_that_goes_on_with_claims(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = one_lab()
+    world.add_idle("a")
+    with monkeypatch.context() as earlier:
+        earlier.setattr(
+            "tests.domain.scheduling.world.decide", partial(decide, policy_version=WITHOUT_CLAIMS)
+        )
+        earlier.setattr("tests.domain.scheduling.folded_log.POLICY_VERSION", WITHOUT_CLAIMS)
+        running, *_ = (world.submit(forces("a")) for _ in range(3))
+        world.settle()
+        world.complete(running)
+        world.settle()
+    world.partition = world.refolded()
+    world.settle()
+    topics = [recorded.event.TOPIC for recorded in world.log]
+    assert topics.count("recipe.claimed") == 1
+    made, found = recomputed(world.log)
+    assert (found, made.other_policies) == ([], Counter())
+    bases = [recorded.stamp.basis for recorded in world.log if recorded.stamp.basis is not None]
+    assert {basis.policy_version for basis in bases} == {WITHOUT_CLAIMS, POLICY_VERSION}
 
 
 def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: pytest.MonkeyPatch) -> None:
