@@ -113,3 +113,25 @@ def test_claim__to_a_hidden_system__is_shown_to_those_who_may_view_it(
         seen[who] = listed, one, of_recipe
     everything, nothing = (True,) * 3, (False,) * 3
     assert seen == {who: nothing if who in ("carol", "west") else everything for who in seen}
+
+
+def test_queue_of_a_system__claimed__its_claimant_comes_first_also_page_by_page(
+    client: httpx.Client, claimed: ClaimedMachine, people: People
+) -> None:
+    behind = submit(people["alice"], recipe_for(claimed.fqdn))
+    change = {"priority": "Urgent"}
+    assert people["alice"].patch(f"/recipe-sets/{behind['recipe_set_id']}", json=change).is_success
+    in_state(people["alice"], behind["recipe_ids"][0], "queued")
+    expected = [claimed.recipe_id, *behind["recipe_ids"]]
+    try:
+        whole = client.get("/queue", params={"system": claimed.fqdn}).json()["recipes"]
+        assert [each["recipe_id"] for each in whole] == expected
+        first = client.get("/queue", params={"system": claimed.fqdn, "limit": 1}).json()
+        second = client.get(first["next"]).json()
+        assert [each["recipe_id"] for page in (first, second) for each in page["recipes"]] == expected
+        explained = client.get(f"/recipes/{expected[1]}/explanation").json()["waiting"]
+        (on_system,) = (each for each in explained["systems"] if each["fqdn"] == claimed.fqdn)
+        assert f"claimed by recipe {claimed.recipe_id}" in on_system["reasons"]
+        assert on_system["ahead"][0]["recipe_id"] == claimed.recipe_id
+    finally:
+        cancel_set(people["alice"], behind)
