@@ -1,4 +1,4 @@
-"""Claims by age: recipes that have waited long claim busy systems, and such claims run out (decision 37)."""
+"""Claims by age: recipes that have waited long claim busy systems, and such claims run out (design 6.3)."""
 
 from __future__ import annotations
 

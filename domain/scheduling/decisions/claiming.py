@@ -1,4 +1,4 @@
-"""Claims: recipes that force a busy system claim it, and claims end with what they are for (decision 37).
+"""Claims: recipes that force a busy system claim it, and claims end with what they are for (design 6.3).
 
 Of several recipes that force a system, the first one by priority and submission claims it. It ends the claim
 of a recipe that does not force the system.

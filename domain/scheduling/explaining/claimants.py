@@ -1,4 +1,4 @@
-"""The order on a system with its claimant, which the system asks before all others (decision 37)."""
+"""The order on a system with its claimant, which the system asks before all others (design 6.3)."""
 
 from __future__ import annotations
 

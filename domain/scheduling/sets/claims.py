@@ -1,4 +1,4 @@
-"""The claims of a partition by system, and the waiting recipes that force a system (decision 37)."""
+"""The claims of a partition by system, and the waiting recipes that force a system (design 6.3)."""
 
 from __future__ import annotations
 

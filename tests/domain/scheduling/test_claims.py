@@ -1,4 +1,4 @@
-"""Claims: busy systems that recipes wait for, and what a system does that comes free (decision 37)."""
+"""Claims: busy systems that recipes wait for, and what a system does that comes free (design 6.3)."""
 
 from __future__ import annotations
 
