@@ -9,8 +9,8 @@ from threading import Barrier
 from replay.audit.tables import FREE
 from tests.in_process.environment import Instance
 from tests.races.conditions import Outcome
+from tests.races.race import Race
 from tests.races.stage import RaceStage
-from tests.races.table import Race
 
 Act = Callable[[], Outcome]
 Order = Callable[[Instance, Act, Act, bool], tuple[Outcome, Outcome]]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.in_process.environment import Instance
+from tests.races.race import Race
 from tests.races.rounds import ORDERS, at_once, one_in_between, play
-from tests.races.table import RACES, Race
+from tests.races.table import RACES
 from tests.random_histories.faults import not_expected
 
 ROUNDS = 3
