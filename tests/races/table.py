@@ -8,6 +8,7 @@ from functools import partial
 from tests.races import actors as acting
 from tests.races import conditions as judging
 from tests.races import preparations as given
+from tests.races.claims import CLAIM_RACES, FREQUENT_CLAIM_RACES
 from tests.races.race import Race
 
 RACES: Mapping[str, Race] = {
@@ -91,6 +92,7 @@ RACES: Mapping[str, Race] = {
         given.manual, acting.lend, partial(acting.reserve, user="bob"), judging.lent_or_reserved_before
     ),
     "lend, lend": Race(given.manual, acting.lend, partial(acting.lend, user="bob"), judging.lent_once),
+    **CLAIM_RACES,
     "reserve, reserve": Race(
         given.manual, acting.reserve, partial(acting.reserve, user="bob"), judging.reserved_once
     ),
@@ -106,5 +108,6 @@ FREQUENT = (
     "lower the maximum of a queue, first grant",
     "lab leaves, grant to a new set",
     "end, end in a full queue",
+    *FREQUENT_CLAIM_RACES,
 )
-"""The races about room and partitions, which are played most often."""
+"""The races about room, partitions and claims, which are played most often."""
