@@ -85,7 +85,7 @@ class RecoveryRow(NamedTuple):
     """A row of the table.
 
     `prepare` leads to the state in the log. `says` is the item about the system, None if nothing runs there.
-    `then` follows; `late` follows if the report comes after `move_on`. `forgotten` follows once the lab
+    `then` follows; `late` follows if the report comes after `move_on`. `without_memory` follows once the lab
     controller has registered again with nothing that runs.
     """
 
@@ -94,7 +94,7 @@ class RecoveryRow(NamedTuple):
     then: Aftermath
     move_on: Callable[[RecoveryStage], None]
     late: Aftermath
-    forgotten: Aftermath
+    without_memory: Aftermath
 
     def items(self, stage: RecoveryStage) -> list[dict[str, Any]]:
         """Return the items of a registration about the system."""

@@ -1,4 +1,4 @@
-"""Each row of the table of recovery: reported twice, late, in parts, and forgotten by the lab controller."""
+"""Each row of the table of recovery: reported twice, late, in parts, and by a lab controller without memory."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def test_recovery__reported_in_parts__nothing_is_missing_before_the_last(
 
 
 @every_row
-def test_recovery__lab_controller_forgot_everything__installed_is_aborted_and_system_vacated(
+def test_recovery__lab_controller_without_memory__installed_is_aborted_and_system_vacated(
     row: RecoveryRow, stage: RecoveryStage, instance: str
 ) -> None:
     row.prepare(stage)
     stage.require(stage.register(instance, *row.items(stage), last=True), row.then)
-    stage.require(stage.register(f"{instance}-forgot", last=True), row.forgotten)
+    stage.require(stage.register(f"{instance}-new", last=True), row.without_memory)
