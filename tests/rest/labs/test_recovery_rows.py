@@ -1,4 +1,4 @@
-"""Each row of the table of recovery: reported twice, late, in parts, and by a lab controller without memory."""
+"""Each row of the table of recovery: reported twice, late, in parts, and by a lab controller that lost all."""
 
 from __future__ import annotations
 
