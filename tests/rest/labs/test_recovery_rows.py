@@ -1,4 +1,4 @@
-"""Each row of the table of recovery: reported twice, late, in parts, and by a lab controller that lost all."""
+"""The rows of the table of recovery: reported twice, late, in parts, and by a controller without memory."""
 
 from __future__ import annotations
 
