@@ -89,6 +89,8 @@ FAULTS: Mapping[str, PlantedFault] = {
         not_expected("system"), "in_step|legal_transitions|one_lab_per_set", 5
     ),
     "versions of recipes": PlantedFault(
-        not_expected("recipe"), "legal_transitions|in_step|starts_together|has events before it was new", 6
+        not_expected("recipe"),
+        "legal_transitions|in_step|starts_together|claims_in_order|has events before it was new",
+        6,
     ),
 }
