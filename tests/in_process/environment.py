@@ -8,10 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 from domain.events import Change, Decided, Recorded, Stamp
 from domain.partition_numbers import partition_of
+from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.decisions.timers import LoopInput, correct
 from domain.scheduling.world.partition import Partition
 from replay.audit import Audit, EventRecord, Violation, from_recorded
 from replay.audit.world import FoldedWorld
 from replay.verify.recorded_decisions import commits
+from store.contacts import Contacts
 from store.event_log import EventLog
 from store.requests import AppendRequest, require_committed
 from store.snapshots import Snapshots
@@ -22,18 +25,35 @@ from tests.harness.waiting import wait_until
 from tests.in_process.api_process import ApiProcess
 from tests.in_process.interposed import InterposedLog
 from tests.replay.audit.sound import fail_on
+from workers.consistency import ConsistencyLoop
 from workers.scheduler import Scheduler, lease_for
 
 # Far more than any of these small labs needs; a scheduler that needs more is in an endless loop.
 STEPS = 300
 
 
+class LoopOnDemand(ConsistencyLoop):
+    """A consistency loop that runs once after each demand, with trusted clocks and no silent lab."""
+
+    def __init__(self, contacts: Contacts) -> None:
+        super().__init__(contacts, every_seconds=0.0)
+        self.is_demanded = False
+
+    def start_if_due(self, partition: Partition, monotonic_seconds: float) -> bool:
+        is_due, self.is_demanded = self.is_demanded, False
+        return is_due
+
+    def correct(self, partition: Partition, now: datetime, monotonic_seconds: float) -> list[Decision]:
+        return correct(partition, LoopInput(now, {}), self.findings)
+
+
 class SteppedScheduler:
-    """A scheduler without its consistency loop. Only the scheduler appends to the log object `log`."""
+    """A scheduler with a consistency loop on demand. Only the scheduler appends to the log object `log`."""
 
     def __init__(self, url: str, log: InterposedLog, clock: Callable[[], datetime]) -> None:
         self.log = log
         self.snapshots = Snapshots(log)
+        self.loop = LoopOnDemand(Contacts(log))
         self._url = url
         self._clock = clock
         self._begun = 0
@@ -47,7 +67,7 @@ class SteppedScheduler:
         wait_until(lambda: self._lease.try_take() is not None)
         self._tailer = Tailer(self._url, after=begun.position)
         self.scheduler = Scheduler(
-            self.log, self._tailer, self._lease, self._clock, begun, snapshots=self.snapshots
+            self.log, self._tailer, self._lease, self._clock, begun, self.loop, self.snapshots
         )
         self.step()
 

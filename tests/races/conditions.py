@@ -6,10 +6,20 @@ from typing import Any
 
 from domain.errors import Refused
 from domain.partition_numbers import DEFAULT_NUMBER
+from domain.scheduling.world.partition import Partition
 from tests.races.stage import LABS, RaceStage
 
 Outcome = Any
 """The result of an act: its commit, None if nothing was left to do, or the refusal."""
+
+
+def nothing_left(partition: Partition) -> None:
+    """Assert that an empty partition keeps its laws, with no claim, no charge and no used system."""
+    sets = partition.sets
+    assert partition.conservation.broken_laws(partition.systems) == {}
+    assert (sets.claims.of, sets.claims.forcing) == ({}, {})
+    assert not sets.rooms.charged
+    assert not any([*sets.rooms.used.values(), *sets.turns.used.values()])
 
 
 def is_cancelled(stage: RaceStage, cancelled: Outcome, _: Outcome) -> None:

@@ -8,9 +8,9 @@ from threading import Barrier
 
 from replay.audit.tables import FREE
 from tests.in_process.environment import Instance
-from tests.races.conditions import Outcome
+from tests.races.conditions import Outcome, nothing_left
+from tests.races.race import Race
 from tests.races.stage import RaceStage
-from tests.races.table import Race
 
 Act = Callable[[], Outcome]
 Order = Callable[[Instance, Act, Act, bool], tuple[Outcome, Outcome]]
@@ -23,11 +23,13 @@ def play(scene: Instance, number: int, race: Race, order: Order) -> None:
     race.prepare(stage)
     outcomes = order(scene, *_actors(stage, race), race.other is None)
     stage.settle()
-    scene.watched.at_rest()
+    if not race.may_leave_pending:
+        scene.watched.at_rest()
     race.judge(stage, *outcomes)
     world = stage.clear()
     assert not world.recipes, "a recipe is left over"
     assert {system.usage for system in world.systems.values()} <= set(FREE), "a system is left over"
+    nothing_left(scene.scheduler.partition)
 
 
 def _actors(stage: RaceStage, race: Race) -> tuple[Act, Act]:

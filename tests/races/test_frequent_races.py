@@ -1,4 +1,4 @@
-"""The races about room and partitions, in both orders, many times."""
+"""The races about room, partitions and claims, in both orders, many times."""
 
 from __future__ import annotations
 

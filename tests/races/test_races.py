@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.in_process.environment import Instance
+from tests.races.race import Race
 from tests.races.rounds import ORDERS, at_once, one_in_between, play
-from tests.races.table import RACES, Race
+from tests.races.table import RACES
 from tests.random_histories.faults import not_expected
 
 ROUNDS = 3
@@ -41,6 +42,9 @@ def test_race__at_once_again_and_again__one_winner_and_nothing_left_over(scene: 
         ("cancel, grant to a new set", "recipe", "legal_transitions|has events before it was new"),
         # A person has it, and a recipe as well.
         ("reserve, forced grant", "system", "legal_transitions"),
+        # The claim by age ignores the configuration.
+        ("claims stop, claim by age", "partition", "claim"),
+        ("cancel, claim by age", "recipe", "claim|has events before it was new"),
     ],
 )
 def test_race__versions_not_expected__two_winners_found(
