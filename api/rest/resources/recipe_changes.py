@@ -16,7 +16,7 @@ from api.rest.resources.sent_faults import sent_faults
 from api.use_cases.change_recipe import change_recipe, present_set
 from api.use_cases.own_partition import partition_of
 from api.use_cases.ports import RequestContext
-from api.use_cases.rights import own_job, own_recipe
+from api.use_cases.rights import own_recipe
 from domain.errors import FaultyInput
 from domain.recipe_set.state import RecipeSet
 from store.requests import Committed
@@ -42,8 +42,7 @@ async def change_by_patch(
     A null field is removed. Raises the errors of `own_recipe` and `change_recipe`, and FaultyInput with all
     faults of a recipe that could not have been submitted so.
     """
-    recipe = await asyncio.to_thread(own_recipe, parts, request, recipe_id)
-    job = await asyncio.to_thread(own_job, parts, request, recipe.job_id)
+    recipe, job = await asyncio.to_thread(own_recipe, parts, request, recipe_id)
     subject = f"recipe-set/{recipe.recipe_set_id}"
     recipe_set = (await asyncio.to_thread(parts.aggregates.load, [subject]))[subject]
     assert isinstance(recipe_set, RecipeSet), "recipe sets are never removed"
