@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 from replay.audit.awaited_locks import own_locks, profile_of
+from replay.audit.lock_easing import eases_locks
 from replay.audit.locks import NO_LOCKS
-from replay.audit.partition_world import PartitionWorld
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.profiles import Profiles
 from replay.audit.queue_order import Use
@@ -19,31 +18,23 @@ from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queue
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
 from replay.audit.tables import (
-    BEFORE_START,
     CLAIM_ENDED,
     CLAIMED,
     DEFAULT_PARTITION,
-    FINISHED,
     IN_QUEUE,
     PLACED,
     SERVED,
-    SET_PLACED,
     UNPLACED,
     URGENCY,
 )
+from replay.audit.tentative_world import TentativeWorld
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-# Events that may change which waiting sets have a claim to their locks.
-EASING = (
-    *("recipe.locks-narrowed", "recipe.changed", "recipe-set.priority-changed", "partition.configured"),
-    *("pool.system-added", "pool.system-removed"),
-)
 
-
-class SchedulerView(PartitionWorld):
+class SchedulerView(TentativeWorld):
     """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable.
 
     `served` has, by system, the recipe whose claim the present decision ended as served, until its grant.
@@ -88,8 +79,6 @@ class SchedulerView(PartitionWorld):
         # computed at a version is valid while the lab has that version, also after a rollback.
         self.holder_versions: dict[str, int] = {}
         self._next_version = itertools.count(1)
-        self._changes: list[tuple[dict[Any, Any], Any, Any]] = []
-        self._tentative_depth = 0
 
     # Batches
 
@@ -128,53 +117,13 @@ class SchedulerView(PartitionWorld):
             self.served[data["system"]] = number
 
     def apply(self, record: EventRecord) -> None:
-        if self._eases_locks(record):
+        if eases_locks(self, record):
             self.eased_at = record.position
         super().apply(record)
 
-    def _eases_locks(self, record: EventRecord) -> bool:
-        """Return whether an event may let waiting sets have locks: an end, a withdrawal, and the like."""
-        if record.topic in EASING:
-            return self._is_own(record)
-        recipe = self.recipes.get(int(record.name)) if _is_recipe(record) else None
-        is_lost = record.event_name in (*BEFORE_START, *FINISHED)
-        return is_lost and recipe is not None and recipe.state in SET_PLACED
-
-    def _is_own(self, record: EventRecord) -> bool:
-        """Return whether an event concerns no other partition alone."""
-        if record.kind == "partition":
-            return self.partition_number(record.name) == self.partition
-        return self.reads(record)
-
-    @contextmanager
-    def tentatively(self) -> Iterator[None]:
-        """Roll back all changes at the end of the context."""
-        mark = self.begin_tentative()
-        try:
-            yield
-        finally:
-            self.rollback(mark)
-
-    def begin_tentative(self) -> int:
-        """Begin tentative changes and return their mark, for `confirm` or `rollback`."""
-        self._tentative_depth += 1
-        return len(self._changes)
-
-    def rollback(self, mark: int = 0) -> None:
-        self._tentative_depth -= 1
-        while len(self._changes) > mark:
-            table, key, before = self._changes.pop()
-            self._replace(table, key, table.get(key), before)
-
-    def confirm(self) -> None:
-        self._tentative_depth -= 1
-        self._changes.clear()
-
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
         before = table.get(key)
-        if self._tentative_depth:
-            self._changes.append((table, key, before))
-        self._replace(table, key, before, value)
+        super().put(table, key, value)
         for lab in self._affected_labs(table, before, value):
             self.put(self.holder_versions, lab, next(self._next_version))
 
@@ -209,7 +158,7 @@ class SchedulerView(PartitionWorld):
         return may_hold and recipe_set is not None and len(recipe_set.recipe_ids) > 1
 
     def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
-        super().put(table, key, value)
+        super()._replace(table, key, before, value)
         changed_table: object = table
         if changed_table is self.recipes:
             self._recipe_moved(cast("Recipe | None", before), cast("Recipe | None", value))
