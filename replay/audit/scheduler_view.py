@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 from replay.audit.awaited_locks import own_locks, profile_of
+from replay.audit.host_counts import HostCounts, is_placed
 from replay.audit.lock_easing import eases_locks
 from replay.audit.locks import NO_LOCKS
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.profiles import Profiles
-from replay.audit.queue_order import Use
-from replay.audit.queue_tree import paths_upward
-from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, Rank, RecipeNeed
+from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
 from replay.audit.tables import (
@@ -22,19 +21,16 @@ from replay.audit.tables import (
     CLAIMED,
     DEFAULT_PARTITION,
     IN_QUEUE,
-    PLACED,
     SERVED,
-    UNPLACED,
     URGENCY,
 )
-from replay.audit.tentative_world import TentativeWorld
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-class SchedulerView(TentativeWorld):
+class SchedulerView(HostCounts):
     """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable.
 
     `served` has, by system, the recipe whose claim the present decision ended as served, until its grant.
@@ -43,12 +39,10 @@ class SchedulerView(TentativeWorld):
     def __init__(self, partition: int = DEFAULT_PARTITION) -> None:
         super().__init__(partition)
         self.queues = Queues()
-        # By lab: its systems; the names of systems whose description or rights have changed, in order,
-        # also tentatively; the sets with scheduled hosts; and the systems of these hosts.
+        # By lab: its systems, and the names of systems whose description or rights have changed, in order,
+        # also tentatively.
         self.systems_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.changed: defaultdict[str, list[str]] = defaultdict(list)
-        self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
         # The number of changes that affect whole labs: of distro trees, and of labs that are enabled,
         # disabled, silent or heard, or change their partition.
         self.lab_version = 0
@@ -63,11 +57,6 @@ class SchedulerView(TentativeWorld):
         self.declaring = 0
         self.placed = PlacedLocks()
         self.profiles = Profiles(self.placed)
-        # The systems that placed recipes hold, by queue and by job.
-        self.held_in = Counter[str]()
-        self.systems_of_job = Counter[int]()
-        # The hosts without a system by set.
-        self._unplaced = Counter[int]()
         self._profile_of_set: dict[int, int] = {}
         # The position of the last event that may let a set have the locks for which it waits.
         self.eased_at = 0
@@ -192,20 +181,13 @@ class SchedulerView(TentativeWorld):
 
     def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
         self.declaring += _declares(recipe) - _declares(before)
-        if _is_placed(before) or _is_placed(recipe):
+        if is_placed(before) or is_placed(recipe):
             self._count_placed(before, recipe)
-            self._count_held(recipe or before, _is_placed(recipe) - _is_placed(before))
-        moved = recipe or before
-        if moved is not None and _is_unplaced(recipe) != _is_unplaced(before):
-            _add(self._unplaced, moved.set_id, _is_unplaced(recipe) - _is_unplaced(before))
+        self._count_hosts(before, recipe)
         if recipe is not None and recipe.state == "new":
             self.new_sets.add(self.sets.get(recipe.set_id))
         elif before is not None and before.state == "new":
             self.new_sets.discard(before.set_id)
-        if before is not None and before.state == "scheduled":
-            self._count(before, -1)
-        if recipe is not None and recipe.state == "scheduled":
-            self._count(recipe, 1)
         if recipe is not None and recipe.state in IN_QUEUE:
             self._enqueue(recipe)
         elif before is not None and before.state in IN_QUEUE:
@@ -220,27 +202,11 @@ class SchedulerView(TentativeWorld):
 
     def _count_placed(self, before: Recipe | None, recipe: Recipe | None) -> None:
         """Count a placed host with the locks that it holds, or before it has them, those that it declares."""
-        if recipe is not None and _is_placed(recipe):
+        if recipe is not None and is_placed(recipe):
             locks = own_locks(self, recipe) if recipe.held is None else recipe.held
             self.placed.put(recipe.recipe_id, recipe.set_id, locks)
         elif before is not None:
             self.placed.put(before.recipe_id, before.set_id, None)
-
-    def _count_held(self, recipe: Recipe | None, change: int) -> None:
-        """Count a system for the queues and the job of a recipe, or stop counting it."""
-        if recipe is not None and change:
-            for path in paths_upward(self.queue_of(recipe.set_id)):
-                _add(self.held_in, path, change)
-            _add(self.systems_of_job, self.sets[recipe.set_id].job_id, change)
-
-    def use_of_queues(self) -> Use:
-        """Return what queues use, and their first sets: by nominal priority, then by submission."""
-        first_sets: dict[str, Rank] = {}
-        for number in self._unplaced:
-            place = URGENCY[self.sets[number].priority], self.sets[number].submission
-            for path in paths_upward(self.queue_of(number)):
-                first_sets[path] = min(place, first_sets.get(path, place))
-        return Use(self.held_in, first_sets)
 
     def profile_number(self, set_id: int) -> int:
         """Return the number of the merged locks that the recipes of a set declare, for `profiles`."""
@@ -248,11 +214,6 @@ class SchedulerView(TentativeWorld):
         if number is None:
             number = self._profile_of_set[set_id] = self.profiles.number(profile_of(self, set_id))
         return number
-
-    def _count(self, recipe: Recipe, change: int) -> None:
-        if recipe.host_id is None and recipe.lab is not None:
-            _add(self.holding[recipe.lab], recipe.set_id, change)
-            _add(self.held[recipe.lab], recipe.system, change)
 
     def _enqueue(self, recipe: Recipe) -> None:
         """Put a recipe in its queue, or move it there. New recipes and guests are in no queue."""
@@ -316,26 +277,12 @@ class SchedulerView(TentativeWorld):
             self.changed[system.lab].append(system.fqdn)
 
 
-def _is_placed(recipe: Recipe | None) -> bool:
-    return recipe is not None and recipe.state in PLACED and recipe.host_id is None
-
-
-def _is_unplaced(recipe: Recipe | None) -> bool:
-    return recipe is not None and recipe.state in UNPLACED and recipe.host_id is None
-
-
 def _declares(recipe: Recipe | None) -> bool:
     return recipe is not None and recipe.locks is not NO_LOCKS
 
 
 def _is_recipe(record: EventRecord) -> bool:
     return record.kind == "recipe"
-
-
-def _add(counter: Counter[K], key: K, change: int) -> None:
-    counter[key] += change
-    if not counter[key]:
-        del counter[key]
 
 
 def _differ_in_usage_only(one: System, other: System) -> bool:
