@@ -64,9 +64,7 @@ FROM read.commands c
 JOIN read.commands so
   ON so.command_id = c.command_id AND so.since_position <= %(at)s AND so.until_position > %(at)s
 LEFT JOIN read.recipe_details d ON d.recipe_id = c.recipe_id
-LEFT JOIN LATERAL (
-    SELECT e.* FROM read.recipe_changes e WHERE e.recipe_id = c.recipe_id AND e.since_position <= c.command_id
-    ORDER BY e.since_position DESC LIMIT 1) AS changed ON true
+LEFT JOIN LATERAL live.last_change(c.recipe_id, c.command_id) AS changed ON true
 LEFT JOIN read.documents t ON t.kind = 'distro-tree' AND t.name = c.distro_tree_id::text
  AND t.since_position <= c.command_id AND t.until_position > c.command_id
 LEFT JOIN LATERAL (
@@ -76,9 +74,7 @@ LEFT JOIN LATERAL (
         'distro', CASE WHEN ge.recipe_id IS NULL THEN gd.distro ELSE ge.distro END,
         'tasks', coalesce(ge.tasks, gd.tasks)) ORDER BY gd.recipe_id) AS guests
     FROM read.recipe_details gd
-    LEFT JOIN LATERAL (
-        SELECT e.* FROM read.recipe_changes e WHERE e.recipe_id = gd.recipe_id AND e.since_position <= c.command_id
-        ORDER BY e.since_position DESC LIMIT 1) AS ge ON true
+    LEFT JOIN LATERAL live.last_change(gd.recipe_id, c.command_id) AS ge ON true
     CROSS JOIN LATERAL (
         SELECT CASE WHEN ge.recipe_id IS NULL THEN gd.distro_tree_id ELSE ge.distro_tree_id END AS id) AS gtree
     JOIN read.recipes gr ON gr.recipe_id = gd.recipe_id AND gr.state NOT IN ('completed', 'cancelled', 'aborted')
@@ -93,9 +89,7 @@ LEFT JOIN LATERAL (
             SELECT jsonb_build_object('id', task -> 'task_id', 'role', task -> 'role')
             FROM jsonb_array_elements(coalesce(me.tasks, m.tasks)) AS task WHERE task ->> 'role' IS NOT NULL)) ORDER BY m.recipe_id) AS members
     FROM read.recipe_details m
-    LEFT JOIN LATERAL (
-        SELECT e.tasks FROM read.recipe_changes e WHERE e.recipe_id = m.recipe_id AND e.since_position <= c.command_id
-        ORDER BY e.since_position DESC LIMIT 1) AS me ON true
+    LEFT JOIN LATERAL live.last_change(m.recipe_id, c.command_id) AS me ON true
     JOIN read.recipes mr ON mr.recipe_id = m.recipe_id
      AND mr.since_position <= c.command_id AND mr.until_position > c.command_id
     WHERE m.recipe_set_id = d.recipe_set_id AND c.kind = 'provision') AS s ON true

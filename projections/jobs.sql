@@ -137,10 +137,7 @@ FROM (
         FROM read.recipe_details d
         JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
         -- Tasks that a change has replaced have ended.
-        LEFT JOIN LATERAL (
-            SELECT c.tasks FROM read.recipe_changes c
-            WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
-            ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+        LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
         CROSS JOIN LATERAL (
             SELECT max(array_position(%(result_order)s::text[], t.result)) AS worst,
                    coalesce(json_agg(json_build_object(
@@ -159,9 +156,7 @@ FROM (
 -- The declared locks of each recipe of a set but guests, whose locks are those of their hosts.
 SELECT d.recipe_id, coalesce(changed.locks, d.locks) AS locks, d.since AS submitted_at
 FROM read.recipe_details d
-LEFT JOIN LATERAL (
-    SELECT c.locks FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
-    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 WHERE d.recipe_set_id = %(recipe_set_id)s AND d.host_recipe_id IS NULL ORDER BY d.recipe_id
 
 -- name: usage_of_queues

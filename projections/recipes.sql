@@ -42,9 +42,7 @@ WHERE r.recipe_id = ANY (%(recipe_ids)s) AND r.since_position <= %(at)s AND r.un
 -- name: declaring_sets
 -- The recipe sets, of those given, that declare resource locks.
 SELECT DISTINCT d.recipe_set_id FROM read.recipe_details d
-LEFT JOIN LATERAL (
-    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
-    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 WHERE d.recipe_set_id = ANY (%(recipe_set_ids)s) AND coalesce(changed.locks, d.locks) <> '{}'
 
 -- name: conditional_sets
@@ -68,18 +66,14 @@ FROM read.recipe_details d JOIN read.recipe_sets s
   ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 JOIN read.recipes r
   ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
-LEFT JOIN LATERAL (
-    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
-    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: tasks
 -- The tasks of a recipe, with their submitted names. Tasks that a change has replaced have ended.
 SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result
 FROM read.recipe_details d
-LEFT JOIN LATERAL (
-    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
-    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 CROSS JOIN LATERAL jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
 JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
  AND t.since_position <= %(at)s AND t.until_position > %(at)s
@@ -88,9 +82,7 @@ ORDER BY t.task_id
 
 -- name: tree_of_recipe
 SELECT t.document FROM read.recipe_details d
-LEFT JOIN LATERAL (
-    SELECT c.* FROM read.recipe_changes c WHERE c.recipe_id = d.recipe_id AND c.since_position <= %(at)s
-    ORDER BY c.since_position DESC LIMIT 1) AS changed ON true
+LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 JOIN read.documents t
   ON t.kind = 'distro-tree' AND t.since_position <= %(at)s AND t.until_position > %(at)s
  AND t.name = (CASE WHEN changed.recipe_id IS NULL THEN d.distro_tree_id ELSE changed.distro_tree_id END)::text

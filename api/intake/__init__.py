@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from api.intake.bodies import PARSERS
 from api.intake.read import (
-    PARSERS,
     PartitionRules,
     ReadJob,
     ReadJobs,

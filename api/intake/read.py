@@ -1,4 +1,4 @@
-"""Parsing of a job from the bytes of a request, with all faults at once."""
+"""Reading of jobs from the bytes of a request: valid ones, or all their faults at once."""
 
 from __future__ import annotations
 
@@ -8,32 +8,19 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
+from api.intake.bodies import ParsedBody, ParsedSubmission, parse_job, parse_jobs
 from api.intake.checks import check_document, too_large_sets
 from api.intake.declarations import Exists, LockContext, mentioned, read_declarations
-from api.intake.embedded_xml import EmbeddedRequirements
-from api.intake.json_text import parse_json
 from api.intake.limits import (
     MAX_FAULTS,
-    MAX_JOBS,
     MAX_MENTIONED,
-    MAX_MESSAGE_LENGTH,
     MAX_RECIPES_IN_JOB,
-    raise_unreadable,
 )
-from api.intake.locations import (
-    EmbeddedLocations,
-    JsonLocations,
-    Locations,
-    LocationsBelow,
-    XmlLocations,
-)
+from api.intake.located_faults import located_faults
 from api.intake.near_names import unknown_name_message
 from api.intake.plain_texts import plain_texts
 from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
-from api.intake.xml_job import read_xml
-from api.intake.xml_text import parse_xml
-from api.intake.xml_walk import ElementFault
 from domain.admission.dependencies import Preceding
 from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory.name_index import NameIndex
@@ -47,41 +34,8 @@ from domain.requirements.findings import Finding
 
 DEFAULT_TAGS: Final = RetentionTags()
 
-LocatedFault = tuple[int, int, str, str]
-"""Line, column, location as text, message."""
-
-
-class ParsedBody(NamedTuple):
-    """A document, the locations of its parts, and the faults of parsing, at XML elements or at paths."""
-
-    document: dict[str, Any]
-    locations: Locations
-    faults: list[ElementFault]
-    findings: list[Finding]
-
-
-def _open_xml(body: bytes) -> ParsedBody:
-    document, walk = read_xml(parse_xml(body), "job", body)
-    return ParsedBody(document, walk.locations, walk.faults, [])
-
-
-def _open_json(body: bytes) -> ParsedBody:
-    return _opened(parse_json(body), JsonLocations(body))
-
-
-def _opened(document: dict[str, Any], locations: Locations) -> ParsedBody:
-    embedded = EmbeddedRequirements()
-    embedded.read_all(document)
-    return ParsedBody(document, EmbeddedLocations(locations, embedded.locations), [], embedded.findings)
-
-
 # The location of a field of a job, in a list of jobs with the index of the job.
 _OF_JOB: Final = re.compile(r"(?:jobs\[(?P<job>\d+)\]\.)?(?P<field>queue|partition)")
-PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
-    "application/xml": _open_xml,
-    "text/xml": _open_xml,
-    "application/json": _open_json,
-}
 
 
 class ReadJob(NamedTuple):
@@ -132,7 +86,7 @@ def read_job(
 
     `more` are further fields of `SubmissionContext`.
     """
-    return _read(_parse(body, media_type), SubmissionContext(names, submitter, is_admin, **more), 0)
+    return _read(parse_job(body, media_type), SubmissionContext(names, submitter, is_admin, **more), 0)
 
 
 def read_added_sets(
@@ -149,14 +103,14 @@ def read_added_sets(
     Raises like `read_job`.
     """
     context = SubmissionContext(names, submitter, is_admin, present=present, **more)
-    return _read(_parse(body, media_type), context, 0)
+    return _read(parse_job(body, media_type), context, 0)
 
 
 def read_jobs(
     body: bytes, media_type: str, names: NameIndex, submitter: str, is_admin: bool, **more: Any
 ) -> ReadJobs:
     """Return the job, or the jobs of `{"jobs": [...]}`. Raises like `read_job`."""
-    context, submission = SubmissionContext(names, submitter, is_admin, **more), _parse_jobs(body, media_type)
+    context, submission = SubmissionContext(names, submitter, is_admin, **more), parse_jobs(body, media_type)
     jobs, faults = list[ReadJob](), list[Fault]()
     if submission.is_list and (count := len(_mentioned(submission))) > MAX_MENTIONED:
         named = f"{count} different jobs and recipe sets"
@@ -213,9 +167,9 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or parsed.findings or parsed.faults:
         raise FaultyInput(
-            _located_faults(parsed.locations, parsed.faults, [*parsed.findings, *findings], "errors")
+            located_faults(parsed.locations, parsed.faults, [*parsed.findings, *findings], "errors")
         )
-    notes = _located_faults(parsed.locations, [], warnings, "warnings")
+    notes = located_faults(parsed.locations, [], warnings, "warnings")
     return ReadJob(spec_of(job, [recipe.parsed for recipe in recipes], declared), tuple(notes))
 
 
@@ -246,7 +200,7 @@ def mentioned_in(body: bytes, media_type: str) -> frozenset[tuple[str, int]]:
 
     Raises Unreadable and FaultyInput for a body that `read_job` refuses to parse.
     """
-    return _mentioned(_parse_jobs(body, media_type))
+    return _mentioned(parse_jobs(body, media_type))
 
 
 def with_lines(body: bytes, media_type: str, faults: Iterable[Fault]) -> list[Fault]:
@@ -254,7 +208,7 @@ def with_lines(body: bytes, media_type: str, faults: Iterable[Fault]) -> list[Fa
 
     Both are checked after the parsing, against the log. Only the body of a refused job is parsed again.
     """
-    bodies = _parse_jobs(body, media_type).bodies
+    bodies = parse_jobs(body, media_type).bodies
     return [Fault(_line_of(fault.where, bodies), fault.message) for fault in faults]
 
 
@@ -270,57 +224,6 @@ def _mentioned(submission: ParsedSubmission) -> frozenset[tuple[str, int]]:
     return frozenset().union(*(mentioned(parsed.document) for parsed in submission.bodies))
 
 
-def _parse(body: bytes, media_type: str) -> ParsedBody:
-    parse = PARSERS.get(_kind(media_type))
-    if parse is None:
-        raise_unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
-    return parse(body)
-
-
-def _kind(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower()
-
-
-class ParsedSubmission(NamedTuple):
-    """The parsed bodies of a submission; `is_list` if its document has a list of jobs."""
-
-    bodies: list[ParsedBody]
-    is_list: bool
-
-
-def _parse_jobs(body: bytes, media_type: str) -> ParsedSubmission:
-    """Return the parsed jobs of a body. Raises FaultyInput for a list that is none, is empty or too long."""
-    if PARSERS.get(_kind(media_type)) is not _open_json:
-        return ParsedSubmission([_parse(body, media_type)], False)
-    document, locations = parse_json(body), JsonLocations(body)
-    if "jobs" not in document or "recipe_sets" in document:
-        return ParsedSubmission([_opened(document, locations)], False)
-    findings = list(_list_faults(document))
-    if findings:
-        raise FaultyInput(_located_faults(locations, [], findings, "errors"))
-    bodies = [
-        _opened(job, LocationsBelow(locations, ("jobs", number)))
-        for number, job in enumerate(document["jobs"])
-    ]
-    return ParsedSubmission(bodies, True)
-
-
-def _list_faults(document: Mapping[str, Any]) -> Iterator[Finding]:
-    for field in document.keys() - {"jobs"}:
-        yield Finding((field,), f'unknown field "{field[:100]}" beside "jobs"')
-    jobs = document["jobs"]
-    if not isinstance(jobs, list):
-        yield Finding(("jobs",), "must be a list")
-    elif not jobs:
-        yield Finding(("jobs",), "must not be empty")
-    elif len(jobs) > MAX_JOBS:
-        yield Finding(("jobs",), f"must not have more than {MAX_JOBS} members")
-    else:
-        for number, job in enumerate(jobs):
-            if not isinstance(job, dict):
-                yield Finding(("jobs", number), "must be an object")
-
-
 def _warnings(
     required: Requirements, names: NameIndex, visible: NameIndex, *, strict: bool
 ) -> Iterator[Finding]:
@@ -330,34 +233,3 @@ def _warnings(
         if not strict:
             message += f"{' ' if message.endswith('?') else '. '}{name.effect}"
         yield Finding(name.path, message)
-
-
-def _located_faults(
-    locations: Locations, faults: Sequence[ElementFault], findings: Sequence[Finding], noun: str
-) -> list[Fault]:
-    """Return the distinct faults in text order, at most MAX_FAULTS, and then a count of the others.
-
-    Computing a location and a message takes time, so at most MAX_FAULTS of each list get one.
-    """
-    located = [_locate_element(fault, locations) for fault in faults[:MAX_FAULTS]]
-    located += [_locate_finding(finding, locations) for finding in findings[:MAX_FAULTS]]
-    distinct = sorted(dict.fromkeys(located), key=lambda fault: fault[:2])
-    skipped = max(0, len(faults) - MAX_FAULTS) + max(0, len(findings) - MAX_FAULTS)
-    more = len(distinct) + skipped - MAX_FAULTS
-    shown = [
-        Fault(where[:MAX_MESSAGE_LENGTH], message[:MAX_MESSAGE_LENGTH])
-        for *_, where, message in distinct[:MAX_FAULTS]
-    ]
-    return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {noun}")]
-
-
-def _locate_element(fault: ElementFault, locations: Locations) -> LocatedFault:
-    assert isinstance(locations, XmlLocations), "only XML has faults of elements"
-    location = locations.location_of(fault.element)
-    return location.line, location.column, location.where, fault.words()
-
-
-def _locate_finding(finding: Finding, locations: Locations) -> LocatedFault:
-    line, column, where, rest = locations.find(finding.path)
-    message = locations.message(finding)
-    return line, column, where, f"{rest}: {message}" if rest else message

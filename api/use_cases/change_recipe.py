@@ -11,7 +11,6 @@ from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append_for, commit, require_expected
 from api.use_cases.own_partition import partition_of
 from api.use_cases.ports import JobParts, Log, RequestContext
-from api.use_cases.rights import own_job
 from domain.directory.partitions import operation_table
 from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided
@@ -64,13 +63,12 @@ async def change_recipe(
 ) -> Committed | None:
     """Change the set of a recipe to the only set of `spec`; None if nothing differs.
 
-    `seen` is the document of the set from which `spec` was made. Raises NotPermitted as `own_job` does,
-    FaultyInput for fields that cannot be changed, Stale, and Refused for a set that has started, has finished
-    or was changed in the meantime.
+    `job` is that of `own_recipe`, which has checked the right of the caller. `seen` is the document of the
+    set from which `spec` was made. Raises FaultyInput for fields that cannot be changed, Stale, and Refused
+    for a set that has started, has finished or was changed in the meantime.
     """
 
     async def decide() -> AppendRequest | None:
-        await asyncio.to_thread(own_job, parts, request, job.job_id)
         gathered = await asyncio.to_thread(parts.aggregates.gather, [f"recipe/{recipe_id}"])
         recipe = gathered.recipe(recipe_id)
         assert recipe is not None, "recipes are never removed"

@@ -59,37 +59,39 @@ class Extended(NamedTuple):
 
 
 async def extend_job(
-    parts: JobParts, request: RequestContext, job_id: int, spec: JobSpec, warnings: Warnings = ()
+    parts: JobParts, request: RequestContext, job: Job, spec: JobSpec, warnings: Warnings = ()
 ) -> Extended:
     """Add the recipe sets of `spec` to an open job, or change those that the job has by the same keys.
 
-    The other fields of `spec` have no effect. All of it is one commit. The answer is that of `submit_job`,
-    with the numbers of these sets. Raises the errors of `own_job`, Refused for a new set of a closed job or
-    of a partition that takes no new jobs, FaultyInput for sets that the job could not have been submitted
-    with, Refused for more recipes than the quota of the owner allows, and the errors of `change_recipe`.
+    All of it is one commit. `job` is that of `own_job`; a retry after a conflict loads it again. The
+    other fields of `spec` have no effect. The answer is that of `submit_job`, with the numbers of these
+    sets. Raises the errors of `own_job` and `change_recipe`, Refused for a new set of a closed job or of
+    a partition that takes no new jobs, and for more recipes than the quota of the owner allows,
+    FaultyInput for sets that the job cannot have.
     """
     answer: dict[str, Any] = {}
+    loaded = [job]
 
     async def decide() -> AppendRequest | None:
-        job = await asyncio.to_thread(own_job, parts, request, job_id)
-        partition = await partition_of(parts, job)
+        present = loaded.pop() if loaded else await asyncio.to_thread(own_job, parts, request, job.job_id)
+        partition = await partition_of(parts, present)
         decided: Decided = []
         versions: dict[str, int] = {}
         numbers: dict[int, SetNumbers] = {}
         for place, recipe_set in enumerate(spec.recipe_sets):
-            set_id = None if recipe_set.key is None else job.sets_by_key.get(recipe_set.key)
+            set_id = None if recipe_set.key is None else present.sets_by_key.get(recipe_set.key)
             if set_id is not None:
-                draft = await changed_set(parts, request, job, set_id, spec, place)
+                draft = await changed_set(parts, request, present, set_id, spec, place)
                 decided += draft.decided
                 versions |= draft.versions
                 numbers[place] = SetNumbers(set_id, await _recipe_ids(parts, set_id))
         new = [place for place in range(len(spec.recipe_sets)) if place not in numbers]
         if new:
-            added = await _added(parts, request, job, _only(spec, new), partition)
+            added = await _added(parts, request, present, _only(spec, new), partition)
             decided += added.decided
-            versions |= {job.subject: job.version, **added.versions}
+            versions |= {present.subject: present.version, **added.versions}
             numbers |= dict(zip(new, added.numbers, strict=True))
-        answer.update(_answer(job, partition, [numbers[place] for place in sorted(numbers)], warnings))
+        answer.update(_answer(present, partition, [numbers[place] for place in sorted(numbers)], warnings))
         if not decided:
             return None
         stored = orjson.dumps(answer)

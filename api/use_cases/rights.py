@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.directory.partition_queues import is_in_group, partition_queues
@@ -20,6 +20,14 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 
 Part = TypeVar("Part", RecipeSet, Recipe)
+
+
+class OwnRecipe(NamedTuple):
+    """A recipe that the caller may change, and its job."""
+
+    recipe: Recipe
+    job: Job
+
 
 # The fields of a group whose users may change the pools of the group.
 PEOPLE = ("members", "owners")
@@ -83,11 +91,10 @@ def own_or_administered_set(parts: WriteParts, request: RequestContext, recipe_s
     return found
 
 
-def own_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Recipe:
-    """Return the present recipe. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
+def own_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> OwnRecipe:
+    """Return the present recipe and its job. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
     found = _part(parts, "recipe", recipe_id, Recipe)
-    own_job(parts, request, found.job_id)
-    return found
+    return OwnRecipe(found, own_job(parts, request, found.job_id))
 
 
 def _part(parts: WriteParts, kind: str, number: int, state: type[Part]) -> Part:

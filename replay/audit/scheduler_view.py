@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 from replay.audit.awaited_locks import own_locks, profile_of
+from replay.audit.host_counts import HostCounts, is_placed
+from replay.audit.lock_easing import eases_locks
 from replay.audit.locks import NO_LOCKS
-from replay.audit.partition_world import PartitionWorld
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.profiles import Profiles
-from replay.audit.queue_order import Use
-from replay.audit.queue_tree import paths_upward
-from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, Rank, RecipeNeed
+from replay.audit.queues import NEWLY_ASSIGNED, OWED, NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import NamedPeople, Submitter
 from replay.audit.tables import (
-    BEFORE_START,
     CLAIM_ENDED,
     CLAIMED,
     DEFAULT_PARTITION,
-    FINISHED,
     IN_QUEUE,
-    PLACED,
     SERVED,
-    SET_PLACED,
-    UNPLACED,
     URGENCY,
 )
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
@@ -36,14 +29,8 @@ from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, Syst
 K = TypeVar("K")
 V = TypeVar("V")
 
-# Events that may change which waiting sets have a claim to their locks.
-EASING = (
-    *("recipe.locks-narrowed", "recipe.changed", "recipe-set.priority-changed", "partition.configured"),
-    *("pool.system-added", "pool.system-removed"),
-)
 
-
-class SchedulerView(PartitionWorld):
+class SchedulerView(HostCounts):
     """A partition's world with indexes that `put` updates: queues, holders and changed systems. Mutable.
 
     `served` has, by system, the recipe whose claim the present decision ended as served, until its grant.
@@ -52,12 +39,10 @@ class SchedulerView(PartitionWorld):
     def __init__(self, partition: int = DEFAULT_PARTITION) -> None:
         super().__init__(partition)
         self.queues = Queues()
-        # By lab: its systems; the names of systems whose description or rights have changed, in order,
-        # also tentatively; the sets with scheduled hosts; and the systems of these hosts.
+        # By lab: its systems, and the names of systems whose description or rights have changed, in order,
+        # also tentatively.
         self.systems_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.changed: defaultdict[str, list[str]] = defaultdict(list)
-        self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
-        self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
         # The number of changes that affect whole labs: of distro trees, and of labs that are enabled,
         # disabled, silent or heard, or change their partition.
         self.lab_version = 0
@@ -72,11 +57,6 @@ class SchedulerView(PartitionWorld):
         self.declaring = 0
         self.placed = PlacedLocks()
         self.profiles = Profiles(self.placed)
-        # The systems that placed recipes hold, by queue and by job.
-        self.held_in = Counter[str]()
-        self.systems_of_job = Counter[int]()
-        # The hosts without a system by set.
-        self._unplaced = Counter[int]()
         self._profile_of_set: dict[int, int] = {}
         # The position of the last event that may let a set have the locks for which it waits.
         self.eased_at = 0
@@ -88,8 +68,6 @@ class SchedulerView(PartitionWorld):
         # computed at a version is valid while the lab has that version, also after a rollback.
         self.holder_versions: dict[str, int] = {}
         self._next_version = itertools.count(1)
-        self._changes: list[tuple[dict[Any, Any], Any, Any]] = []
-        self._tentative_depth = 0
 
     # Batches
 
@@ -128,53 +106,13 @@ class SchedulerView(PartitionWorld):
             self.served[data["system"]] = number
 
     def apply(self, record: EventRecord) -> None:
-        if self._eases_locks(record):
+        if eases_locks(self, record):
             self.eased_at = record.position
         super().apply(record)
 
-    def _eases_locks(self, record: EventRecord) -> bool:
-        """Return whether an event may let waiting sets have locks: an end, a withdrawal, and the like."""
-        if record.topic in EASING:
-            return self._is_own(record)
-        recipe = self.recipes.get(int(record.name)) if _is_recipe(record) else None
-        is_lost = record.event_name in (*BEFORE_START, *FINISHED)
-        return is_lost and recipe is not None and recipe.state in SET_PLACED
-
-    def _is_own(self, record: EventRecord) -> bool:
-        """Return whether an event concerns no other partition alone."""
-        if record.kind == "partition":
-            return self.partition_number(record.name) == self.partition
-        return self.reads(record)
-
-    @contextmanager
-    def tentatively(self) -> Iterator[None]:
-        """Roll back all changes at the end of the context."""
-        mark = self.begin_tentative()
-        try:
-            yield
-        finally:
-            self.rollback(mark)
-
-    def begin_tentative(self) -> int:
-        """Begin tentative changes and return their mark, for `confirm` or `rollback`."""
-        self._tentative_depth += 1
-        return len(self._changes)
-
-    def rollback(self, mark: int = 0) -> None:
-        self._tentative_depth -= 1
-        while len(self._changes) > mark:
-            table, key, before = self._changes.pop()
-            self._replace(table, key, table.get(key), before)
-
-    def confirm(self) -> None:
-        self._tentative_depth -= 1
-        self._changes.clear()
-
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
         before = table.get(key)
-        if self._tentative_depth:
-            self._changes.append((table, key, before))
-        self._replace(table, key, before, value)
+        super().put(table, key, value)
         for lab in self._affected_labs(table, before, value):
             self.put(self.holder_versions, lab, next(self._next_version))
 
@@ -209,7 +147,7 @@ class SchedulerView(PartitionWorld):
         return may_hold and recipe_set is not None and len(recipe_set.recipe_ids) > 1
 
     def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
-        super().put(table, key, value)
+        super()._replace(table, key, before, value)
         changed_table: object = table
         if changed_table is self.recipes:
             self._recipe_moved(cast("Recipe | None", before), cast("Recipe | None", value))
@@ -243,20 +181,13 @@ class SchedulerView(PartitionWorld):
 
     def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
         self.declaring += _declares(recipe) - _declares(before)
-        if _is_placed(before) or _is_placed(recipe):
+        if is_placed(before) or is_placed(recipe):
             self._count_placed(before, recipe)
-            self._count_held(recipe or before, _is_placed(recipe) - _is_placed(before))
-        moved = recipe or before
-        if moved is not None and _is_unplaced(recipe) != _is_unplaced(before):
-            _add(self._unplaced, moved.set_id, _is_unplaced(recipe) - _is_unplaced(before))
+        self._count_hosts(before, recipe)
         if recipe is not None and recipe.state == "new":
             self.new_sets.add(self.sets.get(recipe.set_id))
         elif before is not None and before.state == "new":
             self.new_sets.discard(before.set_id)
-        if before is not None and before.state == "scheduled":
-            self._count(before, -1)
-        if recipe is not None and recipe.state == "scheduled":
-            self._count(recipe, 1)
         if recipe is not None and recipe.state in IN_QUEUE:
             self._enqueue(recipe)
         elif before is not None and before.state in IN_QUEUE:
@@ -271,27 +202,11 @@ class SchedulerView(PartitionWorld):
 
     def _count_placed(self, before: Recipe | None, recipe: Recipe | None) -> None:
         """Count a placed host with the locks that it holds, or before it has them, those that it declares."""
-        if recipe is not None and _is_placed(recipe):
+        if recipe is not None and is_placed(recipe):
             locks = own_locks(self, recipe) if recipe.held is None else recipe.held
             self.placed.put(recipe.recipe_id, recipe.set_id, locks)
         elif before is not None:
             self.placed.put(before.recipe_id, before.set_id, None)
-
-    def _count_held(self, recipe: Recipe | None, change: int) -> None:
-        """Count a system for the queues and the job of a recipe, or stop counting it."""
-        if recipe is not None and change:
-            for path in paths_upward(self.queue_of(recipe.set_id)):
-                _add(self.held_in, path, change)
-            _add(self.systems_of_job, self.sets[recipe.set_id].job_id, change)
-
-    def use_of_queues(self) -> Use:
-        """Return what queues use, and their first sets: by nominal priority, then by submission."""
-        first_sets: dict[str, Rank] = {}
-        for number in self._unplaced:
-            place = URGENCY[self.sets[number].priority], self.sets[number].submission
-            for path in paths_upward(self.queue_of(number)):
-                first_sets[path] = min(place, first_sets.get(path, place))
-        return Use(self.held_in, first_sets)
 
     def profile_number(self, set_id: int) -> int:
         """Return the number of the merged locks that the recipes of a set declare, for `profiles`."""
@@ -299,11 +214,6 @@ class SchedulerView(PartitionWorld):
         if number is None:
             number = self._profile_of_set[set_id] = self.profiles.number(profile_of(self, set_id))
         return number
-
-    def _count(self, recipe: Recipe, change: int) -> None:
-        if recipe.host_id is None and recipe.lab is not None:
-            _add(self.holding[recipe.lab], recipe.set_id, change)
-            _add(self.held[recipe.lab], recipe.system, change)
 
     def _enqueue(self, recipe: Recipe) -> None:
         """Put a recipe in its queue, or move it there. New recipes and guests are in no queue."""
@@ -367,26 +277,12 @@ class SchedulerView(PartitionWorld):
             self.changed[system.lab].append(system.fqdn)
 
 
-def _is_placed(recipe: Recipe | None) -> bool:
-    return recipe is not None and recipe.state in PLACED and recipe.host_id is None
-
-
-def _is_unplaced(recipe: Recipe | None) -> bool:
-    return recipe is not None and recipe.state in UNPLACED and recipe.host_id is None
-
-
 def _declares(recipe: Recipe | None) -> bool:
     return recipe is not None and recipe.locks is not NO_LOCKS
 
 
 def _is_recipe(record: EventRecord) -> bool:
     return record.kind == "recipe"
-
-
-def _add(counter: Counter[K], key: K, change: int) -> None:
-    counter[key] += change
-    if not counter[key]:
-        del counter[key]
 
 
 def _differ_in_usage_only(one: System, other: System) -> bool:

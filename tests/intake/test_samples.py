@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from api.intake import checks, read_job
+from api.intake import checks, located_faults, read_job
 from api.intake.limits import MAX_FAULTS
 from api.intake.xml_writer import write_job
 from domain.errors import FaultyInput
@@ -318,7 +317,7 @@ def test_document__thousands_of_faults__only_shown_faults_are_worded_and_located
         monkeypatch.setattr(module, name, called)
 
     count(checks, "job_error_message")
-    count(sys.modules["api.intake.read"], "_locate_finding")
+    count(located_faults, "_locate_finding")
     with pytest.raises(FaultyInput) as refused:
         read_job(body, "application/json", NAMES, "bob", is_admin=True)
     assert max(calls.values()) <= MAX_FAULTS

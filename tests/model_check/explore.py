@@ -10,7 +10,8 @@ from typing import Any
 from domain.directory.state import Directory
 from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.labs import Labs
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from tests.model_check.case import LabCase
 from tests.model_check.copying import Copier
 from tests.model_check.model import key_of

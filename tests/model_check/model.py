@@ -13,7 +13,8 @@ from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.world.lab_moves import History
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from domain.system.state import System
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World

@@ -7,7 +7,8 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
 
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from tests.model_check.explore import Exploration, explore, story
 from tests.model_check.families import Task
 from tests.model_check.removed_parts import ALL_PARTS

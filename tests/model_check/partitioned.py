@@ -12,7 +12,8 @@ from domain.fast_dataclasses import changed
 from domain.partition_numbers import DEFAULT_NUMBER
 from domain.recipe.lifecycle import PLACED
 from domain.recipe.state import Recipe
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from domain.system.state import System
 from tests.domain.scheduling.two_partitions import NOBODYS, OTHER, TwoPartitions
 from tests.model_check.case import LabCase

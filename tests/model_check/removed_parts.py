@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from tests.domain.scheduling.rules import LETTING_GO, LOCKING, WAKING, rules
 from tests.model_check import part_removal as parts
 from tests.model_check.actions import Action

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from tests.model_check import invariants as rest
 from tests.model_check.actions import VERBS, Action, act, actions
 from tests.model_check.case import CaseJob, LabCase, RecipeWant

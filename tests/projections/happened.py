@@ -20,7 +20,7 @@ from domain.recipe.events import (
     RecipeWaiting,
 )
 from domain.recipe_set.events import RecipeSetSubmitted
-from domain.system.events import SystemRegistered
+from domain.system.events import SystemRegistered, SystemScheduled, SystemWaiting
 from tests.domain.recipe.samples import recipe_new
 
 LAB = "lab-1"
@@ -98,4 +98,19 @@ def running(fqdn: str, *recipe_ids: int) -> list[Happened]:
         (f"recipe/{number}", event(fqdn))
         for number in recipe_ids
         for event in (RecipeInstalling, RecipeRunning)
+    ]
+
+
+def placed(fqdn: str, recipe_id: int) -> list[Happened]:
+    """Return the events that give a system to a host."""
+    return [*scheduled(fqdn, recipe_id), (f"system/{fqdn}", SystemScheduled(recipe_id))]
+
+
+def started(fqdn: str, recipe_id: int) -> list[Happened]:
+    """Return the events of a host and its system, from the grant until the host runs."""
+    return [
+        *placed(fqdn, recipe_id),
+        *waiting(fqdn, recipe_id),
+        (f"system/{fqdn}", SystemWaiting(recipe_id)),
+        *running(fqdn, recipe_id),
     ]

@@ -13,27 +13,21 @@ from tests.projections.happened import (
     host,
     lab,
     of,
+    placed,
     queued,
     registered,
-    running,
-    scheduled,
+    started,
     submitted,
-    waiting,
 )
 from tests.projections.projected_log import ProjectedLog
 
 PREEMPTED = recipe_events.RecipeQueued("preempted by recipe set 7", preempted_by=7)
 
 
-def started(number: int, fqdn: str) -> list[Happened]:
-    return [
-        *scheduled(fqdn, number),
-        *of("system", fqdn, system_events.SystemScheduled(number)),
-        *waiting(fqdn, number),
-        *of("system", fqdn, system_events.SystemWaiting(number)),
-        *running(fqdn, number),
-        *of("recipe", number, recipe_events.TaskStarted(10 * number + 1), result(number, "Fail")),
-    ]
+def failed(number: int, fqdn: str) -> list[Happened]:
+    """Return the events of a recipe that starts, and whose task fails."""
+    task = of("recipe", number, recipe_events.TaskStarted(10 * number + 1), result(number, "Fail"))
+    return [*started(fqdn, number), *task]
 
 
 def result(number: int, kind: str) -> recipe_events.TaskResult:
@@ -46,8 +40,8 @@ def runs(models: ProjectedLog) -> ProjectedLog:
     models.commit(lab(), registered("a"), registered("b"), *submitted(host(1)))
     of_second = of("recipe-set", 2, RecipeSetSubmitted(1, "Normal", (2,)))
     models.commit(*of_second, *of("recipe", 2, host(2, recipe_set_id=2)), *queued(1, 2))
-    models.commit(*started(1, "a"))
-    models.commit(*started(2, "b"))
+    models.commit(*failed(1, "a"))
+    models.commit(*failed(2, "b"))
     return models
 
 
@@ -76,7 +70,7 @@ def test_preempted__results__stay_under_their_attempt_and_count_for_nothing(
         runs.begin_again()
     preempt(runs, 2, "b")
     assert results(runs) == ("New", "New", "New")
-    runs.commit(*started(1, "a"))
+    runs.commit(*failed(1, "a"))
     assert [row["attempt"] for row in runs.rows("results_of_recipe", recipe_id=1)] == [1, 2]
     assert results(runs) == ("Fail", "New", "Fail")
 
@@ -90,14 +84,14 @@ def results(models: ProjectedLog) -> tuple[str, str, str]:
 def test_preempted__commands__name_the_attempt_that_they_are_about(runs: ProjectedLog) -> None:
     preempt(runs, 1, "a")
     runs.begin_again()
-    runs.commit(*started(1, "a"))
+    runs.commit(*failed(1, "a"))
     shown = [(one["kind"], one["recipe_id"], one["attempt"]) for one in runs.commands(LAB)]
     assert shown == [("provision", 1, 1), ("provision", 2, 1), ("release", 1, 1), ("provision", 1, 2)]
 
 
 def test_preempted__before_the_start__stays_at_its_attempt(models: ProjectedLog) -> None:
     models.commit(lab(), registered("a"), *submitted(host(1)), *queued(1))
-    models.commit(*scheduled("a", 1), *of("system", "a", system_events.SystemScheduled(1)))
+    models.commit(*placed("a", 1))
     preempt(models, 1, "a")
     assert models.recipe(1)["attempt"] == 1
 

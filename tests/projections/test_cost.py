@@ -246,6 +246,14 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         assert any("hashed SubPlan" in line for (line,) in plan.fetchall()), name
 
 
+def test_last_change__in_a_query__is_part_of_its_plan(planner: Owner) -> None:
+    """A function of its own plan would cost a call for each recipe, and would be read in full."""
+    at: dict[str, Any] = {"at": 1, "recipe_id": 1}
+    for name in ("recipe", "tasks", "tree_of_recipe"):
+        plan = "\n".join(line for (line,) in planner.execute(b"EXPLAIN " + QUERIES[name], at).fetchall())
+        assert "recipe_changes_recipe" in plan and "last_change" not in plan, name
+
+
 @pytest.fixture
 def started(models: ProjectedLog) -> ProjectedLog:
     """Add recipe 1 with its guest 2 on `a`, to be provisioned with tree 1; `b` is Manual."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -13,11 +12,12 @@ from api.rest.context import Principal
 from api.rest.contract.operation import JSON
 from api.rest.ports import SubmissionParts
 from api.rest.resources.job_bodies import read_added_sets, warnings_document
+from api.rest.resources.sent_faults import sent_faults
 from api.use_cases.change_recipe import change_recipe, present_set
 from api.use_cases.own_partition import partition_of
 from api.use_cases.ports import RequestContext
-from api.use_cases.rights import own_job, own_recipe
-from domain.errors import Fault, FaultyInput
+from api.use_cases.rights import own_recipe
+from domain.errors import FaultyInput
 from domain.recipe_set.state import RecipeSet
 from store.requests import Committed
 
@@ -28,8 +28,6 @@ _ALTERNATIVES: Final = (
 )
 # Of a set these stay, and were checked when it was submitted.
 _KEPT: Final = ("key", "depends_on", "reasons")
-
-_LINE: Final = re.compile(r"line \d+, column \d+(: )?")
 
 
 async def change_by_patch(
@@ -44,8 +42,7 @@ async def change_by_patch(
     A null field is removed. Raises the errors of `own_recipe` and `change_recipe`, and FaultyInput with all
     faults of a recipe that could not have been submitted so.
     """
-    recipe = await asyncio.to_thread(own_recipe, parts, request, recipe_id)
-    job = await asyncio.to_thread(own_job, parts, request, recipe.job_id)
+    recipe, job = await asyncio.to_thread(own_recipe, parts, request, recipe_id)
     subject = f"recipe-set/{recipe.recipe_set_id}"
     recipe_set = (await asyncio.to_thread(parts.aggregates.load, [subject]))[subject]
     assert isinstance(recipe_set, RecipeSet), "recipe sets are never removed"
@@ -56,11 +53,9 @@ async def change_by_patch(
     try:
         read = await read_added_sets(parts, principal, body, JSON, job, partition.name)
     except FaultyInput as error:
-        # The lines are those of `body`, which the sender has not seen.
-        raise FaultyInput([_below(where, fault) for fault in error.faults]) from error
+        raise FaultyInput(sent_faults(error.faults, where, "recipe")) from error
     done = await change_recipe(parts, request, recipe_id, job, seen, read.spec)
-    warnings = [_below(where, warning) for warning in read.warnings]
-    return done, warnings_document(warnings)
+    return done, warnings_document(sent_faults(read.warnings, where, "recipe"))
 
 
 def _patched(recipe_set: Mapping[str, Any], place: int, patch: Mapping[str, Any]) -> tuple[str, Any]:
@@ -88,11 +83,3 @@ def _with(recipe: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]
     replaced = {name for names in _ALTERNATIVES if not patch.keys().isdisjoint(names) for name in names}
     kept = {name: value for name, value in recipe.items() if name not in replaced}
     return {name: value for name, value in {**kept, **patch}.items() if value is not None}
-
-
-def _below(where: str, fault: Fault) -> Fault:
-    """Return a fault with a place in the recipe, or in its set if it is elsewhere there."""
-    path = _LINE.sub("", fault.where)
-    if path.startswith(where):
-        path = path.removeprefix(where).removeprefix(".")
-    return Fault(path or "recipe", fault.message)

@@ -57,4 +57,4 @@ async def add_body(
     job = await asyncio.to_thread(own_job, parts, request, job_id)
     partition = await partition_of(parts, job)
     read = await read_added_sets(parts, principal, body, kind, job, partition.name, strict=strict)
-    return await extend_job(parts, request, job_id, read.spec, warnings_document(read.warnings))
+    return await extend_job(parts, request, job, read.spec, warnings_document(read.warnings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +26,7 @@ from api.rest.contract.operation import JSON, MAX_BODY_BYTES
 from api.rest.ports import UpdateParts
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.progress import read_report
+from api.rest.resources.sent_faults import sent_faults
 from api.rest.resources.submissions import add_body, submit_body
 from api.use_cases.change_job import cancel_recipe_set, cancel_waiting_sets, release_recipe
 from api.use_cases.change_system import NewSystemValues
@@ -52,9 +52,6 @@ from store.requests import Committed
 DRAIN = NewSystemValues(draining=True, reason="drained by its lab controller")
 UNDRAIN = NewSystemValues(draining=False)
 REMOVE = NewSystemValues(condition="Removed", reason="removed by its lab controller")
-
-# A location begins with it.
-_LINE: Final = re.compile(r"line \d+, column \d+(: )?")
 
 
 @dataclass(frozen=True)
@@ -155,8 +152,7 @@ class ItemReader:
             try:
                 return await submit_body(self.parts, self.principal, request, original)
             except FaultyInput as error:
-                # The lines are those of `original`, which the sender has not seen.
-                raise FaultyInput([_below("job", fault) for fault in error.faults]) from error
+                raise FaultyInput(sent_faults(error.faults, "", "job", "job.")) from error
 
         return OrderedUpdate(submit)
 
@@ -168,8 +164,8 @@ class ItemReader:
             try:
                 return (await add_body(self.parts, self.principal, request, item.job_id, body, JSON)).done
             except FaultyInput as error:
-                # The sender has not seen `body`, in which the set is the only member of a list.
-                raise FaultyInput([_of_set(fault) for fault in error.faults]) from error
+                faults = sent_faults(error.faults, "recipe_sets[0]", "recipe_set", "recipe_set.")
+                raise FaultyInput(faults) from error
 
         return OrderedUpdate(add)
 
@@ -182,16 +178,6 @@ class ItemReader:
             return await cancel_waiting_sets(self.parts, request, item.job_id, item.reason)
 
         return OrderedUpdate(end)
-
-
-def _below(field: str, fault: Fault) -> Fault:
-    path = _LINE.sub("", fault.where)
-    return Fault(f"{field}.{path}" if path else field, fault.message)
-
-
-def _of_set(fault: Fault) -> Fault:
-    path = _LINE.sub("", fault.where).removeprefix("recipe_sets[0]").removeprefix(".")
-    return Fault(f"recipe_set.{path}" if path else "recipe_set", fault.message)
 
 
 _READERS: Final[Mapping[str, Callable[[ItemReader, Any], Item]]] = {

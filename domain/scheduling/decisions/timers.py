@@ -7,34 +7,29 @@ The time and the last contacts of lab controllers are passed as data. The cause 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Final
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Decided, Event
 from domain.intake_states import STOPPED
 from domain.job.events import JobClosed
-from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
-from domain.recipe_set.ending import abort_set
 from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
 from domain.scheduling.decisions.claim_timers import claim_by_age, end_by_age
+from domain.scheduling.decisions.departed_trees import abort_without_tree
 from domain.scheduling.decisions.draft import Decision, Draft, with_batch
 from domain.scheduling.decisions.ending_sets import Ending, end_set, is_due
 from domain.scheduling.decisions.lock_grants import grant_locks
-from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.decisions.wake_up_grants import all_idle
 from domain.scheduling.supply.reasons import (
-    DISTRO_LEFT,
     JOB_IDLE,
     LOAN_OVER,
     RESERVATION_OVER,
-    SIBLING_IMPOSSIBLE,
     WATCHDOG_EXPIRED,
 )
 from domain.scheduling.world.conservation import LAWS
@@ -177,19 +172,9 @@ def _lent(partition: Partition) -> list[System]:
 
 
 def _distro_trees(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """Abort each unplaced set with a recipe whose distro tree no lab has had for 600 s."""
-    for recipe_set_id in _without_tree(partition, clock.now):
-        members = partition.members(recipe_set_id)
-        if any(recipe.state not in UNPLACED for recipe in members.recipes):
-            continue
+    for decision in abort_without_tree(partition, clock.now):
         findings.distro_trees_left += 1
-        gone = [r for r in members.recipes if _is_gone(partition, r.distro_tree_id, clock.now)]
-        draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
-        own = {r.recipe_id: f"{DISTRO_LEFT}: {tree_label(partition, r.distro_tree_id)}" for r in gone}
-        reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
-        draft.depend_on(_registered_trees(partition, gone))
-        draft.add(abort_set(members, reasons))
-        yield draft.decision()
+        yield decision
 
 
 def _open_jobs(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
@@ -213,39 +198,6 @@ def _claims_over(partition: Partition, clock: LoopInput, findings: Findings) -> 
     for decision in end_by_age(partition, clock.now):
         findings.claims_over += 1
         yield decision
-
-
-def _registered_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
-    """Return the subjects of the recipes' trees, so that a tree's return before the commit is a conflict."""
-    subjects = {f"distro-tree/{recipe.distro_tree_id}": None for recipe in recipes}
-    return [subject for subject in subjects if partition.directory.version(subject)]
-
-
-def _without_tree(partition: Partition, now: datetime) -> list[int]:
-    """Return the sets with a queued or assigned recipe whose distro tree is gone.
-
-    A new set is not included: the decision on it aborts it if necessary.
-    """
-    sets: dict[int, None] = {}
-    # Thousands of filters name few trees.
-    is_gone = cache(lambda tree_id: _is_gone(partition, tree_id, now))
-    for entry in partition.filters.in_use():
-        if any(map(is_gone, entry.key.tree_ids)):
-            ranks = partition.filters.ranks_of(entry)
-            sets.update((partition.sets.recipes[rank.recipe_id].recipe_set_id, None) for rank in ranks)
-    # Sets that are held back are in no line.
-    for recipe_set_id in partition.sets.admission.held_back:
-        hosts = (host for host in partition.sets.hosts(recipe_set_id) if host.state == "queued")
-        trees = (tree_id for host in hosts for tree_id in partition.sets.index.key(host).tree_ids)
-        if any(map(is_gone, trees)):
-            sets[recipe_set_id] = None
-    return sorted(sets)
-
-
-def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
-    if tree_id is None or partition.labs.labs_with(tree_id):
-        return False
-    return not partition.absent_trees.is_recently_absent(tree_id, now)
 
 
 def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:

@@ -48,9 +48,9 @@ from domain.scheduling.world.index_updates import IndexUpdates, has_equal_index
 from domain.scheduling.world.lab_moves import MOVES, History, LabMoves, gone, no_history, states_after
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import CommitPlace, TentativeEvents
-from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
+from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRule, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from domain.subjects import State, evolve, evolve_existing
 from domain.system.events import SystemLabControllerChanged
 from domain.system.state import System

@@ -1,4 +1,4 @@
-"""The rules that say which triggers an event raises: new sets, pending systems, wake-ups and others."""
+"""The form and use of the rules that say which triggers an event raises: wake-ups and others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from domain.events import Event
 from domain.recipe_set.events import RecipeSetSubmitted
-from domain.scheduling.world.affected_names import Happened, Names, own_name
+from domain.scheduling.world import affected_names as affected
+from domain.scheduling.world.affected_names import Happened, Names
 from domain.scheduling.world.triggers import (
     ADMISSION,
     CLAIMS,
@@ -18,7 +19,6 @@ from domain.scheduling.world.triggers import (
     QUIET,
     WAKE_UP,
 )
-from domain.scheduling.world.wake_ups import TriggerRule
 from domain.system.events import SystemPending
 
 if TYPE_CHECKING:
@@ -26,6 +26,54 @@ if TYPE_CHECKING:
 
 TriggerKey = tuple[str, str]
 """The kind and the name of a trigger."""
+
+
+LAB = "lab-controller"
+
+
+class Wakes(NamedTuple):
+    """The subjects of wake-ups: those of one kind with these names."""
+
+    kind: str
+    names: Names
+
+
+# A let-go trigger wakes the partition, too, if room may be kept.
+WAKES_FOR_KEPT_ROOM = Wakes("partition", affected.partition_if_room_is_kept)
+
+
+class TriggerRule(NamedTuple):
+    """Events with the same triggers; `story` is the case for the rule.
+
+    `may_end` returns the names of admission triggers, `may_lock` those of locks triggers, `may_claim` those
+    of claims triggers.
+    """
+
+    name: str
+    events: tuple[type[Event], ...]
+    wakes: tuple[Wakes, ...]
+    may_let_go: Names | None
+    story: str
+    may_end: Names | None = None
+    may_lock: Names | None = None
+    may_claim: Names | None = None
+
+    def all_claims(self) -> Names | None:
+        """Return the names of claims triggers.
+
+        Where a system or lab changes, so that recipes may have systems or lose them, these are the labs of
+        the other triggers.
+        """
+        labs = [wakes.names for wakes in self.wakes if wakes.kind == LAB]
+        labs += [self.may_let_go] if self.may_let_go else []
+        is_about_recipes = self.events[0].TOPIC.startswith("recipe")
+        if self.may_claim or is_about_recipes or not labs:
+            return self.may_claim
+        return affected.labs_with_claims(*labs)
+
+    def all_wakes(self) -> tuple[Wakes, ...]:
+        """Return the wake-ups; a rule with let-go triggers also wakes the partition if room may be kept."""
+        return (*self.wakes, WAKES_FOR_KEPT_ROOM) if self.may_let_go else self.wakes
 
 
 class _Row(NamedTuple):
@@ -41,8 +89,8 @@ class TriggerRules:
 
     def __init__(self, rules: Iterable[TriggerRule]) -> None:
         self._rows: dict[type[Event], tuple[_Row, ...]] = {
-            SystemPending: (_Row(PENDING_SYSTEM, "", own_name),),
-            RecipeSetSubmitted: (_Row(NEW_JOB, "", own_name),),
+            SystemPending: (_Row(PENDING_SYSTEM, "", affected.own_name),),
+            RecipeSetSubmitted: (_Row(NEW_JOB, "", affected.own_name),),
         }
         for rule in rules:
             rows = [_Row(kind, "", names) for kind, names in _quiet_names(rule) if names]

@@ -13,60 +13,14 @@ log may be a decision that was made before the scheduler read the event.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from domain.directory import events as directory_events
-from domain.events import Event
 from domain.job import events as job_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.scheduling.world import affected_names as affected
 from domain.scheduling.world.affected_names import Names
+from domain.scheduling.world.trigger_rules import LAB, WAKES_FOR_KEPT_ROOM, TriggerRule, Wakes
 from domain.system import events as system_events
-
-
-class Wakes(NamedTuple):
-    """The subjects of wake-ups: those of one kind with these names."""
-
-    kind: str
-    names: Names
-
-
-class TriggerRule(NamedTuple):
-    """Events with the same triggers; `story` is the case for the rule.
-
-    `may_end` returns the names of admission triggers, `may_lock` those of locks triggers, `may_claim` those
-    of claims triggers.
-    """
-
-    name: str
-    events: tuple[type[Event], ...]
-    wakes: tuple[Wakes, ...]
-    may_let_go: Names | None
-    story: str
-    may_end: Names | None = None
-    may_lock: Names | None = None
-    may_claim: Names | None = None
-
-    def all_claims(self) -> Names | None:
-        """Return the names of claims triggers.
-
-        Where a system or lab changes, so that recipes may have systems or lose them, these are the labs of
-        the other triggers.
-        """
-        labs = [wakes.names for wakes in self.wakes if wakes.kind == LAB]
-        labs += [self.may_let_go] if self.may_let_go else []
-        is_about_recipes = self.events[0].TOPIC.startswith("recipe")
-        if self.may_claim or is_about_recipes or not labs:
-            return self.may_claim
-        return affected.labs_with_claims(*labs)
-
-    def all_wakes(self) -> tuple[Wakes, ...]:
-        """Return the wake-ups; a rule with let-go triggers also wakes the partition if room may be kept."""
-        return (*self.wakes, _ROOM_KEPT) if self.may_let_go else self.wakes
-
-
-LAB = "lab-controller"
 
 
 def _labs(names: Names) -> tuple[Wakes, ...]:
@@ -74,7 +28,6 @@ def _labs(names: Names) -> tuple[Wakes, ...]:
 
 
 _FREED_ROOM = Wakes("partition", affected.partition_if_limited)
-_ROOM_KEPT = Wakes("partition", affected.partition_if_room_is_kept)
 _UNKEPT_ROOM = Wakes("partition", affected.partition_if_otherwise_limited)
 _LOST_SET = Wakes("recipe-set", affected.set_that_lost)
 _FREED_SETS = Wakes("recipe-set", affected.freed_dependents)
@@ -311,7 +264,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
     TriggerRule(
         "partition of a lab changed",
         (directory_events.LabControllerPartitionChanged,),
-        (*_labs(affected.own_name_if_here), _ROOM_KEPT),
+        (*_labs(affected.own_name_if_here), WAKES_FOR_KEPT_ROOM),
         None,
         "A lab that arrives brings idle systems; without one that has left, room may be kept in vain. No set"
         " has systems in a lab that leaves, so none lets go, but some may claim the systems of persons.",

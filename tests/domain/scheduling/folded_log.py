@@ -18,7 +18,8 @@ from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.tentative import CommitPlace
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from domain.subjects import evolve
 from domain.system.state import System
 

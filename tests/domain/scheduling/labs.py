@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.world import World
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 
 WAKING = frozenset(rule.name for rule in TRIGGER_RULES if rule.wakes)
 LETTING_GO = frozenset(rule.name for rule in TRIGGER_RULES if rule.may_let_go)

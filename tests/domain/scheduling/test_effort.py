@@ -15,9 +15,9 @@ from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions import (
     demanded_systems,
+    departed_trees,
     granting,
     let_go,
-    timers,
     wake_groups,
     wake_up_grants,
 )
@@ -297,7 +297,7 @@ SCANNING: list[Any] = [
     pytest.param(let_go, "plans_of", _plans_by_scan, "let-go-busy-lab", marks=pytest.mark.soak),
     # Visits every holder of the lab.
     (granting, "plans_of", _plans_recomputed, "grant-beside-many-holders"),
-    (timers, "_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),
+    (departed_trees, "_sets_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),
 ]
 
 

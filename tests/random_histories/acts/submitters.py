@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_priority
 from api.use_cases.change_recipe import change_recipe, present_set
 from api.use_cases.extend_job import close_job, extend_job
+from api.use_cases.rights import own_job
 from api.use_cases.submit_job import submit_job
 from domain.job.state import folded
 from domain.recipe_set.state import RecipeSet
@@ -39,7 +40,10 @@ def extend(scene: Instance, draw: Draw) -> None:
         ask(scene, lambda services, request: close_job(services, request, number))
     else:
         spec = draw(jobs.jobs(_systems_by_lab(scene)))
-        ask(scene, lambda services, request: extend_job(services, request, number, spec))
+        ask(
+            scene,
+            lambda services, request: extend_job(services, request, own_job(services, request, number), spec),
+        )
 
 
 def change_newest(scene: Instance, draw: Draw) -> None:

@@ -22,7 +22,8 @@ from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.tentative import CommitPlace
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from domain.scheduling.world.trigger_rules import TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
 from replay.verify.recomputation import DecisionDifference, Recomputation

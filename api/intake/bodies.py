@@ -1,0 +1,100 @@
+"""Parsing of the bytes of a request into documents of jobs, with the locations of their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from api.intake.embedded_xml import EmbeddedRequirements
+from api.intake.json_text import parse_json
+from api.intake.limits import MAX_JOBS, raise_unreadable
+from api.intake.located_faults import located_faults
+from api.intake.locations import EmbeddedLocations, JsonLocations, Locations, LocationsBelow
+from api.intake.xml_job import read_xml
+from api.intake.xml_text import parse_xml
+from api.intake.xml_walk import ElementFault
+from domain.errors import FaultyInput
+from domain.requirements.findings import Finding
+
+
+class ParsedBody(NamedTuple):
+    """A document, the locations of its parts, and the faults of parsing, at XML elements or at paths."""
+
+    document: dict[str, Any]
+    locations: Locations
+    faults: list[ElementFault]
+    findings: list[Finding]
+
+
+def _open_xml(body: bytes) -> ParsedBody:
+    document, walk = read_xml(parse_xml(body), "job", body)
+    return ParsedBody(document, walk.locations, walk.faults, [])
+
+
+def _open_json(body: bytes) -> ParsedBody:
+    return _opened(parse_json(body), JsonLocations(body))
+
+
+def _opened(document: dict[str, Any], locations: Locations) -> ParsedBody:
+    embedded = EmbeddedRequirements()
+    embedded.read_all(document)
+    return ParsedBody(document, EmbeddedLocations(locations, embedded.locations), [], embedded.findings)
+
+
+PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
+    "application/xml": _open_xml,
+    "text/xml": _open_xml,
+    "application/json": _open_json,
+}
+
+
+class ParsedSubmission(NamedTuple):
+    """The parsed bodies of a submission; `is_list` if its document has a list of jobs."""
+
+    bodies: list[ParsedBody]
+    is_list: bool
+
+
+def parse_job(body: bytes, media_type: str) -> ParsedBody:
+    """Return the parsed body of one job. Raises Unreadable and FaultyInput."""
+    parse = PARSERS.get(_kind(media_type))
+    if parse is None:
+        raise_unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
+    return parse(body)
+
+
+def _kind(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
+
+
+def parse_jobs(body: bytes, media_type: str) -> ParsedSubmission:
+    """Return the parsed jobs of a body. Raises FaultyInput for a list that is none, is empty or too long."""
+    if PARSERS.get(_kind(media_type)) is not _open_json:
+        return ParsedSubmission([parse_job(body, media_type)], False)
+    document, locations = parse_json(body), JsonLocations(body)
+    if "jobs" not in document or "recipe_sets" in document:
+        return ParsedSubmission([_opened(document, locations)], False)
+    findings = list(_list_faults(document))
+    if findings:
+        raise FaultyInput(located_faults(locations, [], findings, "errors"))
+    bodies = [
+        _opened(job, LocationsBelow(locations, ("jobs", number)))
+        for number, job in enumerate(document["jobs"])
+    ]
+    return ParsedSubmission(bodies, True)
+
+
+def _list_faults(document: Mapping[str, Any]) -> Iterator[Finding]:
+    for field in document.keys() - {"jobs"}:
+        yield Finding((field,), f'unknown field "{field[:100]}" beside "jobs"')
+    jobs = document["jobs"]
+    if not isinstance(jobs, list):
+        yield Finding(("jobs",), "must be a list")
+    elif not jobs:
+        yield Finding(("jobs",), "must not be empty")
+    elif len(jobs) > MAX_JOBS:
+        yield Finding(("jobs",), f"must not have more than {MAX_JOBS} members")
+    else:
+        for number, job in enumerate(jobs):
+            if not isinstance(job, dict):
+                yield Finding(("jobs", number), "must be an object")
