@@ -59,7 +59,7 @@ def without_claims() -> AbstractContextManager[object]:
 
 @contextmanager
 def without_asking_claimants() -> Iterator[None]:
-    """Ask recipes in the usual order, whoever claims the system."""
+    """Ask recipes in the usual order, also those without the claim to the system."""
     with ExitStack() as stack:
         for module in (room_order, wake_up_grants):
             stack.enter_context(patch.object(module, "claimant_for_system", lambda *_: None))
