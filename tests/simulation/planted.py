@@ -200,7 +200,7 @@ PLANTED: Mapping[str, Planted] = {
     "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=90, seeds=120),
     "locks": Planted(locks_conflict_with_nothing, "no_conflicting_locks|no_lock_jumped|starts_with_locks"),
     "admission": Planted(nobody_held_back, "admitted"),
-    "room": Planted(nobody_needs_room, "admitted .*: its set has no room under"),
+    "room": Planted(nobody_needs_room, "admitted .*: its set has no room under|without room for its set"),
     "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
     # A lab must leave while its systems are idle, and a recipe that waits must fit one.
     "systems of another partition": Planted(grants_in_labs_that_left, "grants_in_partition", first=50),
