@@ -203,7 +203,9 @@ PLANTED: Mapping[str, Planted] = {
     "room": Planted(nobody_needs_room, "admitted .*: its set has no room under|without room for its set"),
     "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
     # A lab must leave while its systems are idle, and a recipe that waits must fit one.
-    "systems of another partition": Planted(grants_in_labs_that_left, "grants_in_partition", first=50),
+    "systems of another partition": Planted(
+        grants_in_labs_that_left, "grants_in_partition|usable_grant", first=50
+    ),
     "close of open jobs": Planted(open_for_ever, "is open for ever"),
     "keys": Planted(unknown_keys, "sets with the key"),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
