@@ -93,7 +93,7 @@ class NarrowedLocks(Invariant):
 class StartsWithLocks(Invariant):
     """A set that waits for its locks reports nothing.
 
-    It loses systems only if one is Broken, Removed or occupied.
+    It loses systems only if one is Broken, Removed or occupied, or if a person changed the set.
     """
 
     name = "starts_with_locks"
@@ -116,11 +116,13 @@ class StartsWithLocks(Invariant):
             yield self.violation([record.position], [recipe.subject], what)
 
     def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        changed = {record.subject for record in commit.records if record.topic == "recipe-set.changed"}
         for number, (record, had) in self._lost.items():
-            if not any(_is_away(world, fqdn) for fqdn in had):
-                subjects = record.subject, f"recipe-set/{number}"
+            subjects = record.subject, f"recipe-set/{number}"
+            if subjects[1] not in changed and not any(_is_away(world, fqdn) for fqdn in had):
                 what = (
-                    "it loses a system while it waits for its locks, but none is Broken, Removed or occupied"
+                    "it loses a system while it waits for its locks, but none is Broken, Removed or occupied,"
+                    " and nobody changed it"
                 )
                 yield self.violation([record.position], subjects, what)
         self._lost.clear()

@@ -76,6 +76,16 @@ def _unstarted(world: ModelWorld, priority: str) -> Iterator[int]:
             yield number
 
 
+def _changes(world: ModelWorld) -> Iterator[tuple[int, int, str]]:
+    """Yield the job and index of each recipe of a set that has not started, and another system to want."""
+    for number in _jobs(world, there=True):
+        for place, recipe in enumerate(world.recipes_of(number)):
+            want = world.wants[recipe.recipe_id]
+            for name in world.systems_here if not world.members(recipe.recipe_id).started else ():
+                if want.names != (name,):
+                    yield number, place, name
+
+
 def _ticks(world: ModelWorld) -> list[int]:
     """Return one tick while it makes a waiting set lighter."""
     if world.case.coefficient is None:
@@ -234,6 +244,8 @@ VERBS: dict[str, Verb] = {
     "unlimit": Verb(
         lambda world: [] if world.max_placed is None else [None], lambda world, _: world.limit(None)
     ),
+    # A person changes a waiting recipe: it wants this system only.
+    "change": Verb(_changes, lambda world, what: world.want(_recipe_id(world, what[:2]), what[2])),
     "tick": Verb(_ticks, ModelWorld.tick),
     "raise": Verb(
         lambda world: _unstarted(world, "Urgent"),

@@ -92,6 +92,8 @@ PEOPLE: tuple[tuple[str, LabCase], ...] = (
     ("tree arrives, tree leaves", case("a b@2", "a", "ab")),
     ("tree arrives, tree leaves", case("a b", "a b", "b a")),
     ("raise, lower", case("a b", "a b", "ab b")),
+    ("change", case("a b", "a b", "b")),
+    ("change, break", case("a b", "ab", "b")),
     ("raise, lower", case("a^Medium b", "a b", "Normal+: ab b")),
     ("close, open", case("a b", "a b", "ab")),
     ("close, open, break, repair", case("a b", "Normal+: ab", "ab")),
@@ -115,6 +117,7 @@ RACING: tuple[tuple[str, LabCase], ...] = (
     ("reserve, give back", case("a:Manual b", "!a b", "!a")),
     ("raise, lower", case("a b", "a", "ab")),
     ("complete", case("a b", "a", "b <0")),
+    ("change", case("a b", "a", "b")),
     ("pause, resume", case("a b", "Normal+: a b", "ab")),
 )
 

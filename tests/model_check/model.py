@@ -129,6 +129,11 @@ class ModelWorld(World):
         if job.bucket is not None:
             self.buckets[self.sets_of[number]] = job.bucket
 
+    def want(self, recipe_id: int, name: str) -> None:
+        """Change a recipe so that it wants this system only, with the same locks."""
+        self.wants[recipe_id] = RecipeWant((name,), locks=self.wants[recipe_id].locks)
+        self.change_recipe(recipe_id, host_requires=self.wants[recipe_id].text)
+
     def _sections(self) -> dict[str, Any]:
         """Return the sections of the configuration that differ from the defaults."""
         bound = {} if self.case.max_overtaken is None else {"most_overtaken": self.case.max_overtaken}
@@ -228,6 +233,8 @@ class Unread:
         self.partition = partition
         self.position = partition.position
         self.identity = partition.identity
+        # Requests that change recipes look at the systems of the basis.
+        self.labs = partition.labs
         self.rows: list[Recorded] = []
 
     def apply(self, recorded: Recorded, _: History) -> None:
@@ -243,7 +250,10 @@ def key_of(world: ModelWorld) -> tuple[Any, ...]:
     return (
         tuple(
             tuple(
-                (_state(each), each.system, each.lab_controller, each.held, each.claim is None)
+                (
+                    (_state(each), each.system, each.lab_controller, each.held, each.claim is None),
+                    world.wants[each.recipe_id],
+                )
                 for each in job
             )
             for job in jobs

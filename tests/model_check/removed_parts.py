@@ -125,6 +125,14 @@ PARTS: tuple[RemovedPart, ...] = (
         "unsafe",
         lets_go="lab silent",
     ),
+    # A holder waits for a system that it has itself, as a person changed its other recipe.
+    RemovedPart(
+        "let-go of changed recipes",
+        case("a b", "a b", "b"),
+        Options((*BASIC, "change")),
+        "unsafe",
+        lets_go="recipe changed",
+    ),
     RemovedPart(
         "effective priorities",
         case("a^Low", "Urgent: a", "Normal+: a", "a"),
@@ -349,6 +357,7 @@ PARTS: tuple[RemovedPart, ...] = (
     _row("owner of a system changed", case("a b", "ab", "b"), "close, give"),
     _row("lent", case("a b", "ab", "b"), "close, lend"),
     _row("loan ended", case("a b", "ab", "b"), "lend away, end loan"),
+    _row("set changed", case("a b:Broken", "b"), "change"),
     # The dependent waits for b, which stays idle as job 0 completes on a.
     _row("recipe completed", case("a b", "a", "b <0"), "complete"),
     _row("job filters changed", case("a", "Normal+: a"), "pause, resume"),

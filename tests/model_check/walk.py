@@ -25,6 +25,7 @@ OFTEN: dict[str, float] = {
     "automate": 2,
     "undrain": 3,
     "vacate": 3,
+    "change": 2,
     "enable": 3,
     "be heard": 3,
 }

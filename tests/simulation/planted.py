@@ -11,8 +11,10 @@ import pytest
 
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.events import Recorded
+from domain.job import state as job_state
 from domain.priority import Priority
 from domain.scheduling.admitting.admission import Admission
+from domain.scheduling.admitting.open_jobs import OpenJobs
 from domain.scheduling.admitting.room_limits import NO_NEEDS
 from domain.scheduling.admitting.rooms import Rooms
 from domain.scheduling.decisions import choice, new_job, pending_system, wake_up_grants
@@ -158,6 +160,16 @@ def grants_in_labs_that_left(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Partition, "_serve", serve)
 
 
+def open_for_ever(patch: pytest.MonkeyPatch) -> None:
+    """Close no job by the timer."""
+    patch.setattr(OpenJobs, "to_close", lambda *_: iter(()))
+
+
+def unknown_keys(patch: pytest.MonkeyPatch) -> None:
+    """Add a set again that the job has by the same key."""
+    patch.setattr(job_state, "_by_key", lambda *_: {})
+
+
 @dataclass(frozen=True)
 class Planted:
     """A planted fault.
@@ -188,10 +200,14 @@ PLANTED: Mapping[str, Planted] = {
     "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=90, seeds=120),
     "locks": Planted(locks_conflict_with_nothing, "no_conflicting_locks|no_lock_jumped|starts_with_locks"),
     "admission": Planted(nobody_held_back, "admitted"),
-    "room": Planted(nobody_needs_room, "admitted .*: its set has no room under"),
+    "room": Planted(nobody_needs_room, "admitted .*: its set has no room under|without room for its set"),
     "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
     # A lab must leave while its systems are idle, and a recipe that waits must fit one.
-    "systems of another partition": Planted(grants_in_labs_that_left, "grants_in_partition", first=50),
+    "systems of another partition": Planted(
+        grants_in_labs_that_left, "grants_in_partition|usable_grant", first=50
+    ),
+    "close of open jobs": Planted(open_for_ever, "is open for ever"),
+    "keys": Planted(unknown_keys, "sets with the key"),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "recomputed decision differs"),
 }

@@ -13,6 +13,7 @@ from typing import Any
 from cli.lab.agent import LabAgent
 from domain.events import Recorded
 from tests.simulation.checks import final_state as end
+from tests.simulation.checks import open_jobs as jobs
 from tests.simulation.checks.commit_checks import CommitChecks
 from tests.simulation.checks.ledger import Ledger
 from tests.simulation.database.mapping import SharedMapper
@@ -26,6 +27,7 @@ from tests.simulation.people.access_manager import AccessManager
 from tests.simulation.people.actor import Actor
 from tests.simulation.people.contention import RuleMaker
 from tests.simulation.people.faults import FaultInjector
+from tests.simulation.people.open_jobs import OpenJobKeeper
 from tests.simulation.people.operators import Operator
 from tests.simulation.people.partitions import PartitionAdmin
 from tests.simulation.people.seed_scene import HOUR, begin_log, scene_of
@@ -162,6 +164,8 @@ class Seed:
             lambda: self.mapper.spoilt(self.server.log.events),
             lambda: end.rest(self.scene.partitions, log),
             lambda: self.ledger.missing(log),
+            lambda: jobs.open_for_ever(log),
+            lambda: jobs.repeated_keys(log),
             lambda: end.scheduler_states(
                 self.scene.partitions, self.processes.schedulers(), self.server, log
             ),
@@ -194,7 +198,13 @@ class Seed:
             asker, dice = Asker(self.network, name, "admin"), self.chance.stream("submitter", name)
             contention = self.chance.stream("contention", name) if self.scene.contended else None
             submitter = JobSubmitter(
-                asker, self.ledger, dice, self.story.tell, self.scene.partitions, contention
+                asker,
+                self.ledger,
+                dice,
+                self.story.tell,
+                self.scene.partitions,
+                contention,
+                self._open_jobs(name),
             )
             per_hour = self.scene.jobs_per_hour / self.scene.submitters
             own.strand(lambda who=submitter, rate=per_hour: who.run(self.scene.lab, rate))  # type: ignore[misc]
@@ -205,6 +215,12 @@ class Seed:
             own.strand(lambda who=actor, rate=rate: who.run(rate))  # type: ignore[misc]
             people.append(actor)
         return people
+
+    def _open_jobs(self, name: str) -> OpenJobKeeper | None:
+        if not self.scene.keeps_open:
+            return None
+        dice = self.chance.stream("open jobs", name)
+        return OpenJobKeeper(dice, self.scene.lab, self.scene.contended)
 
     def _actors(self) -> Iterator[tuple[type[Actor], str, float]]:
         """Yield the kinds of actors, each with its stream of chance and its rate."""

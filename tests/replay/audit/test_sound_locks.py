@@ -9,6 +9,7 @@ import pytest
 from domain.directory.events import LabControllerDisabled, LabControllerSilent
 from domain.events import Batch
 from domain.recipe import events as recipe_events
+from domain.recipe_set.events import RecipeSetChanged
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system import events as system_events
 from tests.replay.audit.access_events import into_pool, lent
@@ -39,6 +40,7 @@ from tests.replay.audit.moves import (
     idle,
     locked,
     narrowed,
+    new,
     only,
     pending,
     place,
@@ -220,6 +222,17 @@ def bound_is_raised() -> Story:
     return story
 
 
+def changed_set_loses_its_system() -> Story:
+    story = two_wait()
+    host_requires = new(2, 2, only("a"), "Normal", distro_tree_id=1).host_requires
+    changed = recipe_events.RecipeChanged(host_requires, "", 1, None, (), X)
+    of_set = RecipeSetChanged((), (), X, {})
+    lost = queued(2, "b does not fit the changed recipe"), pending("b")
+    story.commit(("recipe/2", changed), ("recipe-set/2", of_set), *lost)
+    story.batch([idle("b")])
+    return story
+
+
 def count_begins_anew() -> Story:
     """Recipe 2 is owed its locks until its system breaks; then it waits again, and 4 may overtake it."""
     story = holder(X, locks={"most_overtaken": 1})
@@ -329,6 +342,7 @@ SOUND = [
     set_is_overtaken_until_it_is_owed,
     more_urgent_set_passes_an_owed_one,
     bound_is_raised,
+    changed_set_loses_its_system,
     count_begins_anew,
     locks_are_freed_after_the_batch,
     set_behind_a_new_one_is_not_overtaken,

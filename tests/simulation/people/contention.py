@@ -28,7 +28,8 @@ def contended(job: dict[str, Any], dice: Random, earlier: Sequence[dict[str, Any
         found["reasons"] = [f"rate-limit:{dice.choice((1, 1, 2))}:{dice.choice(LABELS)}"]
     if earlier and dice.random() < 0.3:
         named, states = dice.choice(earlier[-5:]), dice.sample(FINAL_STATES, dice.randint(1, 3))
-        number = dice.choice(({"job": named["job_id"]}, {"recipe_set": named["recipe_set_ids"][0]}))
+        sets = [{"recipe_set": number} for number in named["recipe_set_ids"][:1]]
+        number = dice.choice(({"job": named["job_id"]}, *sets))
         found["depends_on"] = [{**number, "states": states}]
     return found
 

@@ -54,6 +54,8 @@ class SeedScene:
     with_policies: bool
     # Whether jobs declare locks, dependencies and buckets, and an admin changes the rules of admission.
     contended: bool
+    # Whether submitters keep some jobs open, and change recipes that wait.
+    keeps_open: bool
     # The rate of moves of labs and of changes of states, in a seed of two partitions.
     moves_per_hour: float
     faults_per_hour: float
@@ -99,6 +101,7 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
         with_policies=say.random() < 0.5,
         moves_per_hour=move.choice((0.5, 1.0, 4.0)),
         contended=chance.stream("contention").random() < 0.5,
+        keeps_open=chance.stream("open jobs").random() < 0.5,
         faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0, 10.0)),
         pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
     )

@@ -26,6 +26,7 @@ from replay.workload.generated_jobs import generate_jobs
 from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.people.contention import NETWORKS, contended
+from tests.simulation.people.open_jobs import OpenJobKeeper
 from tests.simulation.people.partitions import in_partition
 from tests.simulation.service.network import Asker
 
@@ -49,6 +50,7 @@ class JobSubmitter:
         tell: Callable[[str, str], None],
         partitions: Sequence[PartitionIdentity],
         contention: Random | None = None,
+        open_jobs: OpenJobKeeper | None = None,
     ) -> None:
         self.leaving = False
         self._asker = asker
@@ -57,6 +59,7 @@ class JobSubmitter:
         self._tell = tell
         self._partitions = partitions
         self._contention = contention
+        self._open_jobs = open_jobs
         self._jobs: list[dict[str, Any]] = []
         self._keys = 0
 
@@ -69,9 +72,12 @@ class JobSubmitter:
             self._submit(job if self._contention is None else contended(job, self._contention, self._jobs))
             while self._jobs and self._dice.random() < SECOND_THOUGHTS:
                 self._think_again()
+            self._see_to_open_jobs()
 
     def _submit(self, job: dict[str, Any]) -> None:
         marker = f"{self._asker.actor} {len(self._ledger.requested)}"
+        if self._open_jobs is not None:
+            job = self._open_jobs.opened(job, marker)
         body = orjson.dumps({**job, "whiteboard": marker})
 
         async def submit(services: Parts, request: RequestContext) -> Any:
@@ -87,13 +93,22 @@ class JobSubmitter:
             answer = orjson.loads(done.answer)
             self._ledger.submitted(marker, answer, done)
             self._jobs.append(answer)
+            if self._open_jobs is not None:
+                self._open_jobs.keep(job, answer)
+
+    def _see_to_open_jobs(self) -> None:
+        if self._open_jobs is None or not self._jobs:
+            return
+        for (what, use_case), take in self._open_jobs.acts(self._jobs[-1]):
+            take(self._ask_once(what, use_case))
 
     def _think_again(self) -> None:
         # Mostly one of the latest jobs, while the scheduler answers it.
         job = self._jobs[-1] if self._dice.random() < 0.6 else self._dice.choice(self._jobs)
-        acts = [self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return]
-        if self._contention is not None:
-            acts += [self._narrow] * 3
+        acts = [self._cancel, self._rename]
+        if job["recipe_ids"]:
+            acts += [self._cancel_set, self._reprioritise, self._return]
+            acts += [] if self._contention is None else [self._narrow] * 3
         self._dice.choice(acts)(job)
 
     def _cancel(self, job: dict[str, Any]) -> None:
@@ -148,8 +163,8 @@ class JobSubmitter:
 
     def _ask_once(
         self, what: str, use_case: Callable[..., Any], acknowledged: Callable[[], None] = lambda: None
-    ) -> None:
-        """Send a request with a key of its own, and record it if it is acknowledged."""
+    ) -> Any:
+        """Send a request with a key of its own, and record it if it is acknowledged; return its commit."""
         self._keys += 1
         refused = len(self._ledger.refusals)
 
@@ -160,6 +175,7 @@ class JobSubmitter:
         if len(self._ledger.refusals) == refused:
             self._ledger.committed(what, done)
             acknowledged()
+        return done
 
     def _ask(self, what: str, operation: Callable[..., Any], key: str) -> Any:
         """Return the answer, None if the request was refused or not answered; the ledger records which."""
