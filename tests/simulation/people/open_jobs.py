@@ -120,7 +120,7 @@ def _extending(job_id: int, recipe_sets: list[dict[str, Any]]) -> Act:
     async def extend(services: Parts, request: RequestContext) -> Any:
         job = await asyncio.to_thread(own_job, services, request, job_id)
         spec = _read(services, request, job, recipe_sets)
-        return (await extend_job(services, request, job_id, spec)).done
+        return (await extend_job(services, request, job, spec)).done
 
     return f"sends {[each['key'] for each in recipe_sets]} for job {job_id}", extend
 
