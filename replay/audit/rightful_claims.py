@@ -64,7 +64,7 @@ class RightfulClaims(DecisionInvariant):
         self, view: SchedulerView, recipe: Recipe, system: System | None, reason: str
     ) -> Iterator[str]:
         can_have = system is not None and self._matcher.could_take(recipe, system)
-        if reason == SYSTEM_AWAY and can_have:
+        if reason == SYSTEM_AWAY and can_have and not _forces_otherwise(recipe):
             yield "its claim ended as if the system were away, but it could have the system"
         if reason == NO_ROOM and system is not None and system.usage not in FREE:
             yield f"its claim ended without room, but {system.fqdn} is {system.usage}"
@@ -87,6 +87,12 @@ class RightfulClaims(DecisionInvariant):
                         is_before = _place(view, other) < own and effect(view, other.set_id) is None
                         if is_before and self._matcher.could_take(other, system):
                             yield other
+
+
+def _forces_otherwise(recipe: Recipe) -> bool:
+    """Return whether a change of its requirements made a claimant force its system, or no longer."""
+    claim, forced = recipe.claim, recipe.requirements.forced
+    return claim is not None and claim.forced is not (forced == claim.system.casefold())
 
 
 def _place(view: SchedulerView, recipe: Recipe) -> tuple[int, int, int]:

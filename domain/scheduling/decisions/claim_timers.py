@@ -13,8 +13,10 @@ from domain.contention.weights import ticks
 from domain.recipe.claim import OVER
 from domain.recipe.events import RecipeClaimed
 from domain.recipe.state import Recipe
+from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.choice import choices
 from domain.scheduling.decisions.claiming import end_claim
+from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.room_order import recipes_with_room
 from domain.scheduling.decisions.system_order import first_in_turn
@@ -34,19 +36,22 @@ class Alike(NamedTuple):
 def claim_by_age(partition: Partition, now: datetime) -> Iterator[Decision]:
     """Yield the claims of recipes that have waited `claims.after_ticks`, each to a system where it is first.
 
-    Of several systems the recipe claims the first by design 5.5. Recipes that force a system claim without
-    waiting. A recipe that is first somewhere by an unanswered trigger claims nothing.
+    Of several systems, in labs that could complete the set, the recipe claims the first by design 5.5.
+    Recipes that force a system claim without waiting. While a trigger is unanswered nothing is claimed,
+    because the answer may change who is first.
     """
     after_ticks = partition.configuration.claims.after_ticks
     if after_ticks is None or partition.triggers:
         return
     claimable = _claimable_by_first_recipe(partition)
     for host in sorted(map(partition.sets.recipes.__getitem__, claimable), key=partition.sets.rank):
+        systems = claimable[host.recipe_id] & ~_held_by_set(partition, host)
+        systems = without_hopeless_labs(partition, host, systems)
         submitted_at = partition.sets.sets[host.recipe_set_id].submitted_at
-        if submitted_at is None or _ticks(partition, submitted_at, now) < after_ticks:
+        if not systems or submitted_at is None or _ticks(partition, submitted_at, now) < after_ticks:
             continue
         draft = _draft(partition, host)
-        number = next(choices(partition, host, claimable[host.recipe_id], draft.trigger.cause))
+        number = next(choices(partition, host, systems, draft.trigger.cause))
         # The configuration, and the lab of the system, may change before the commit.
         system = partition.system(number)
         draft.depend_on((partition.identity.subject, f"lab-controller/{system.lab_controller}"))
@@ -81,6 +86,12 @@ def _claimable_by_first_recipe(partition: Partition) -> dict[int, int]:
             for number in systems:
                 found[host.recipe_id] = found.get(host.recipe_id, 0) | 1 << number
     return found
+
+
+def _held_by_set(partition: Partition, host: Recipe) -> int:
+    """Return the systems that the set of a recipe has: they come free only if the set loses them."""
+    held = (each.system for each in partition.sets.hosts(host.recipe_set_id))
+    return union(1 << partition.labs.number(fqdn) for fqdn in held if fqdn is not None)
 
 
 def _busy_alike(partition: Partition) -> dict[Alike, list[int]]:

@@ -31,7 +31,9 @@ class ClaimChange(NamedTuple):
 
 def claim_changes(partition: Partition) -> Iterator[ClaimChange]:
     """Yield the changes by claims triggers of the batch; the caller applies each before the next one."""
-    for trigger in partition.triggers.of_batch(CLAIMS):
+    # A later trigger of the same name asks the same systems.
+    first = {trigger.name: trigger for trigger in reversed(partition.triggers.of_batch(CLAIMS))}
+    for trigger in sorted(first.values()):
         for fqdn in _systems_of(partition, trigger.name):
             while events := _changes_of(partition, fqdn):
                 yield ClaimChange(trigger, events)
@@ -58,14 +60,21 @@ def is_within_reach(partition: Partition, host: Recipe, fqdn: str) -> bool:
 
 
 def _is_claim_valid(partition: Partition, claimant: Recipe) -> bool:
-    return claimant.claim is not None and is_within_reach(partition, claimant, claimant.claim.system)
+    """Return whether a claimant may have the system that it claims, and forces it as it did."""
+    claim, forced = claimant.claim, partition.sets.index.key(claimant).forced
+    if claim is None:
+        return False
+    is_forced = forced is not None and forced.casefold() == claim.system.casefold()
+    return claim.forced == is_forced and is_within_reach(partition, claimant, claim.system)
 
 
 def _systems_of(partition: Partition, subject: str) -> list[str]:
     """Return the claimed or forced systems that the subject of a trigger names, by name."""
     kind, name = split_subject(subject)
     if kind == "system":
-        return [name]
+        first = next(iter(partition.sets.claims.forced_by(name)), None)
+        alike = [] if first is None else _forced_systems(partition, partition.sets.recipes[first])
+        return list(dict.fromkeys((name, *alike)))
     if kind in ("recipe", "recipe-set"):
         recipe = partition.sets.recipes.get(int(name)) if kind == "recipe" else None
         hosts = partition.sets.hosts(int(name)) if kind == "recipe-set" else (recipe,)
@@ -74,7 +83,8 @@ def _systems_of(partition: Partition, subject: str) -> list[str]:
     # What remains of systems that have left is in no lab.
     sets = partition.sets
     forcing = (sets.recipes[each] for each in chain.from_iterable(sets.claims.forcing.values()))
-    found = {*sets.claims.of, *chain.from_iterable(_forced_systems(partition, host) for host in forcing)}
+    forced = chain.from_iterable(_forced_systems(partition, host) for host in forcing)
+    found = dict.fromkeys(chain(sets.claims.of, forced))
     return sorted(each for each in found if _is_in_or_gone(partition, each, name))
 
 
@@ -101,10 +111,10 @@ def _changes_of(partition: Partition, fqdn: str) -> Decided:
     claimant = sets.recipes[sets.claims.of[fqdn]] if fqdn in sets.claims.of else None
     if claimant is not None and not _is_claim_valid(partition, claimant):
         return [end_claim(claimant, SYSTEM_AWAY)]
-    host = _first_that_forces(partition, fqdn)
-    if host is None or host is claimant:
-        return []
     if claimant is not None and claimant.claim is not None and claimant.claim.forced:
+        return []
+    host = _first_that_forces(partition, fqdn)
+    if host is None:
         return []
     ended = [] if claimant is None else [end_claim(claimant, ENDED)]
     ended += [] if host.claim is None else [end_claim(host, SYSTEM_AWAY)]
@@ -153,6 +163,8 @@ def end_without_room(draft: Draft, fqdn: str) -> None:
     """Add the end of the claim to a free system if its claimant may have no first system now."""
     claimant = claimant_of(draft.partition, fqdn)
     if claimant is not None and not _has_room(draft.partition, claimant):
+        # A configuration may give room before the commit.
+        draft.depend_on((draft.partition.identity.subject,))
         draft.add([end_claim(claimant, NO_ROOM)])
 
 

@@ -187,13 +187,13 @@ class Candidates:
         if system.recipe_id is not None:
             return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}", *claimed, *for_its_set)
         if for_its_set:
-            return NOT_NOW, for_its_set
+            return NOT_NOW, (*for_its_set, *claimed)
         if held := self._partition.sets.admission.held_back.get(self._host.recipe_set_id):
-            return NOT_NOW, (held.reason,)
+            return NOT_NOW, (held.reason, *claimed)
         if lack := next(lacks(self._partition, self._host), None):
-            return NOT_NOW, (lack.reason,)
+            return NOT_NOW, (lack.reason, *claimed)
         if not is_safe(self._partition, self._host, number):
-            return PASSED_OVER, (UNSAFE,)
+            return PASSED_OVER, (UNSAFE, *claimed)
         return NOT_NOW, (TO_BE_ASKED, *claimed)
 
     def _claimed(self, number: int) -> Iterator[str]:

@@ -206,6 +206,24 @@ def claiming_recipe(happened: Happened, partition: Partition) -> Iterable[str]:
     return (happened.subject,) if is_claiming else ()
 
 
+def claiming_host(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the host of the recipe of the event: what fits a host depends on its guests."""
+    after: Recipe = happened.after
+    host = after if after.host_recipe_id is None else partition.sets.recipes[after.host_recipe_id]
+    return claiming_recipe(Happened(host.subject, happened.event, host, host), partition)
+
+
+def system_with_claims(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return the system of the event if a recipe claims or forces it."""
+    claims, fqdn = partition.sets.claims, happened.after.fqdn
+    is_concerned = fqdn in claims.of or claims.forced_by(fqdn) or _claims_by_age(partition)
+    return (happened.subject,) if is_concerned else ()
+
+
+def _claims_by_age(partition: Partition) -> bool:
+    return partition.configuration.claims.after_ticks is not None
+
+
 def forced_system(happened: Happened, partition: Partition) -> Iterable[str]:
     """Return the system of the event if a waiting recipe forces it."""
     return (happened.subject,) if partition.sets.claims.forced_by(happened.after.fqdn) else ()
@@ -234,8 +252,8 @@ def labs_with_claims(*functions: Names) -> Names:
     """Return a function that returns the labs of some functions while recipes may claim systems."""
 
     def labs(happened: Happened, partition: Partition) -> Iterable[str]:
-        claims, after_ticks = partition.sets.claims, partition.configuration.claims.after_ticks
-        if not claims.of and not claims.forcing and after_ticks is None:
+        claims = partition.sets.claims
+        if not claims.of and not claims.forcing and not _claims_by_age(partition):
             return ()
         names = (names(happened, partition) for names in functions)
         return [f"lab-controller/{name}" for name in dict.fromkeys(chain.from_iterable(names))]

@@ -66,6 +66,8 @@ class TriggerRule(NamedTuple):
         """
         labs = [wakes.names for wakes in self.wakes if wakes.kind == LAB]
         labs += [self.may_let_go] if self.may_let_go else []
+        if self.events[0].TOPIC.startswith("system") and labs:
+            return affected.system_with_claims
         is_about_recipes = self.events[0].TOPIC.startswith("recipe")
         if self.may_claim or is_about_recipes or not labs:
             return self.may_claim

@@ -331,7 +331,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         affected.lab_of_bound_set,
         "Systems that the recipe waits for in its lab may not fit any more, nor the one that it claims. The"
         " change of its set follows.",
-        may_claim=affected.claiming_recipe,
+        may_claim=affected.claiming_host,
     ),
     TriggerRule(
         "priority changed",

@@ -291,3 +291,59 @@ def test_law_of_claims__index_differs_from_the_recipes__is_broken(busy: World) -
 def run_loop_after(world: World, seconds: float) -> list[object]:
     """Return the decisions of the loop, which runs after some time."""
     return list(tick(world, seconds).decisions)
+
+
+# Changed recipes, and the own set
+
+
+def test_claim__claimant_no_longer_forces_the_system__gives_way_to_one_that_does(busy: World) -> None:
+    claimant = busy.submit(forces("a"))
+    busy.settle()
+    busy.change_recipe(claimant, host_requires=named("a"))
+    busy.settle()
+    assert (claims(busy), ended(busy, claimant)) == ({}, [("a", SYSTEM_AWAY)])
+    forcing = busy.submit(forces("a"))
+    busy.settle()
+    assert claims(busy) == {forcing: "a"}
+
+
+def test_claim_by_age__claimant_forces_the_system_now__claims_it_by_force(busy: World) -> None:
+    claimant = aged_claimant(busy, "a")
+    busy.change_recipe(claimant, host_requires=forces("a"))
+    busy.settle()
+    claim = busy.recipes[claimant].claim
+    assert (claims(busy), claim is not None and claim.forced) == ({claimant: "a"}, True)
+
+
+def test_claim_by_age__guest_wants_another_tree__ends(busy: World) -> None:
+    busy.configure(claims={"after_ticks": 2})
+    (host,) = busy.submit_set([ANYTHING.text], guests={0: [1]})
+    tick(busy, 2 * TICK_SECONDS)
+    assert set(claims(busy)) == {host}
+    busy.put_tree(2, "x86_64", ["lab-9"])
+    busy.change_recipe(host + 1, distro_tree_id=2)
+    busy.settle()
+    assert claims(busy) == {}
+
+
+def test_claim_by_age__system_of_a_sibling__is_not_claimed(busy: World) -> None:
+    busy.configure(claims={"after_ticks": 2})
+    busy.add_idle("0")
+    first, second = busy.submit_set([named("0", "b"), named("0", "b")])
+    busy.settle()
+    assert busy.states(first, second) == ["scheduled", "assigned"]
+    tick(busy, 2 * TICK_SECONDS)
+    assert claims(busy) == {second: "b"}
+
+
+def test_claim_by_age__lab_has_too_few_systems_for_the_set__claims_in_another_lab(busy: World) -> None:
+    busy.add_lab("lab-2")
+    busy.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    for fqdn in ("c", "d"):
+        busy.add_system(fqdn, lab="lab-2")
+    busy.settle()
+    occupy(busy, "c", "d")
+    busy.configure(claims={"after_ticks": 2})
+    busy.submit_set([named("a", "c", "d"), named("a", "c", "d")])
+    tick(busy, 2 * TICK_SECONDS)
+    assert set(claims(busy).values()) <= {"c", "d"} and claims(busy)
