@@ -119,6 +119,8 @@ def test_forced__broken_system_comes_free__idle_and_the_next_one_has_it(stage: S
         admin submits job/2: recipe-set/2 of recipe/2
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/2        reason='no idle system is viable'
+        scheduler, on recipe.queued recipe/2:
+            recipe.claimed          recipe/2        system=m1 forced=True
     """)
     stage.start(first)
     stage.finish(first)
@@ -130,6 +132,7 @@ def test_forced__broken_system_comes_free__idle_and_the_next_one_has_it(stage: S
             recipe.completed        recipe/1
             system.idle             system/m1
         scheduler, on system.idle system/m1:
+            recipe.claim-ended      recipe/2        system=m1 reason=served
             recipe.scheduled        recipe/2        system=m1 lab_controller=lab.east
             system.scheduled        system/m1       recipe_id=2
             recipe.waiting          recipe/2        system=m1
