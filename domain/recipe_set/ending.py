@@ -47,14 +47,17 @@ def guests_end(members: Members, host: Recipe) -> Decided:
     ]
 
 
+def end_claim(host: Recipe, reason: str) -> Decided:
+    """Return the event that ends the claim of a recipe, none without a claim."""
+    if host.claim is None:
+        return []
+    return [(host.subject, RecipeClaimEnded(system=host.claim.system, reason=reason))]
+
+
 def _end_set(members: Members, event: Event) -> Decided:
     return _claims_end(members) + members.all_of(lambda _: event) + members.freeing(members.hosts)
 
 
 def _claims_end(members: Members) -> Decided:
     """Return the ends of the claims of a set, before that of the recipes, which never change afterwards."""
-    return [
-        (host.subject, RecipeClaimEnded(system=host.claim.system, reason=ENDED))
-        for host in members.hosts
-        if host.claim is not None
-    ]
+    return [end for host in members.hosts for end in end_claim(host, ENDED)]

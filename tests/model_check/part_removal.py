@@ -67,7 +67,7 @@ def without_asking_claimants() -> Iterator[None]:
 
 
 def without_end_of_claims_in_grants() -> AbstractContextManager[object]:
-    return patch.object(granting, "_end_of_claim", lambda _: [])
+    return patch.object(granting, "end_claim", lambda *_: [])
 
 
 def without_check_of_occupied_systems() -> AbstractContextManager[object]:

@@ -13,9 +13,9 @@ from domain.contention.weights import ticks
 from domain.recipe.claim import OVER
 from domain.recipe.events import RecipeClaimed
 from domain.recipe.state import Recipe
+from domain.recipe_set.ending import end_claim
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.choice import choices
-from domain.scheduling.decisions.claiming import end_claim
 from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.room_order import recipes_with_room
@@ -30,7 +30,6 @@ class Alike(NamedTuple):
     signature: int
     rights: SubmitRights
     lab_controller: str
-    is_for_forced_only: bool
 
 
 def claim_by_age(partition: Partition, now: datetime) -> Iterator[Decision]:
@@ -45,10 +44,12 @@ def claim_by_age(partition: Partition, now: datetime) -> Iterator[Decision]:
         return
     claimable = _claimable_by_first_recipe(partition)
     for host in sorted(map(partition.sets.recipes.__getitem__, claimable), key=partition.sets.rank):
-        systems = claimable[host.recipe_id] & ~_held_by_set(partition, host)
-        systems = without_hopeless_labs(partition, host, systems)
         submitted_at = partition.sets.sets[host.recipe_set_id].submitted_at
-        if not systems or submitted_at is None or _ticks(partition, submitted_at, now) < after_ticks:
+        if submitted_at is None or _ticks(partition, submitted_at, now) < after_ticks:
+            continue
+        others = claimable[host.recipe_id] & ~_held_by_set(partition, host)
+        systems = without_hopeless_labs(partition, host, others)
+        if not systems:
             continue
         draft = _draft(partition, host)
         number = next(choices(partition, host, systems, draft.trigger.cause))
@@ -69,7 +70,7 @@ def end_by_age(partition: Partition, now: datetime) -> Iterator[Decision]:
         if _ticks(partition, claim.since, now) >= for_ticks:
             draft = _draft(partition, host)
             draft.depend_on((partition.identity.subject,))
-            draft.add([end_claim(host, OVER)])
+            draft.add(end_claim(host, OVER))
             yield draft.decision()
 
 
@@ -95,19 +96,17 @@ def _held_by_set(partition: Partition, host: Recipe) -> int:
 
 
 def _busy_alike(partition: Partition) -> dict[Alike, list[int]]:
-    """Return the busy systems that recipes may have later and none claims, by their order of recipes."""
-    usable, unforced = (partition.available.usable(forced=forced) for forced in (True, False))
+    """Return the busy systems that recipes may have later without force and none claims, by their order."""
     busy = 0
     for recipe_id in partition.sets.placed:
         host = partition.sets.recipes[recipe_id]
         if not host.is_guest and host.system is not None and host.system not in partition.sets.claims.of:
             busy |= 1 << partition.labs.number(host.system)
     found: defaultdict[Alike, list[int]] = defaultdict(list)
-    for forced_only, systems in ((False, busy & unforced), (True, busy & usable & ~unforced)):
-        for number, signature in partition.filters.signatures_of(systems, forced_only=forced_only):
-            lab_controller = partition.system(number).lab_controller
-            rights = partition.labs.access.of(number)
-            found[Alike(signature, rights, lab_controller, forced_only)].append(number)
+    systems = busy & partition.available.usable(forced=False)
+    for number, signature in partition.filters.signatures_of(systems, forced_only=False):
+        rights = partition.labs.access.of(number)
+        found[Alike(signature, rights, partition.system(number).lab_controller)].append(number)
     return found
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from domain.events import Decided, split_subject
 from domain.recipe.claim import ENDED, NO_ROOM, SYSTEM_AWAY
-from domain.recipe.events import RecipeClaimed, RecipeClaimEnded
+from domain.recipe.events import RecipeClaimed
 from domain.recipe.state import Recipe
+from domain.recipe_set.ending import end_claim
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import is_safe
@@ -43,12 +44,6 @@ def change_claims(partition: Partition, change: ClaimChange) -> Decision:
     draft = Draft(partition, change.trigger)
     draft.add(change.events)
     return draft.decision()
-
-
-def end_claim(host: Recipe, reason: str) -> tuple[str, RecipeClaimEnded]:
-    """Return the event that ends the claim of a recipe, which has one."""
-    assert host.claim is not None, f"{host.subject} has a claim"
-    return host.subject, RecipeClaimEnded(system=host.claim.system, reason=reason)
 
 
 def is_within_reach(partition: Partition, host: Recipe, fqdn: str) -> bool:
@@ -110,15 +105,14 @@ def _changes_of(partition: Partition, fqdn: str) -> Decided:
     sets = partition.sets
     claimant = sets.recipes[sets.claims.of[fqdn]] if fqdn in sets.claims.of else None
     if claimant is not None and not _is_claim_valid(partition, claimant):
-        return [end_claim(claimant, SYSTEM_AWAY)]
+        return end_claim(claimant, SYSTEM_AWAY)
     if claimant is not None and claimant.claim is not None and claimant.claim.forced:
         return []
     host = _first_that_forces(partition, fqdn)
     if host is None:
         return []
-    ended = [] if claimant is None else [end_claim(claimant, ENDED)]
-    ended += [] if host.claim is None else [end_claim(host, SYSTEM_AWAY)]
-    return [*ended, (host.subject, RecipeClaimed(system=fqdn, forced=True))]
+    ended = [] if claimant is None else end_claim(claimant, ENDED)
+    return [*ended, *end_claim(host, SYSTEM_AWAY), (host.subject, RecipeClaimed(system=fqdn, forced=True))]
 
 
 def _first_that_forces(partition: Partition, fqdn: str) -> Recipe | None:
@@ -165,7 +159,7 @@ def end_without_room(draft: Draft, fqdn: str) -> None:
     if claimant is not None and not _has_room(draft.partition, claimant):
         # A configuration may give room before the commit.
         draft.depend_on((draft.partition.identity.subject,))
-        draft.add([end_claim(claimant, NO_ROOM)])
+        draft.add(end_claim(claimant, NO_ROOM))
 
 
 def _has_room(partition: Partition, host: Recipe) -> bool:

@@ -73,9 +73,9 @@ def decides_alike(partition: Partition, policy_version: int) -> bool:
     return policy_version in (WITHOUT_CLAIMS, POLICY_VERSION)
 
 
-def iter_decisions(partition: Partition, policy_version: int = POLICY_VERSION) -> Iterator[Decision]:
+def iter_decisions(partition: Partition) -> Iterator[Decision]:
     """Yield the decisions one by one; the caller begins the tentative state and rolls it back."""
-    answering = _Answering(partition, policy_version)
+    answering = _Answering(partition, POLICY_VERSION)
     while (answer := answering.next()) is not None:
         yield answer()
 

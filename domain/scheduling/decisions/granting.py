@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from domain.events import Decided
 from domain.recipe.claim import SERVED
-from domain.recipe.events import RecipeAssigned, RecipeClaimEnded, RecipeScheduled
+from domain.recipe.events import RecipeAssigned, RecipeScheduled
 from domain.recipe.state import Recipe
+from domain.recipe_set.ending import end_claim
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.draft import Draft
@@ -94,7 +94,7 @@ def grant(
     """
     if draft.partition.on_grant is not None:
         draft.partition.on_grant(draft.trigger, host, system, instead)
-    draft.add(_end_of_claim(host))
+    draft.add(end_claim(host, SERVED))
     members = draft.partition.members(host.recipe_set_id)
     draft.depend_on(_named_by_access(draft.partition, host, system))
     # A grant is invalid if the rules of admission change before its commit, or if the partition is stopped.
@@ -114,13 +114,6 @@ def grant(
             assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
             draft.add(members.with_guests(sibling, assigned))
     start(draft, host.recipe_set_id)
-
-
-def _end_of_claim(host: Recipe) -> Decided:
-    """Return the event that ends the claim of a recipe which gets a system, if it has one."""
-    if host.claim is None:
-        return []
-    return [(host.subject, RecipeClaimEnded(system=host.claim.system, reason=SERVED))]
 
 
 def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
