@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from domain.events import Event
 from domain.recipe_set.events import RecipeSetSubmitted
+from domain.scheduling.world import affected_claims as claims
 from domain.scheduling.world import affected_names as affected
 from domain.scheduling.world.affected_names import Happened, Names
 from domain.scheduling.world.triggers import (
@@ -67,11 +68,11 @@ class TriggerRule(NamedTuple):
         labs = [wakes.names for wakes in self.wakes if wakes.kind == LAB]
         labs += [self.may_let_go] if self.may_let_go else []
         if self.events[0].TOPIC.startswith("system") and labs:
-            return affected.system_with_claims
+            return claims.system_with_claims
         is_about_recipes = self.events[0].TOPIC.startswith("recipe")
         if self.may_claim or is_about_recipes or not labs:
             return self.may_claim
-        return affected.labs_with_claims(*labs)
+        return claims.labs_with_claims(*labs)
 
     def all_wakes(self) -> tuple[Wakes, ...]:
         """Return the wake-ups; a rule with let-go triggers also wakes the partition if room may be kept."""

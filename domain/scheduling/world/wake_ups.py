@@ -17,6 +17,7 @@ from domain.directory import events as directory_events
 from domain.job import events as job_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
+from domain.scheduling.world import affected_claims as claims
 from domain.scheduling.world import affected_names as affected
 from domain.scheduling.world.affected_names import Names
 from domain.scheduling.world.trigger_rules import LAB, WAKES_FOR_KEPT_ROOM, TriggerRule, Wakes
@@ -96,7 +97,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (),
         None,
         "A recipe that forces the system, and did not get it, claims it.",
-        may_claim=affected.forced_system,
+        may_claim=claims.forced_system,
     ),
     # Recipes get systems, lose them, and end.
     TriggerRule(
@@ -117,7 +118,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " systems of its other recipes. Its set may have stood before other sets that wait for locks. What is"
         " bound to a lab claims no system of another one.",
         may_lock=affected.partition_if_freed,
-        may_claim=affected.claiming_recipe,
+        may_claim=claims.claiming_recipe,
     ),
     TriggerRule(
         "recipe queued",
@@ -129,7 +130,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " other sets that wait for locks. A recipe that forces a system claims it.",
         affected.ending_set,
         affected.partition_if_freed,
-        affected.claiming_recipe,
+        claims.claiming_recipe,
     ),
     TriggerRule(
         "recipe given up",
@@ -140,7 +141,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " free. Sets that depend on the set or on its job go on or end.",
         affected.ended_subjects,
         affected.partition_if_freed,
-        affected.sets_that_force(affected.freed_dependents),
+        claims.sets_that_force(affected.freed_dependents),
     ),
     TriggerRule(
         "recipe completed",
@@ -151,7 +152,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " recipe, and with the last one the room of the set, are free.",
         affected.ended_subjects,
         affected.partition_if_freed,
-        affected.sets_that_force(affected.freed_dependents),
+        claims.sets_that_force(affected.freed_dependents),
     ),
     TriggerRule(
         "claim ended",
@@ -159,7 +160,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         (),
         None,
         "Another recipe that forces the system may claim it.",
-        may_claim=affected.forced_system_of_claim,
+        may_claim=claims.forced_system_of_claim,
     ),
     TriggerRule(
         "job closed",
@@ -168,7 +169,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         None,
         "A job without unfinished recipes has ended now, and the sets that depend on it go on or end.",
         affected.ended_job,
-        may_claim=affected.sets_that_force(affected.freed_dependents_of_job),
+        may_claim=claims.sets_that_force(affected.freed_dependents_of_job),
     ),
     # Resource locks come free.
     TriggerRule(
@@ -268,7 +269,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         None,
         "A lab that arrives brings idle systems; without one that has left, room may be kept in vain. No set"
         " has systems in a lab that leaves, so none lets go, but some may claim the systems of persons.",
-        may_claim=affected.labs_with_claims(affected.own_name),
+        may_claim=claims.labs_with_claims(affected.own_name),
     ),
     # Access to systems changes: recipes gain systems, and sets lose those that they wait for.
     TriggerRule(
@@ -322,7 +323,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         "With another limit there may be room. With another bound on overtaking, locks may no longer be owed"
         " to a waiting set.",
         may_lock=affected.partition_if_waiting,
-        may_claim=affected.labs_with_claims(affected.all_labs),
+        may_claim=claims.labs_with_claims(affected.all_labs),
     ),
     TriggerRule(
         "recipe changed",
@@ -331,7 +332,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         affected.lab_of_bound_set,
         "Systems that the recipe waits for in its lab may not fit any more, nor the one that it claims. The"
         " change of its set follows.",
-        may_claim=affected.claiming_host,
+        may_claim=claims.claiming_host,
     ),
     TriggerRule(
         "priority changed",
@@ -343,7 +344,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " end. A priority also orders the sets that wait for locks.",
         affected.ending_set,
         affected.partition_if_waiting,
-        affected.sets_that_force(affected.own_name),
+        claims.sets_that_force(affected.own_name),
     ),
     TriggerRule(
         "set changed",
@@ -354,7 +355,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         " compare tasks: then the set may no longer be held back or counted under a limit, or it may end.",
         affected.ending_set,
         affected.partition_if_waiting,
-        affected.sets_that_force(affected.own_name),
+        claims.sets_that_force(affected.own_name),
     ),
     # The rules of the partition change.
     TriggerRule(
