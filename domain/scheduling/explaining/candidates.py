@@ -20,9 +20,9 @@ from domain.scheduling.explaining.refusals import Refusal, of_system
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.supply.reasons import (
     CLAIMED,
-    CLAIMS_IT,
     IN_ANOTHER_LAB,
     LAB_SILENT,
+    OWN_CLAIM,
     SET_INCOMPLETE,
     TO_BE_ASKED,
     UNSAFE,
@@ -201,7 +201,7 @@ class Candidates:
         claimant = self._claimants.get(number)
         if claimant is not None:
             is_own = claimant.recipe_id == self._host.recipe_id
-            yield CLAIMS_IT if is_own else f"{CLAIMED} {claimant.recipe_id}"
+            yield OWN_CLAIM if is_own else f"{CLAIMED} {claimant.recipe_id}"
 
     def _ahead(self, system: System) -> Iterator[Ahead]:
         sets = self._partition.sets

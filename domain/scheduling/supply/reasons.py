@@ -42,6 +42,7 @@ OVERTAKEN: Final = "its set was overtaken as often as allowed"
 SUBMITTED_BEFORE: Final = "submitted before"
 CLAIMS_IT: Final = "it claims the system"
 CLAIMED: Final = "claimed by recipe"
+OWN_CLAIM: Final = "this recipe claims it"
 
 # Why a recipe is given up.
 NO_DISTRO_TREE: Final = "no distro tree matches the distro requirements"

@@ -8,7 +8,7 @@ from domain.scheduling.explaining.candidates import Candidate
 from domain.scheduling.explaining.granted import Granted, why_granted
 from domain.scheduling.explaining.places import places_on
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
-from domain.scheduling.supply.reasons import CLAIMS_IT, SUBMITTED_BEFORE, UNSAFE
+from domain.scheduling.supply.reasons import CLAIMS_IT, OWN_CLAIM, SUBMITTED_BEFORE, UNSAFE
 from tests.domain.scheduling.host_requirements import ANYTHING, forces, named
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.world import World
@@ -52,7 +52,7 @@ def test_waiting__system_is_claimed__names_the_claimant_that_is_ahead(busy: Worl
         (first, SUBMITTED_BEFORE),
     ]
     own = on_a(busy, claimant)
-    assert (own.reasons, own.before, own.ahead) == (("waiting with recipe 1", CLAIMS_IT), 0, ())
+    assert (own.reasons, own.before, own.ahead) == (("waiting with recipe 1", OWN_CLAIM), 0, ())
 
 
 @pytest.mark.parametrize("priority", ["High", "Low"])
