@@ -40,6 +40,7 @@ TO_BE_ASKED: Final = "it is about to be asked who takes it"
 ITS_SET_IS_IN_LAB: Final = "its set has a system in this lab already"
 OVERTAKEN: Final = "its set was overtaken as often as allowed"
 SUBMITTED_BEFORE: Final = "submitted before"
+PREEMPTED: Final = "preempted by recipe set"
 CLAIMS_IT: Final = "it claims the system"
 CLAIMED: Final = "claimed by recipe"
 
