@@ -133,8 +133,16 @@ def test_preemption__sets_that_have_not_started__give_way_first_and_as_whole_set
     (taking,) = submit(world, "urgent", "ab")
     assert tick(world, DUE).findings.preemptions == 1
     assert placed_on(world, taking) == "a"
-    assert world.states(*busy, started, *holder) == ["waiting", "waiting", "queued", "queued", "queued"]
+    assert world.states(*busy, started) == ["waiting", "waiting"]
+    preempted = [
+        each.subject
+        for each in world.log
+        if isinstance(each.event, RecipeQueued) and each.event.preempted_by is not None
+    ]
+    assert preempted == [f"recipe/{each}" for each in holder]
+    # What the taking set does not need is free again.
     assert [world.recipes[each].attempt for each in holder] == [1, 1, 1]
+    assert placed_on(world, holder[1]) == "c"
 
 
 def test_preemption__set_needs_two_systems__takes_them_of_two_sets_at_once(world: World) -> None:
