@@ -357,7 +357,8 @@ def _submit_to_queue(chance: Random, world: World) -> None:
     job_id, people = len(world.sets) + 1, (chance.choice(PEOPLE),)
     group = chance.choice((None, *GROUPS))
     for _ in range(chance.choice((1, 1, 2))):
-        _submit(chance, world, people, group, job_id=job_id, submitted={"queue": queue, "preemptible": chance.random() < 0.7})
+        submitted = {"queue": queue, "preemptible": chance.random() < 0.7}
+        _submit(chance, world, people, group, job_id=job_id, submitted=submitted)
 
 
 def _submit_in_buckets(chance: Random, world: World) -> None:
