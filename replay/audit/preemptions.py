@@ -1,4 +1,4 @@
-"""The invariant of preemption: who may take the systems of whom, and when (design 6.3)."""
+"""The invariant of preemption: who may take the systems of whom, and when (design 6.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Preemption: sets of queues below their guarantee take the systems of others (design 6.3).
+"""Preemption: sets of queues below their guarantee take the systems of others (design 6.4).
 
 The victims are as few as will do: they are taken in order until the set can be placed, and each of them that
 is not needed after all is left out again, the last one first.

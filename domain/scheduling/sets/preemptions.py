@@ -1,4 +1,4 @@
-"""How often the sets of jobs were preempted, and when sets have preempted others (design 6.3)."""
+"""How often the sets of jobs were preempted, and when sets have preempted others (design 6.4)."""
 
 from __future__ import annotations
 

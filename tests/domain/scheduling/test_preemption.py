@@ -1,4 +1,4 @@
-"""Preemption: sets of queues below their guarantee take the systems of others (design 6.3)."""
+"""Preemption: sets of queues below their guarantee take the systems of others (design 6.4)."""
 
 from __future__ import annotations
 
