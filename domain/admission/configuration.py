@@ -97,7 +97,7 @@ class ClaimSection(NamedTuple):
 
 
 class PreemptionSection(NamedTuple):
-    """Whether sets may take systems of others, when, when again, and how often the sets of a job give way."""
+    """The switch of preemption, the seconds before a set preempts and does so again, and a bound for each job."""
 
     is_enabled: bool = False
     after_seconds: int = 30

@@ -1,4 +1,4 @@
-"""How often the sets of jobs were preempted, and when sets have preempted others (design 6.4)."""
+"""Counts of preemptions by job, and the times at which sets have preempted others (design 6.4)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 class Preemptions:
     """The preemptions of unfinished jobs and sets. Mutable.
 
-    `of_job` has the number of times that sets of a job were preempted, `last_by` the time of the last
-    decision by which a set has preempted others.
+    `of_job` has the number of times that sets of a job were preempted. `last_by` has the time of the last
+    preemption for each set that has preempted others.
     """
 
     def __init__(self) -> None:
