@@ -97,7 +97,7 @@ class ClaimSection(NamedTuple):
 
 
 class PreemptionSection(NamedTuple):
-    """The switch of preemption, the seconds before a set preempts and does so again, and a bound for each job."""
+    """The switch of preemption, the seconds before a set preempts (again), and a bound for each job."""
 
     is_enabled: bool = False
     after_seconds: int = 30

@@ -1,4 +1,4 @@
-"""The invariant of preemption: who may take the systems of whom, and when (design 6.4)."""
+"""The invariant of preemption: the rights of the taking set, and those of its victims (design 6.4)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from replay.audit.values import RecipeSet
 
 # The defaults of the section `preemption`.
 AFTER_SECONDS = 30
-MOST_PER_JOB = 3
+MAX_PER_JOB = 3
 
 
 class RightfulPreemptions(DecisionInvariant):
-    """Only a set of a queue below its guarantee preempts others, whose queues keep theirs, and is placed."""
+    """A set that preempts others is of a queue below its guarantee, leaves others theirs, and is placed."""
 
     name = "rightful_preemptions"
 
@@ -93,7 +93,7 @@ def _faults_of_victim(
     if not queued.issuperset(recipe.recipe_id for recipe in there):
         yield f"{name} is preempted in part only"
     count = view.preemptions.get(victim.job_id, 0)
-    if count >= _section(view, taking).get("most_per_job", MOST_PER_JOB):
+    if count >= _section(view, taking).get("most_per_job", MAX_PER_JOB):
         yield f"job/{victim.job_id} was preempted {count} times before"
     if _is_across_fence(view, _queue(taking), _queue(victim)):
         yield f"{name} is preempted across a fence"

@@ -77,16 +77,16 @@ class ClaimSettings(Input):
 
 
 class PreemptionSettings(Input):
-    """With `enabled`, a set of a queue below its guarantee may take the systems of sets of other queues.
+    """`enabled`: a set of a queue below its guarantee may take the systems of sets of other queues.
 
     It has to wait `after_seconds` first, and `again_after_seconds` after it did. The sets of a job give way
     `most_per_job` times at most.
     """
 
-    enabled: bool = Field(default=False, strict=True)
+    enabled: Flag = False
     after_seconds: _Whole = 30
     again_after_seconds: _Whole = 15
-    most_per_job: _Whole = 3
+    max_per_job: Annotated[_Whole, Field(alias="most_per_job")] = 3
 
 
 class OperationRow(Input):
