@@ -19,8 +19,8 @@ Generated from the tables in `domain/` by `{REGENERATE}`; change those, not this
 are not drawn are refused.
 """
 
-START = """A waiting recipe has started once its set has its resource locks; until then its system may be withdrawn, and
-no command is given."""
+START = """A waiting recipe has started once its set has its resource locks; until then its system may be
+withdrawn, and no command is given."""
 
 MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
     ("Recipe", f"Finished recipes never change. {START}", RECIPE),
