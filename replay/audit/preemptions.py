@@ -67,7 +67,7 @@ def _faults_of_taking(view: SchedulerView, decision: RecordedDecision, taking: R
     if guaranteed is None or _used(view, path) >= guaranteed:
         yield f"its queue {path} has {_used(view, path)} of {guaranteed} guaranteed systems"
     since, now = time_of(taking.recorded_at), time_of(decision.records[0].now)
-    waited = None if since is None or now is None else (now - since).total_seconds()
+    waited = None if since is None or now is None else max(0.0, (now - since).total_seconds())
     if waited is not None and waited < section.get("after_seconds", AFTER_SECONDS):
         yield f"recipe-set/{taking.set_id} has waited {waited:g} s only"
     scheduled = {int(each.name) for each in decision.records if each.topic == "recipe.scheduled"}

@@ -88,8 +88,13 @@ def _is_due(partition: Partition, recipe_set: RecipeSet, now: datetime) -> bool:
     if submitted_at is None or not missing or not all(has_room(partition, host) for host in missing):
         return False
     last = partition.sets.preemptions.last_by.get(recipe_set.recipe_set_id)
-    is_again = last is None or last + timedelta(seconds=section.again_after_seconds) <= now
-    return is_again and submitted_at + timedelta(seconds=section.after_seconds) <= now
+    is_again = last is None or _has_passed(last, now, section.again_after_seconds)
+    return is_again and _has_passed(submitted_at, now, section.after_seconds)
+
+
+def _has_passed(since: datetime, now: datetime, seconds: int) -> bool:
+    """Return whether some seconds have passed; none if the clock stepped back behind `since`."""
+    return max(now - since, timedelta()) >= timedelta(seconds=seconds)
 
 
 def _missing(partition: Partition, recipe_set_id: int) -> list[Recipe]:
