@@ -38,6 +38,11 @@ class Grant(NamedTuple):
     system: System
     record: EventRecord
 
+    @property
+    def is_preemption(self) -> bool:
+        """Return whether the set took the system from another one, outside of any order."""
+        return self.record.cause.startswith(PREEMPTION)
+
 
 class DecisionInvariant(Invariant):
     """Invariants of a decision: `view` is the state at its basis, with earlier decisions of the commit."""
@@ -168,8 +173,7 @@ class NobodyJumped(DecisionInvariant):
 
     def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
-        if record.cause.startswith(PREEMPTION):
-            # A preemption asks no order: `rightful_preemptions` checks it.
+        if grant.is_preemption:
             return
         claimant = first_claimant(view, self._matcher, system) if self._with_claims else None
         if claimant is None:

@@ -22,7 +22,7 @@ RULES: Final = ("day", "night")
 
 
 def contended(job: dict[str, Any], dice: Random, earlier: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a job with locks, and perhaps preemptible sets, a bucket, and a dependency on an `earlier` job."""
+    """Return a job with locks, perhaps preemptible sets, a bucket, and a dependency on an `earlier` job."""
     found = {**job, "recipe_sets": [_with_locks(each, dice) for each in job["recipe_sets"]]}
     if dice.random() < 0.6:
         found["reasons"] = [f"rate-limit:{dice.choice((1, 1, 2))}:{dice.choice(LABELS)}"]
