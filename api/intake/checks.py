@@ -17,7 +17,6 @@ from api.intake.locations import Locations
 from api.intake.model_words import error_message
 from api.intake.near_names import fields_at, has_field, suggestion
 from api.intake.requirements import LANGUAGES, RecipeRequirements
-from api.intake.xml_walk import NOT_YET
 from domain.directory.name_index import NameIndex
 from domain.job.names import objects, owner_findings
 from domain.job.retention import RetentionTags
@@ -87,8 +86,6 @@ def job_error_message(error: ErrorDetails) -> str:
 def _unknown_field(path: tuple[int | str, ...]) -> str:
     *parent, name = path
     field = str(name)
-    if field in NOT_YET.values():
-        return f'"{field}" is not supported yet'
     allowed = () if has_field(Job, field) else fields_at(Job, tuple(parent))
     return f'unknown field "{field[:100]}"{suggestion(field, allowed)}'
 

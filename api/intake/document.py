@@ -174,9 +174,10 @@ Key = Annotated[
 
 
 class RecipeSet(_Part):
-    """A set. Its `key` is unique within the job."""
+    """A set. Its `key` is unique within the job. A `preemptible` set may lose its systems after its start."""
 
     key: Key = None
+    preemptible: Annotated[bool, Field(strict=True)] = False
     priority: Literal["Low", "Medium", "Normal", "High", "Urgent"] = "Normal"
     depends_on: DependsOn | None = None
     reasons: Reasons | None = None

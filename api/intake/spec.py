@@ -58,7 +58,8 @@ def _recipe_set(
 ) -> RecipeSetSpec:
     recipes = tuple(_recipe(recipe, remaining) for recipe in recipe_set.recipes)
     reasons = tuple(recipe_set.reasons or ())
-    return RecipeSetSpec(Priority[recipe_set.priority], recipes, depends_on, reasons, recipe_set.key)
+    own = recipe_set.key, recipe_set.preemptible
+    return RecipeSetSpec(Priority[recipe_set.priority], recipes, depends_on, reasons, *own)
 
 
 def _recipe(recipe: AnyRecipe, remaining: Iterator[RecipeParts]) -> RecipeSpec:
@@ -114,6 +115,8 @@ def _stored_document(job: Job, parts: Sequence[RecipeParts], declared: Declarati
         recipe.update({field: requirement.form for field, requirement in requirements.items()})
         _store(recipe, "locks", locks_to_json(locks))
     sets = zip(document["recipe_sets"], declared.set_depends_on, strict=True)
+    for part in document["recipe_sets"]:
+        _store(part, "preemptible", part["preemptible"])
     for part, depends_on in [(document, declared.depends_on), *sets]:
         _store(part, "depends_on", [*map(dependency_to_json, depends_on)])
         _store(part, "reasons", part.get("reasons"))

@@ -10,7 +10,7 @@ from api.intake.locations import local_name
 from api.intake.xml_own import DependsOnElement, LocksElement, own
 from api.intake.xml_record import ChildElement, Record, Spread
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
-from api.intake.xml_shapes import Attribute, ListOf, Pairs, Shape, Text
+from api.intake.xml_shapes import Attribute, Flag, ListOf, Pairs, Shape, Text
 from api.intake.xml_walk import Walk
 from domain.errors import Fault, FaultyInput
 
@@ -82,7 +82,11 @@ _ADMISSION: Final = {
 
 _RECIPE_SET: Final = Record(
     {"priority": "priority", "key": "key"},
-    {**_ADMISSION, "recipe": ChildElement("recipes", _RECIPE, many=True)},
+    {
+        **_ADMISSION,
+        own("preemptible"): ChildElement("preemptible", Flag()),
+        "recipe": ChildElement("recipes", _RECIPE, many=True),
+    },
 )
 
 JOB: Final = Record(

@@ -47,6 +47,20 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Flag:
+    """An empty element without attributes, which stands for a field that is true."""
+
+    def read(self, element: etree._Element, walk: Walk) -> bool:
+        refuse_attributes(element, walk)
+        refuse_children(element, walk)
+        refuse_text(element, walk)
+        return True
+
+    def write(self, part: Any, element: etree._Element) -> None:
+        pass
+
+
+@dataclass(frozen=True)
 class Attribute:
     """An empty element with one required attribute. Without it, `read` reports a fault and returns None."""
 

@@ -11,7 +11,6 @@ from api.intake.locations import XmlLocations, local_name, unknown_element
 from api.intake.near_names import suggestion
 
 # Element in Labledger's namespace -> field of the JSON form. Both are refused.
-NOT_YET: Final = {"preemptible": "preemptible"}
 OWN_NAMESPACE: Final = "urn:labledger:job"
 
 
@@ -76,8 +75,6 @@ def refuse_child(
     name = local_name(child)
     if is_foreign(child):
         walk.fault(child, "foreign elements belong directly in <job>")
-    elif child.tag == f"{{{OWN_NAMESPACE}}}{name}" and name in NOT_YET:
-        walk.fault(child, f"<{name}> is not supported yet")
     elif child.tag == name and f"{{{OWN_NAMESPACE}}}{name}" in allowed:
         walk.fault(child, f'<{name}> needs the namespace: write <{name} xmlns="{OWN_NAMESPACE}">')
     else:

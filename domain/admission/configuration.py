@@ -7,6 +7,7 @@
      "locks": {"most_overtaken": 8},
      "limits": {"placed_recipes": null},
      "claims": {"after_ticks": null, "for_ticks": 120},
+     "preemption": {"enabled": false, "after_seconds": 30, "again_after_seconds": 15, "most_per_job": 3},
      "operations": [{"operation": "move", "tasks": ["/lab/move"], "locks": {"system": "AllShared"}}],
      "lab_controllers": ["lab-1"],
      "queues": {"queues": [{"name": "kernel", "max": 40}]},
@@ -95,6 +96,15 @@ class ClaimSection(NamedTuple):
     for_ticks: int = 120
 
 
+class PreemptionSection(NamedTuple):
+    """The switch of preemption, the seconds before a set preempts (again), and a bound for each job."""
+
+    is_enabled: bool = False
+    after_seconds: int = 30
+    again_after_seconds: int = 15
+    max_per_job: int = 3
+
+
 class Configuration(NamedTuple):
     """The configuration of a partition; `Configuration()` has the defaults. Compared by value.
 
@@ -106,6 +116,7 @@ class Configuration(NamedTuple):
     locks: LockSection = LockSection()
     limits: LimitSection = LimitSection()
     claims: ClaimSection = ClaimSection()
+    preemption: PreemptionSection = PreemptionSection()
     operations: tuple[OperationRow, ...] = ()
     lab_controllers: tuple[str, ...] = ()
     queues: QueueTree = WITHOUT_CONFIGURATION
@@ -183,6 +194,15 @@ _SECTIONS: Final[Mapping[str, SettingsTable]] = {
     "claims": SettingsTable(
         ClaimSection(),
         {"after_ticks": Setting(_or_null(_whole_from(0))), "for_ticks": Setting(_whole_from(1))},
+    ),
+    "preemption": SettingsTable(
+        PreemptionSection(),
+        {
+            "enabled": Setting(truth),
+            "after_seconds": Setting(_whole_from(0)),
+            "again_after_seconds": Setting(_whole_from(0)),
+            "most_per_job": Setting(_whole_from(0)),
+        },
     ),
 }
 _OPERATIONS: Final = "operations"

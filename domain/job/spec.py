@@ -55,7 +55,7 @@ class RecipeSpec:
 class RecipeSetSpec:
     """A recipe set of a job, with its own dependencies and reasons; those of its job apply to it, too.
 
-    A `key` names the set within its job.
+    A `key` names the set within its job. A `preemptible` set may lose its systems after its start, too.
     """
 
     priority: Priority
@@ -63,6 +63,7 @@ class RecipeSetSpec:
     depends_on: tuple[Dependency, ...] = ()
     reasons: tuple[str, ...] = ()
     key: str | None = None
+    preemptible: bool = False
 
 
 @dataclass(frozen=True)

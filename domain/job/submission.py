@@ -137,6 +137,7 @@ def _sets(
             depends_on=(*common.depends_on, *(each for each in own if each not in common.depends_on)),
             profile=locks_to_json(profile_of(members)),
             queue=common.queue,
+            preemptible=recipe_set.preemptible,
         )
         decided.append((f"recipe-set/{recipe_set_id}", submitted))
         for member in members:

@@ -9,7 +9,7 @@ from typing import Any
 from domain.events import Event, event
 
 
-@event("recipe-set.submitted", version=3)
+@event("recipe-set.submitted", version=4)
 class RecipeSetSubmitted(Event):
     """A recipe set was submitted, with all facts on which its admission depends.
 
@@ -17,7 +17,8 @@ class RecipeSetSubmitted(Event):
     all recipes, each once. `reasons` and `depends_on` are those of the job and then of the set, each once.
     Each of the `depends_on` is {"job" or "recipe_set": id, "states": [...]}. `profile` is the document of the
     merged resource locks of all recipes, with unknown names for their systems, labs and pools. `queue` is the
-    path of the queue into which placement rules put the job, None for `root.default`.
+    path of the queue into which placement rules put the job, None for `root.default`. A `preemptible` set may
+    lose its systems also after its start.
     """
 
     job_id: int
@@ -32,12 +33,13 @@ class RecipeSetSubmitted(Event):
     depends_on: Sequence[Mapping[str, Any]] = ()
     profile: Mapping[str, Any] = field(default_factory=dict)
     queue: str | None = None
+    preemptible: bool = False
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
         # Version 1 had no facts for admission: such a set depends on nothing and matches no name. Version 2
-        # had no queues.
-        return data if version < 3 else super().upcast(data, version)
+        # had no queues, version 3 no preemption.
+        return data if version < 4 else super().upcast(data, version)
 
 
 @event("recipe-set.priority-changed")

@@ -56,6 +56,7 @@ class RecipeSet:
     profile: Locks = NO_LOCKS
     submitted: SubmittedFacts = NO_FACTS
     depends_on: tuple[Dependency, ...] = ()
+    preemptible: bool = False
 
     @property
     def subject(self) -> str:
@@ -84,6 +85,7 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
             profile=stored_locks(event.profile),
             submitted=_facts(event),
             depends_on=tuple(map(stored_dependency, event.depends_on)),
+            preemptible=event.preemptible,
         )
     assert recipe_set is not None, f"recipe set {recipe_set_id} has events before it was submitted"
     if isinstance(event, RecipeSetPriorityChanged):

@@ -48,6 +48,7 @@ def _recipe_state(state: State, record: EventRecord) -> None:
     happened, data = record.event_name, record.data
     if happened == "queued":
         state.put_recipe(recipe.with_state(happened, None, None))
+        _count_preemption(state, recipe, data.get("preempted_by"))
     elif happened == "assigned":
         state.put_recipe(recipe.with_state(happened, None, data["lab_controller"]))
     elif happened == "scheduled":
@@ -61,6 +62,14 @@ def _recipe_state(state: State, record: EventRecord) -> None:
     else:
         held = None if happened in FINISHED else recipe.held
         state.put_recipe(recipe.with_state(happened, recipe.system, recipe.lab, held))
+
+
+def _count_preemption(state: State, recipe: Recipe, by: int | None) -> None:
+    """Count a preempted set for its job, once with its first recipe."""
+    recipe_set = state.sets.get(recipe.set_id)
+    if by is not None and recipe_set is not None and recipe.recipe_id == recipe_set.recipe_ids[0]:
+        job_id = recipe_set.job_id
+        state.put(state.preemptions, job_id, state.preemptions.get(job_id, 0) + 1)
 
 
 def _locked(state: State, record: EventRecord) -> None:
@@ -105,6 +114,8 @@ def _submitted(state: State, record: EventRecord) -> None:
     job_id, depends_on = data["job_id"], tuple(data.get("depends_on", ()))
     facts = job_id, state.submitted(data), depends_on
     recipe_set = RecipeSet(number, data["priority"], *place, *facts, record.owning_partition)
+    if data.get("preemptible"):
+        recipe_set = recipe_set._replace(preemptible=True)
     state.put(state.sets, number, recipe_set)
     state.put(state.sets_of_job, job_id, (*state.sets_of_job.get(job_id, ()), number))
 

@@ -30,7 +30,8 @@ class CountedOvertaking(DecisionInvariant):
 
     def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
-        named, overtaken = record.data.get("overtook"), self._overtaken(view, recipe, system)
+        named = record.data.get("overtook")
+        overtaken = None if grant.is_preemption else self._overtaken(view, recipe, system)
         expected = None if overtaken is None else overtaken.recipe_id
         if named != expected:
             what = f"the grant of {system.fqdn} overtook {_shown(expected)}, but names {_shown(named)}"

@@ -102,6 +102,8 @@ class PartitionAudit:
             self.decisions += 1
         in_batches = rules_of_policy is not None and rules_of_policy.in_batches
         self._view.begin_decision(decision, in_batches=in_batches)
+        for invariant in () if rules is None else rules.at_begin:
+            yield from invariant.check_begin(self._view, decision)
         for record in decision.records:
             if rules is not None:
                 yield from self._check_record(record, rules)

@@ -26,6 +26,7 @@ from replay.audit.overtakings import CountedOvertaking
 from replay.audit.partitions import GrantsInPartition, PartitionColumn, StoppedDecidesNothing
 from replay.audit.pending_systems import TheQueueIsAsked
 from replay.audit.placement import InStep, OneRecipePerSystem
+from replay.audit.preemptions import RightfulPreemptions
 from replay.audit.recipe_records import EveryUnplacedRecipeHasAReason, ReadableRequirements
 from replay.audit.recipe_sets import OneLabPerSet, StartsTogether
 from replay.audit.reservations import KeptAsAsked, RightfulReservation
@@ -97,8 +98,9 @@ class DecisionInvariants:
                 NoLockOverlooked(matcher),
             )
         if rules.with_claims:
-            every += (RightfulClaims(matcher),)
+            every += (RightfulClaims(matcher), RightfulPreemptions(matcher))
         base = DecisionInvariant
+        self.at_begin = [each for each in every if type(each).check_begin is not base.check_begin]
         self.at_grant = [each for each in every if type(each).check_grant is not base.check_grant]
         self.at_idle = [each for each in every if type(each).check_idle is not base.check_idle]
         self.at_claim = [each for each in every if type(each).check_claim is not base.check_claim]

@@ -37,7 +37,8 @@ class NoRoomJumped(DecisionInvariant):
 
     def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
-        if not holds_nothing(view, recipe.set_id) or not view.needs(recipe.set_id):
+        is_first = holds_nothing(view, recipe.set_id) and not grant.is_preemption
+        if not is_first or not view.needs(recipe.set_id):
             return
         rivals = dict(self._rivals(view, recipe, system))
         first = first_for_room(view, [recipe.set_id, *rivals])

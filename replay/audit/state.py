@@ -53,6 +53,8 @@ class State:
         self.sets_of_job: dict[int, tuple[int, ...]] = {}
         # Set -> how often it was overtaken by grants.
         self.overtakings: dict[int, int] = {}
+        # Job -> how often sets of it were preempted.
+        self.preemptions: dict[int, int] = {}
         # System -> the unfinished recipes on it, guests included.
         self.recipes_on: dict[str, tuple[int, ...]] = {}
         # Claimed system -> the recipe that claims it.

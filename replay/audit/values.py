@@ -119,6 +119,7 @@ class RecipeSet(NamedTuple):
     # Documents with the id of a job or set, and the states in which it must end.
     depends_on: tuple[Mapping[str, Any], ...] = ()
     partition: int = DEFAULT_PARTITION
+    preemptible: bool = False
 
 
 class System(NamedTuple):

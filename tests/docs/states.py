@@ -19,12 +19,11 @@ Generated from the tables in `domain/` by `{REGENERATE}`; change those, not this
 are not drawn are refused.
 """
 
-NOT_YET = """The transitions of preemption are not used yet.
-A waiting recipe has started once its set has its resource locks; until then its system may be withdrawn, and
-no command is given."""
+START = """A waiting recipe has started once its set has its resource locks; until then its system may be
+withdrawn, and no command is given."""
 
 MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
-    ("Recipe", f"Finished recipes never change. {NOT_YET}", RECIPE),
+    ("Recipe", f"Finished recipes never change. {START}", RECIPE),
     (
         "System usage",
         "The present activity of a system. While a recipe has the system, both change in one commit.",

@@ -8,7 +8,6 @@ import pytest
 
 from api.intake import read_job
 from api.intake.document import Guest, Job, Recipe, Task
-from api.intake.xml_walk import NOT_YET
 from api.rest.contract.answers.labs import CommandGuest, CommandTask, LabCommand
 from domain.errors import FaultyInput
 from domain.requirements.vocabulary import DISK, DISTRO_TREE, SYSTEM
@@ -64,9 +63,6 @@ REFUSED = {
     "`auto_prov` with a word for no": job_xml(host='<hostRequires><auto_prov value="no"/></hostRequires>'),
     'a value of another kind, such as `memory value="big"`': job_xml(
         host='<hostRequires><memory value="big"/></hostRequires>'
-    ),
-    f"{', '.join(f'`{name}`' for name in NOT_YET)} in the namespace `urn:labledger:job`": job_xml(
-        in_recipe='<l:preemptible xmlns:l="urn:labledger:job"/>'
     ),
     "the XML of results": b'<job result="Pass"/>',
 }

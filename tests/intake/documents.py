@@ -189,7 +189,11 @@ GUEST = _recipes({"guestargs": OPTIONS}, {"guestname": st.none() | NAME})
 RECIPE = _recipes({}, {"guests": st.lists(GUEST, max_size=2)})
 RECIPE_SET = st.fixed_dictionaries(
     {"recipes": st.lists(RECIPE, min_size=1, max_size=2)},
-    optional={"priority": st.sampled_from(["Low", "Medium", "Normal", "High", "Urgent"]), **ADMISSION},
+    optional={
+        "priority": st.sampled_from(["Low", "Medium", "Normal", "High", "Urgent"]),
+        "preemptible": st.booleans(),
+        **ADMISSION,
+    },
 )
 JOB = st.fixed_dictionaries(
     {"recipe_sets": st.lists(RECIPE_SET, min_size=1, max_size=2)},

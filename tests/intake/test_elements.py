@@ -137,18 +137,17 @@ def test_xml__distro_for_an_unknown_architecture__is_reported_at_its_line() -> N
     assert faults_of(body) == [("line 4, <arch>", 'there is no architecture "vax"')]
 
 
-def test_xml__element_that_is_not_supported_yet__is_reported_anywhere() -> None:
-    unsupported = '<l:preemptible xmlns:l="urn:labledger:job"/>'
+def test_xml__preemptible_elsewhere_than_in_a_set__is_unknown() -> None:
+    misplaced = '<l:preemptible xmlns:l="urn:labledger:job"/>'
     for body in (
-        job_xml(in_job=unsupported),
-        job_xml(in_recipe=f"<packages>{unsupported}</packages>"),
-        job_xml(host=f"<hostRequires>{unsupported}</hostRequires>"),
-        job_xml(distro=SHORT.replace("<distro>", f"<distro>{unsupported}")),
-        job_xml(task=f'<task name="/t">{unsupported}</task>'),
+        job_xml(in_job=misplaced),
+        job_xml(in_recipe=misplaced),
+        job_xml(host=f"<hostRequires>{misplaced}</hostRequires>"),
+        job_xml(task=f'<task name="/t">{misplaced}</task>'),
     ):
         ((where, message),) = faults_of(body)
         assert where.endswith("<preemptible>")
-        assert message == "<preemptible> is not supported yet"
+        assert message.startswith("unknown element <preemptible>")
 
 
 RECIPE = "recipe_sets[0].recipes[0]"

@@ -44,7 +44,7 @@ from tests.intake.jobs import faults_of, job_document, job_xml, read_json
         (
             job_xml(in_recipe='<l:preemptible xmlns:l="urn:labledger:job"/>'),
             "line 3, <preemptible>",
-            "<preemptible> is not supported yet",
+            "unknown element <preemptible> in <recipe>",
         ),
         (
             job_xml(in_recipe='<l:lokcs xmlns:l="urn:labledger:job"/>'),
@@ -164,11 +164,7 @@ RECIPE = "recipe_sets[0].recipes[0]"
         (job_document(recipe={"tasks": [{}]}), f"{RECIPE}.tasks[0]", 'has no "name"'),
         (job_document(recipe={"tasks": [3]}), f"{RECIPE}.tasks[0]", "must be an object"),
         (job_document(locks={}), "locks", 'unknown field "locks"'),
-        (
-            job_document(recipe={"preemptible": 3}),
-            f"{RECIPE}.preemptible",
-            '"preemptible" is not supported yet',
-        ),
+        (job_document(preemptible=True), "preemptible", 'unknown field "preemptible"'),
         (
             job_document(recipe={"tasks": [{"name": "/t", "params": {"A": 1}}]}),
             f"{RECIPE}.tasks[0].params.A",

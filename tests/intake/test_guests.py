@@ -105,7 +105,7 @@ GUESTS = "recipe_sets[0].recipes[0].guests"
         (job_document(recipe={"guests": [3]}), f"{GUESTS}[0]", "must be an object"),
         (guest_document(guestargs=None), f"{GUESTS}[0].guestargs", "must be text"),
         (guest_document(guests=[]), f"{GUESTS}[0].guests", 'unknown field "guests"'),
-        (guest_document(preemptible=True), f"{GUESTS}[0].preemptible", '"preemptible" is not supported yet'),
+        (guest_document(preemptible=True), f"{GUESTS}[0].preemptible", 'unknown field "preemptible"'),
         (guest_document(distro_requires=None), f"{GUESTS}[0]", 'has neither "distro_requires" nor "distro"'),
         (
             guest_document(distro_requires_xml=DISTRO),

@@ -100,6 +100,13 @@ def _systems(*conditions: str) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [name for name, system in world.systems.items() if system.condition in conditions]
 
 
+def _provisioned(world: ModelWorld) -> Iterator[tuple[int, int]]:
+    """Yield the job and index of each recipe whose tasks have not begun."""
+    for number, place in _started(world):
+        if world.recipes_of(number)[place].state == "waiting":
+            yield number, place
+
+
 def _such(test: Callable[[System], bool]) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [name for name, system in world.systems.items() if test(system)]
 
@@ -180,6 +187,11 @@ VERBS: dict[str, Verb] = {
     "submit": Verb(_submittable, lambda world, number: world.submit_job(number)),
     # The lab controller aborts the recipe: for the scheduler all ends are equivalent.
     "finish": Verb(_started, lambda world, what: world.abort(_recipe_id(world, what))),
+    "run": Verb(_provisioned, lambda world, what: world.run(_recipe_id(world, what))),
+    "preempt": Verb(
+        lambda world: [None] if world.case.shares and not world.partition.triggers else [],
+        lambda world, _: world.preempt(),
+    ),
     # With all earlier reports.
     "complete": Verb(_started, lambda world, what: world.complete(_recipe_id(world, what))),
     "cancel": Verb(

@@ -64,6 +64,7 @@ class CaseJob:
     bucket: int | None = None
     queue: str = "default"
     partition: int = DEFAULT_NUMBER
+    preemptible: bool = False
 
     def __str__(self) -> str:
         text = " + ".join(f"{{{want}}}" for want in self.wants)
@@ -71,6 +72,7 @@ class CaseJob:
         whose += "" if self.after is None else f" after job {self.after}"
         whose += "" if self.bucket is None else f" in a bucket of {self.bucket}"
         whose += "" if self.queue == "default" else f" in queue {self.queue}"
+        whose += ", preemptible" if self.preemptible else ""
         whose += "" if self.partition == DEFAULT_NUMBER else f" in partition {self.partition}"
         return text + whose if self.priority == "Normal" else f"{text}{whose} ({self.priority})"
 
@@ -145,8 +147,8 @@ def case(
     "a%Xy" has an exclusive lock on x and a shared one on y, "a%*" the lock on the whole lab. "<0" is a
     dependency on job 0, "#2" a place in a bucket of 2, "@k.x" the queue root.k.x. In `queues`, "k=2 k.x=1j"
     are a maximum of two systems in root.k, and one of one job in root.k.x. With "fair", queues are served by
-    fair shares, and "k=2g" guarantees two systems to root.k. "a /2" is in the second partition, which exists
-    with `other`, the numbers of its first labs.
+    fair shares, and "k=2g" guarantees two systems to root.k, also by preemption. "a &" is preemptible. "a /2"
+    is in the second partition, which exists with `other`, the numbers of its first labs.
     """
     texts = [text.partition("^") for text in systems.split()]
     maxima = tuple((_system(text)[0], maximum) for text, _, maximum in texts if maximum)
@@ -172,7 +174,8 @@ def _system(text: str) -> tuple[str, str, str]:
 
 
 def _job(text: str) -> CaseJob:
-    priority, _, rest = text.rpartition(":")
+    preemptible = text.endswith("&")
+    priority, _, rest = text.removesuffix("&").rpartition(":")
     rest, _, number = rest.partition("/")
     rest, _, queue = rest.partition("@")
     rest, _, bucket = rest.partition("#")
@@ -180,7 +183,8 @@ def _job(text: str) -> CaseJob:
     parsed = tuple(_want(want) for want in wants.split())
     numbers = [int(text) if text else None for text in (after, bucket)]
     whose = priority.removesuffix("+") or "Normal", priority.endswith("+")
-    return CaseJob(parsed, *whose, *numbers, queue.strip() or "default", int(number or DEFAULT_NUMBER))
+    where = queue.strip() or "default", int(number or DEFAULT_NUMBER)
+    return CaseJob(parsed, *whose, *numbers, *where, preemptible)
 
 
 def _want(text: str) -> RecipeWant:

@@ -30,10 +30,20 @@ def always(world: ModelWorld) -> Iterator[str]:
         if recipe.state == "scheduled" and system.lab_controller != recipe.lab_controller:
             yield f"recipe {number} is bound to {recipe.lab_controller}, {system.fqdn} is not there"
     yield from _conflicting_locks(world)
+    yield from _preemptions(world)
     yield from world.partitions_at_odds()
     for system in world.systems.values():
         if system.recipe_id is not None and taken.get(system.fqdn) != system.recipe_id:
             yield f"{system.fqdn} still has recipe {system.recipe_id}"
+
+
+def _preemptions(world: ModelWorld) -> Iterator[str]:
+    for victim, taking in world.preempted:
+        if (taking, victim) in world.preempted:
+            yield f"ping-pong: sets {taking} and {victim} have preempted each other"
+    for number, recipe in world.recipes.items():
+        if recipe.state in ("queued", "assigned") and any(task.state != "new" for task in recipe.tasks):
+            yield f"attempt: recipe {number} waits with tasks of an earlier attempt"
 
 
 def _conflicting_locks(world: ModelWorld) -> Iterator[str]:

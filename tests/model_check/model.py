@@ -10,8 +10,12 @@ from domain.access.policy import Form
 from domain.contention.weights import WeightSettings, ticks
 from domain.directory.partitions import number_of_lab
 from domain.events import Recorded
+from domain.recipe.events import RecipeQueued
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from domain.recipe.state import Recipe
+from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
+from domain.scheduling.decisions.draft import with_batch
+from domain.scheduling.decisions.preemption import preempt
 from domain.scheduling.world.lab_moves import History
 from domain.scheduling.world.trigger_rules import TriggerRule
 from domain.scheduling.world.wake_ups import TRIGGER_RULES
@@ -48,6 +52,8 @@ class ModelWorld(World):
         self.buckets: dict[int, int] = {}
         self.queue_of: dict[int, str] = {}
         self.max_placed = case.max_placed
+        # Victim and taking set of each preemption.
+        self.preempted: dict[tuple[int, int], None] = {}
         if self._sections():
             self.configure(**self._sections())
         for lab in case.labs:
@@ -116,7 +122,12 @@ class ModelWorld(World):
             [want.text for want in job.wants],
             1,
             job.priority,
-            submitted={"depends_on": on, "reasons": reasons, "queue": f"root.{job.queue}"},
+            submitted={
+                "depends_on": on,
+                "reasons": reasons,
+                "queue": f"root.{job.queue}",
+                "preemptible": job.preemptible,
+            },
             locks_of=[want.declared for want in job.wants],
             **whose,
         )
@@ -146,7 +157,30 @@ class ModelWorld(World):
             sections["limits"] = {"placed_recipes": self.max_placed}
         if self.case.queues or self.case.shares is not None:
             sections["queues"] = _queue_section(self.case)
+        if self.case.shares:
+            at_once = {"after_seconds": 0, "again_after_seconds": 0, "most_per_job": 2}
+            sections["preemption"] = {"enabled": True, **at_once}
         return sections
+
+    def preempt(self) -> None:
+        """Let sets of queues below their guarantee take systems, as the consistency loop does."""
+        self.partition.begin_tentative(self.now)
+        made = with_batch(self.partition, list(preempt(self.partition, self.now)))
+        for decision in made:
+            events = [event for _, event in decision.events if isinstance(event, RecipeQueued)]
+            taking = events[0].preempted_by
+            assert taking is not None, "a preemption has victims"
+            for subject, event in decision.events:
+                if isinstance(event, RecipeQueued):
+                    victim = self.recipes[int(subject.partition("/")[2])].recipe_set_id
+                    self.preempted[victim, taking] = None
+        if made:
+            self.commit_decisions(made, self.partition.position)
+
+    def run(self, recipe_id: int) -> None:
+        """Let the first task of a recipe run."""
+        self.report(recipe_id, ReportInstalling())
+        self.report(recipe_id, ReportTaskRunning(self.recipes[recipe_id].tasks[0].task_id))
 
     def limit(self, max_placed: int | None) -> None:
         """Change the maximum of placed recipes."""
@@ -273,6 +307,19 @@ def key_of(world: ModelWorld) -> tuple[Any, ...]:
         () if world.case.max_overtaken is None else tuple(_overtaken(world, job) for job in jobs),
         () if world.case.coefficient is None else tuple(_age(world, job) for job in jobs),
         tuple(number_of_lab(world.directory, lab) for lab in world.case.labs),
+        _preemptions(world),
+    )
+
+
+def _preemptions(world: ModelWorld) -> tuple[Any, ...]:
+    """Return the jobs that have preempted each other, and how often each has given way."""
+    number_of = {set_id: number for number, set_id in world.sets_of.items()}
+    pairs = [(number_of.get(one), number_of.get(other)) for one, other in world.preempted]
+    counts = world.partition.sets.preemptions.of_job if world.preempted else {}
+    of_jobs = {world.sets[set_id].job_id: number for set_id, number in number_of.items()}
+    return (
+        tuple(sorted(pair for pair in pairs if None not in pair)),  # type: ignore[type-var]
+        tuple(sorted((of_jobs[job_id], count) for job_id, count in counts.items() if job_id in of_jobs)),
     )
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from datetime import datetime
 from heapq import heappush
 from unittest.mock import patch
 
 from domain.access.submit_rights import SubmitRights
 from domain.priority import Priority
 from domain.queues.order import QueueOrder
+from domain.recipe import state as recipe_states
+from domain.recipe.events import RecipeQueued
+from domain.recipe.state import Recipe
 from domain.recipe_set import members
 from domain.scheduling.admitting import admission
 from domain.scheduling.admitting.rooms import Rooms
@@ -23,6 +27,7 @@ from domain.scheduling.decisions import (
     new_job,
     overtaking,
     pending_system,
+    preemption,
     room_order,
     system_order,
     wake_groups,
@@ -77,6 +82,30 @@ def without_check_of_occupied_systems() -> AbstractContextManager[object]:
 
 def _is_open_unless_occupied(system: System, lab_enabled: bool) -> bool:
     return is_open(replace(system, occupied=None), lab_enabled)
+
+
+def without_placement_of_all() -> AbstractContextManager[object]:
+    """Let a set preempt others for the first of its recipes only."""
+    missing = preemption._missing
+    return patch.object(preemption, "_missing", lambda *asked: missing(*asked)[:1])
+
+
+def without_place_of_victims() -> AbstractContextManager[object]:
+    """Rank sets that were preempted as if they had been submitted later."""
+    count = Partition._count_preemption
+
+    def behind(self: Partition, recipe: Recipe, event: RecipeQueued, at: datetime | None) -> None:
+        count(self, recipe, event, at)
+        recipe_set = self.sets.sets[recipe.recipe_set_id]
+        if event.preempted_by is not None and recipe.recipe_id == recipe_set.recipe_ids[-1]:
+            self.sets.put_set(replace(recipe_set, submission=recipe_set.submission + 1_000_000))
+
+    return patch.object(Partition, "_count_preemption", behind)
+
+
+def without_attempts() -> AbstractContextManager[object]:
+    """Keep the tasks of recipes that go back after their start."""
+    return patch.object(recipe_states, "_begin_again", lambda recipe: recipe)
 
 
 def without_let_go() -> AbstractContextManager[object]:

@@ -117,6 +117,27 @@ PARTS: tuple[RemovedPart, ...] = (
         "recipe 1 got a, which it may not have",
         parts.without_check_of_occupied_systems,
     ),
+    RemovedPart(
+        "the placement of the whole set at preemption",
+        case("a b", "a @o &", "b a @o", "a b @k", queues="fair k=2g"),
+        Options((*BASIC, "preempt")),
+        "unsafe",
+        parts.without_placement_of_all,
+    ),
+    RemovedPart(
+        "the old place of victims",
+        case("a", "a @o &", "a @o", "a @k", queues="fair k=1g"),
+        Options((*BASIC, "preempt")),
+        "queue jump",
+        parts.without_place_of_victims,
+    ),
+    RemovedPart(
+        "the next attempt after preemption",
+        case("a", "a @o &", "a @k", queues="fair k=1g"),
+        Options((*BASIC, "preempt", "run")),
+        "attempt",
+        parts.without_attempts,
+    ),
     # A holder waits in a silent lab, and others wait for its systems.
     RemovedPart(
         "let-go of silent labs",

@@ -102,12 +102,15 @@ class RaceStage:
         locks: Locks = NO_LOCKS,
         depends_on: tuple[Dependency, ...] = (),
         process: ApiProcess | None = None,
+        queue: str | None = None,
+        preemptible: bool = False,
     ) -> None:
         """Submit a set with a recipe for each requirement, by default one for the first system; it stays
         new.
         """
         recipes = tuple(recipe(want, locks=locks) for want in wants or [named(self.fqdn)])
-        spec = replace(job([RecipeSetSpec(Priority.Normal, recipes, depends_on)]), group=group)
+        recipe_set = RecipeSetSpec(Priority.Normal, recipes, depends_on, preemptible=preemptible)
+        spec = replace(job([recipe_set]), group=group, queue=queue)
         done = (process or self.scene.api).ask(lambda services, request: submit_job(services, request, spec))
         ids = orjson.loads(done.answer or b"")
         self.job_ids.append(ids["job_id"])

@@ -9,6 +9,7 @@ from tests.races import actors as acting
 from tests.races import conditions as judging
 from tests.races import preparations as given
 from tests.races.claims import CLAIM_RACES, FREQUENT_CLAIM_RACES
+from tests.races.preemptions import FREQUENT_PREEMPTION_RACES, PREEMPTION_RACES
 from tests.races.race import Race
 
 RACES: Mapping[str, Race] = {
@@ -93,6 +94,7 @@ RACES: Mapping[str, Race] = {
     ),
     "lend, lend": Race(given.manual, acting.lend, partial(acting.lend, user="bob"), judging.lent_once),
     **CLAIM_RACES,
+    **PREEMPTION_RACES,
     "reserve, reserve": Race(
         given.manual, acting.reserve, partial(acting.reserve, user="bob"), judging.reserved_once
     ),
@@ -109,5 +111,6 @@ FREQUENT = (
     "lab leaves, grant to a new set",
     "end, end in a full queue",
     *FREQUENT_CLAIM_RACES,
+    *FREQUENT_PREEMPTION_RACES,
 )
-"""The races about room, partitions and claims, which are played most often."""
+"""The races about room, partitions, claims and preemption, which are played most often."""

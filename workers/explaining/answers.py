@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 from domain.errors import Unknown, display_name
 from domain.events import Moment, Recorded
-from domain.recipe.events import RecipeLocked, RecipeScheduled, RecipeWaiting
+from domain.recipe.events import RecipeLocked, RecipeQueued, RecipeScheduled, RecipeWaiting
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
@@ -30,12 +30,15 @@ from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.filter_key import Demand, FilterKey, own_distro
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
+from replay.verify.recorded_decisions import DecidedCommit
 from workers.explaining.follower import Follower
 from workers.explaining.rules import configuration, job_filter
 
 NEVER_PLACED: Final = "it never had a system"
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be recomputed"
 NOT_SHOWN: Final = "the grant is explained to people who may view the system"
+PREEMPTED_OTHERS: Final = "its queue had fewer systems than it is guaranteed, so its set preempted others"
+PREEMPTION: Final = "timer/preemption/"
 NOT_RECOMPUTED: Final = "the recomputed decision differs: run `labledger replay verify` for details"
 
 
@@ -146,6 +149,8 @@ def _explain_placed(
     partition = follower.before(commit)
     if not decides_alike(partition, commit.basis.policy_version):
         return {"summary": OTHER_RULES}
+    if granted.stamp.cause.startswith(PREEMPTION):
+        return {"summary": _preemption(partition, commit, granted)}
     grant = why_granted(
         partition, state.recipe_id, commit.basis.now, len(commit.decisions), frozenset(hidden)
     )
@@ -155,6 +160,16 @@ def _explain_placed(
     own: dict[str, Any] = {"recipe_id": state.recipe_id}
     add_changes(follower, partition, [own, *shown["passed_over"], *shown["behind"]], commit.basis.position)
     return {**own, "summary": grant.summary, "granted": shown}
+
+
+def _preemption(partition: Partition, commit: DecidedCommit, granted: Recorded) -> str:
+    """Return why a recipe got the system of another one; the partition is at the basis of the commit."""
+    events = (each.events for each in commit.decisions if each.cause == granted.stamp.cause)
+    preempted = (subject for subject, event in chain.from_iterable(events) if isinstance(event, RecipeQueued))
+    recipes = partition.sets.recipes
+    victims = dict.fromkeys(recipes[int(each.partition("/")[2])].recipe_set_id for each in preempted)
+    sets = "recipe set" if len(victims) == 1 else "recipe sets"
+    return f"{PREEMPTED_OTHERS}: {sets} {', '.join(map(str, victims))}"
 
 
 def _explain_locking(follower: Follower, state: Recipe, at: int | None, position: int) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def _may_claim(partition: Partition, host: Recipe, fqdn: str) -> bool:
 def claimant_for_system(partition: Partition, fqdn: str) -> Recipe | None:
     """Return the recipe that claims a free system if its set has room and the grant is safe."""
     host = claimant_of(partition, fqdn)
-    if host is None or not _has_room(partition, host):
+    if host is None or not has_room(partition, host):
         return None
     return host if is_safe(partition, host, partition.labs.number(fqdn)) else None
 
@@ -156,13 +156,13 @@ def claimant_of(partition: Partition, fqdn: str) -> Recipe | None:
 def end_without_room(draft: Draft, fqdn: str) -> None:
     """Add the end of the claim to a free system if its claimant may have no first system now."""
     claimant = claimant_of(draft.partition, fqdn)
-    if claimant is not None and not _has_room(draft.partition, claimant):
+    if claimant is not None and not has_room(draft.partition, claimant):
         # A configuration may give room before the commit.
         draft.depend_on((draft.partition.identity.subject,))
         draft.add(end_claim(claimant, NO_ROOM))
 
 
-def _has_room(partition: Partition, host: Recipe) -> bool:
+def has_room(partition: Partition, host: Recipe) -> bool:
     """Return whether no row of admission keeps a recipe from a system, nor a limit from its first one."""
     sets = partition.sets
     is_in_line = sets.places.line_of(host) is not None

@@ -25,6 +25,7 @@ from domain.scheduling.decisions.departed_trees import abort_without_tree
 from domain.scheduling.decisions.draft import Decision, Draft, with_batch
 from domain.scheduling.decisions.ending_sets import Ending, end_set, is_due
 from domain.scheduling.decisions.lock_grants import grant_locks
+from domain.scheduling.decisions.preemption import preempt
 from domain.scheduling.decisions.wake_up_grants import all_idle
 from domain.scheduling.supply.reasons import (
     JOB_IDLE,
@@ -69,6 +70,7 @@ class Findings:
     jobs_closed: int = 0
     claims_begun: int = 0
     claims_over: int = 0
+    preemptions: int = 0
     labs_changed: int = 0
     idle_but_wanted: int = 0
     lock_overlooked: int = 0
@@ -200,6 +202,12 @@ def _claims_over(partition: Partition, clock: LoopInput, findings: Findings) -> 
         yield decision
 
 
+def _preemptions(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
+    for decision in preempt(partition, clock.now):
+        findings.preemptions += 1
+        yield decision
+
+
 def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Mark lab controllers as silent that have stopped reporting, and as heard once they report."""
     limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
@@ -273,15 +281,18 @@ CHECKS: tuple[Check, ...] = (
     # What was over claims again at the next run at the earliest.
     _claims_begun,
     _claims_over,
+    _preemptions,
     _lab_controllers,
     _conservation,
 )
 
-OVERLOOKED: frozenset[Check] = frozenset((_idle_but_wanted, _lock_overlooked, _end_overlooked, _claims_begun))
+OVERLOOKED: frozenset[Check] = frozenset(
+    (_idle_but_wanted, _lock_overlooked, _end_overlooked, _claims_begun, _preemptions)
+)
 """Checks for grants and claims, which a stopped partition does not give."""
 
 ENDING: frozenset[Check] = frozenset(
-    (_watchdogs, _reservations, _loans, _distro_trees, _open_jobs, _claims_over, _claims_begun)
+    (_watchdogs, _reservations, _loans, _distro_trees, _open_jobs, _claims_over, _claims_begun, _preemptions)
 )
 """Checks of deadlines, which do not expire while the clock is not trusted."""
 

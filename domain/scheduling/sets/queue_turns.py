@@ -109,6 +109,10 @@ class QueueTurns:
                 del self.shares[path]
         _add(self.of_job, recipe_set.job_id, step)
 
+    def queues_with_sets(self) -> Collection[str]:
+        """Return the queues that have unfinished sets of their own."""
+        return self._sets.keys()
+
     def systems_of_job(self, job_id: int) -> int:
         return self.of_job.get(job_id, 0)
 

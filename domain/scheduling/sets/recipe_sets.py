@@ -238,6 +238,9 @@ class RecipeSets(SetStates):
             self.turns.drop(recipe_set)
             self.host_counts.pop(recipe_set_id, None)
             self.overtakings.put(recipe_set_id, 0)
+            self.preemptions.drop_set(recipe_set_id)
+            if recipe_set.job_id not in self.admission.unfinished_jobs:
+                self.preemptions.drop_job(recipe_set.job_id)
             self._weighing.declaring.pop(recipe_set_id, None)
 
     # A snapshot

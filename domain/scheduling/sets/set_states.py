@@ -12,6 +12,7 @@ from domain.scheduling.demand.lines import is_in_no_lab
 from domain.scheduling.demand.overtakings import Overtakings
 from domain.scheduling.demand.weighing import WITHOUT_LOCKS, Profile
 from domain.scheduling.ranked import Rank
+from domain.scheduling.sets.preemptions import Preemptions
 from domain.scheduling.sets.queue_turns import QueueTurns
 
 # States of a recipe that holds nothing; a set is asked for admission while all its recipes are in these.
@@ -33,6 +34,7 @@ class SetStates:
         self.overtakings = Overtakings()
         self.host_counts: dict[int, int] = {}
         self.turns = QueueTurns()
+        self.preemptions = Preemptions()
 
     # Sets
 

@@ -26,7 +26,7 @@ from domain.fast_dataclasses import changed
 from domain.intake_states import ACTIVE
 from domain.job.events import JobClosed, JobOpened
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
-from domain.recipe.events import RecipeChanged, RecipeScheduled
+from domain.recipe.events import RecipeChanged, RecipeQueued, RecipeScheduled
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.filters import Filters
@@ -101,6 +101,7 @@ class Partition(PartitionQueries):
         self.on_grant: Callable[..., None] | None = None
         self.conservation = Conservation(self.sets)
         self._tentative = TentativeEvents(0, None)
+        self._preempted_before = self.sets.preemptions.plain()
         self._trigger_rules = TriggerRules(rules)
 
     @property
@@ -182,6 +183,8 @@ class Partition(PartitionQueries):
                 self._put_system(gone(self.systems[name]))
             if type(event) is RecipeScheduled and event.overtook is not None:
                 self._count_overtaking(event.overtook, {})
+            elif isinstance(after, Recipe) and type(event) is RecipeQueued:
+                self._count_preemption(after, event, recorded.stamp.at)
             return Happened(subject, event, before, after)
         if isinstance(event, directory_events.DirectoryEvent):
             people = self.directory.people_of(name) if kind == "group" else ()
@@ -223,6 +226,12 @@ class Partition(PartitionQueries):
             count = self.sets.overtakings.count(recipe_set_id)
             before.setdefault(recipe_set_id, count)
             self.sets.set_overtaken(recipe_set_id, count + 1)
+
+    def _count_preemption(self, recipe: Recipe, event: RecipeQueued, at: datetime | None) -> None:
+        """Count a preemption for the job of a recipe: once for each set, with its first recipe."""
+        by, recipe_set = event.preempted_by, self.sets.sets[recipe.recipe_set_id]
+        if by is not None and recipe.recipe_id == recipe_set.recipe_ids[0]:
+            self.sets.preemptions.add(recipe.job_id, by, at)
 
     def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
         event = recorded.event
@@ -385,6 +394,7 @@ class Partition(PartitionQueries):
         """Begin tentative decisions at the time `now`. Without a time they can only be rolled back."""
         assert not self._tentative, "no decision is tentative yet"
         self._tentative = TentativeEvents(self.position, now, self.sets.newly_assigned)
+        self._preempted_before = self.sets.preemptions.plain()
         self.weigh_at(now)
         self.locks.begin_tentative()
 
@@ -396,6 +406,8 @@ class Partition(PartitionQueries):
         self._put(after, newly_assigned=True)
         if type(event) is RecipeScheduled and event.overtook is not None:
             self._count_overtaking(event.overtook, self._tentative.overtaken_before)
+        elif isinstance(after, Recipe) and type(event) is RecipeQueued:
+            self._count_preemption(after, event, moment.at)
         if self._trigger_rules.may_raise(event):
             for key in self._trigger_rules.triggers_of(Happened(subject, event, before, after), self):
                 self._tentative.raised.append((moment.position, key))
@@ -458,6 +470,7 @@ class Partition(PartitionQueries):
         for before in tentative.states_before.values():
             newly = isinstance(before, Recipe) and before.recipe_id in tentative.newly_assigned
             self._put(before, newly_assigned=newly)
+        self.sets.preemptions.restore(*self._preempted_before)
         self.locks.rollback()
 
     # Triggers

@@ -62,6 +62,7 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         "overtaken_for_locks": list(partition.locks.overtaken.items()),
         "overtaken": partition.sets.overtakings.plain(),
         "host_counts": partition.sets.plain_host_counts(),
+        "preemptions": partition.sets.preemptions.plain(),
     }
     texts = Texts()
     filters = partition.filters
@@ -119,6 +120,7 @@ def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PAR
     partition.sets.restore(
         found.recipe_sets, found.recipes, head["newly_assigned"], head["overtaken"], head["host_counts"]
     )
+    partition.sets.preemptions.restore(*head["preemptions"])
     for recipe_id in chain(partition.sets.placed, partition.sets.claims.of.values()):
         partition.conservation.put_recipe(None, partition.sets.recipes[recipe_id])
     partition.locks.restore(dict(head["overtaken_for_locks"]))

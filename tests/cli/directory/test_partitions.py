@@ -32,9 +32,10 @@ def test_configuration__for_people__is_a_table_of_settings(server: LoopbackServe
     assert (rows["weights.enabled"], rows["weights.values.degrade"]) == ("yes", "0.3")
     assert (rows["locks.most_overtaken"], rows["limits.placed_recipes"]) == ("8", "none")
     assert (rows["claims.after_ticks"], rows["claims.for_ticks"]) == ("none", "120")
+    assert (rows["preemption.enabled"], rows["preemption.most_per_job"]) == ("no", "3")
     assert rows["lab_controllers"] == "none"
     assert rows["placement"] == "provided"
-    assert "position" not in rows and len(rows) == 17
+    assert "position" not in rows and len(rows) == 21
     assert "1 own row of the operation table (all rows: labledger operations)\nqueues: " in result.stderr
 
 

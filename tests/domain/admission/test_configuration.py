@@ -12,6 +12,7 @@ from domain.admission.configuration import (
     LimitSection,
     LockSection,
     OrderSection,
+    PreemptionSection,
     configuration_from_json,
     configuration_to_json,
     stored_configuration,
@@ -44,6 +45,7 @@ DEFAULTS: dict[str, Any] = {
     "locks": {"most_overtaken": 8},
     "limits": {"placed_recipes": None},
     "claims": {"after_ticks": None, "for_ticks": 120},
+    "preemption": {"enabled": False, "after_seconds": 30, "again_after_seconds": 15, "most_per_job": 3},
     "operations": [],
     "lab_controllers": [],
     "queues": {"submit": {"users": ["*"]}, "queues": [{"name": "default"}]},
@@ -61,6 +63,7 @@ OTHERS = {
     "locks": {"most_overtaken": 0},
     "limits": {"placed_recipes": 0},
     "claims": {"after_ticks": 0, "for_ticks": 1},
+    "preemption": {"enabled": True, "after_seconds": 0, "again_after_seconds": 0, "most_per_job": 0},
     "operations": [
         {"operation": "lab-maintenance", "tasks": [], "locks": {"whole_lab": True}},
         {
@@ -93,6 +96,7 @@ def test_document__whole__values_in_their_units() -> None:
         LockSection(0),
         LimitSection(0),
         ClaimSection(0, 1),
+        PreemptionSection(True, 0, 0, 0),
         (
             OperationRow("lab-maintenance", (), Locks(whole_lab=True)),
             OperationRow("power-cycle", ("/cycle", "/power"), Locks(levels)),
@@ -163,7 +167,7 @@ def test_decimals__three__are_exact(thousandths: int) -> None:
 
 
 VALUES = "none, degrade, heavy_degrade, maybe, sure"
-SECTIONS = "order, weights, locks, limits, claims, operations, lab_controllers, queues, placement"
+SECTIONS = "order, weights, locks, limits, claims, preemption, operations, lab_controllers, queues, placement"
 UP_TO = "must be between 0 and 1000000"
 AT_LEAST_1 = "must be between 1 and 1000000"
 A_WHOLE = "must be a whole number from 0 to 1000000"
@@ -222,6 +226,10 @@ FAULTY: list[tuple[Any, str, str]] = [
     ({"claims": {"for_ticks": 0}}, "claims.for_ticks", POSITIVE),
     ({"claims": {"for_ticks": None}}, "claims.for_ticks", POSITIVE),
     ({"claims": {"for_ticks": True}}, "claims.for_ticks", POSITIVE),
+    ({"preemption": {"enabled": 1}}, "preemption.enabled", "must be true or false"),
+    ({"preemption": {"after_seconds": -1}}, "preemption.after_seconds", A_WHOLE),
+    ({"preemption": {"again_after_seconds": None}}, "preemption.again_after_seconds", A_WHOLE),
+    ({"preemption": {"most_per_job": 0.5}}, "preemption.most_per_job", A_WHOLE),
     ({"claims": {"after": 1}}, "claims.after", "is unknown; the fields are after_ticks, for_ticks"),
 ]
 

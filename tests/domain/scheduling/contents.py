@@ -61,6 +61,7 @@ def contents(partition: Partition) -> dict[str, Any]:
         "absent_trees",
         "departed_names",
         "conservation",
+        "_preempted_before",
     ):
         del state[part]
     rules = vars(state.pop("_trigger_rules"))
@@ -136,6 +137,7 @@ def _sets(partition: Partition) -> dict[str, Any]:
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
     indexes["people"] = sorted(_plain(partition.sets.index._people), key=repr)
     indexes["rooms"] = _rooms(partition)
+    indexes["preemptions"] = held.pop("preemptions").plain()
     claims = held.pop("claims")
     indexes["claims"] = sorted(claims.of.items()), sorted((k, sorted(v)) for k, v in claims.forcing.items())
     turns = held.pop("turns")

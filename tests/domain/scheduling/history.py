@@ -330,9 +330,13 @@ def _configure_queues(chance: Random, world: World, **order_section: Any) -> Non
     }
     tree = [parent, people] if chance.random() < 0.8 else [people]
     placed = {"placed_recipes": chance.choice((None, None, 4, 8))}
+    for child in parent["queues"]:
+        if chance.random() < 0.5:
+            child["guaranteed"] = min(2, child["max"] or 2)
     root = {"max_jobs": chance.choice((None, 5)), "order": order(ORDERS_OF_PARENTS)}
     first = {"assigned_first": chance.choice((WITHIN_PRIORITY, WITHIN_PRIORITY, ALWAYS))}
     sections = {"limits": placed, "order": {**first, **order_section}, "claims": _claims(chance)}
+    sections["preemption"] = {"enabled": chance.random() < 0.7, "after_seconds": 0, "again_after_seconds": 0}
     world.configure(queues={**root, "queues": tree}, **sections)
 
 
@@ -353,7 +357,8 @@ def _submit_to_queue(chance: Random, world: World) -> None:
     job_id, people = len(world.sets) + 1, (chance.choice(PEOPLE),)
     group = chance.choice((None, *GROUPS))
     for _ in range(chance.choice((1, 1, 2))):
-        _submit(chance, world, people, group, job_id=job_id, submitted={"queue": queue})
+        submitted = {"queue": queue, "preemptible": chance.random() < 0.7}
+        _submit(chance, world, people, group, job_id=job_id, submitted=submitted)
 
 
 def _submit_in_buckets(chance: Random, world: World) -> None:

@@ -202,7 +202,7 @@ class World(FoldedLog):
     def report(self, recipe_id: int, message: Report) -> None:
         recipe = self.recipes[recipe_id]
         broken_after = self.directory.broken_after(recipe.lab_controller)
-        self.change(report(self.members(recipe_id), recipe, message, broken_after))
+        self.change(report(self.members(recipe_id), recipe, message, broken_after, recipe.attempt))
 
     def complete(self, recipe_id: int) -> None:
         """Report the progress of a successful recipe to its end."""

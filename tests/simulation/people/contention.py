@@ -22,7 +22,7 @@ RULES: Final = ("day", "night")
 
 
 def contended(job: dict[str, Any], dice: Random, earlier: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a job with locks, and perhaps a bucket and a dependency on one of the `earlier` jobs."""
+    """Return a job with locks, perhaps preemptible sets, a bucket, and a dependency on an `earlier` job."""
     found = {**job, "recipe_sets": [_with_locks(each, dice) for each in job["recipe_sets"]]}
     if dice.random() < 0.6:
         found["reasons"] = [f"rate-limit:{dice.choice((1, 1, 2))}:{dice.choice(LABELS)}"]
@@ -35,7 +35,8 @@ def contended(job: dict[str, Any], dice: Random, earlier: Sequence[dict[str, Any
 
 
 def _with_locks(recipe_set: dict[str, Any], dice: Random) -> dict[str, Any]:
-    return {**recipe_set, "recipes": [{**each, **_locks(dice)} for each in recipe_set["recipes"]]}
+    recipes = [{**each, **_locks(dice)} for each in recipe_set["recipes"]]
+    return {**recipe_set, "recipes": recipes, "preemptible": dice.random() < 0.5}
 
 
 def _locks(dice: Random) -> dict[str, Any]:
@@ -93,6 +94,11 @@ class RuleMaker(Actor):
             "claims": {
                 "after_ticks": self.dice.choice((None, 0, 10)),
                 "for_ticks": self.dice.choice((1, 20, 120)),
+            },
+            "preemption": {
+                "enabled": self.dice.random() < 0.7,
+                "after_seconds": self.dice.choice((0, 30, 600)),
+                "most_per_job": self.dice.choice((1, 3)),
             },
             **self._queues(),
         }

@@ -76,6 +76,19 @@ class ClaimSettings(Input):
     for_ticks: _Positive = 120
 
 
+class PreemptionSettings(Input):
+    """`enabled`: a set of a queue below its guarantee may take the systems of sets of other queues.
+
+    It has to wait `after_seconds` first, and `again_after_seconds` after it did. The sets of a job give way
+    `most_per_job` times at most.
+    """
+
+    enabled: Flag = False
+    after_seconds: _Whole = 30
+    again_after_seconds: _Whole = 15
+    max_per_job: Annotated[_Whole, Field(alias="most_per_job")] = 3
+
+
 class OperationRow(Input):
     """The locks that the tasks of an operation declare; a name `{PARAMETER}` is a parameter of the task."""
 
@@ -95,6 +108,7 @@ class Configuration(Input):
     locks: LockSettings = Field(default_factory=LockSettings)
     limits: LimitSettings = Field(default_factory=LimitSettings)
     claims: ClaimSettings = Field(default_factory=ClaimSettings)
+    preemption: PreemptionSettings = Field(default_factory=PreemptionSettings)
     operations: list[OperationRow] = Field(
         default_factory=list, description="rows that are added to the operation table, or replace its rows"
     )
