@@ -100,10 +100,10 @@ def _busy_alike(partition: Partition) -> dict[Alike, list[int]]:
     busy = 0
     for recipe_id in partition.sets.placed:
         host = partition.sets.recipes[recipe_id]
-        if not host.is_guest and host.system is not None and host.system not in partition.sets.claims.of:
+        if not host.is_guest and host.system is not None:
             busy |= 1 << partition.labs.number(host.system)
     found: defaultdict[Alike, list[int]] = defaultdict(list)
-    systems = busy & partition.available.usable(forced=False)
+    systems = busy & partition.available.usable(forced=False) & ~partition.sets.claims.systems
     for number, signature in partition.filters.signatures_of(systems, forced_only=False):
         rights = partition.labs.access.of(number)
         found[Alike(signature, rights, partition.system(number).lab_controller)].append(number)

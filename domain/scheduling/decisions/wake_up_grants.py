@@ -149,10 +149,11 @@ class WakeUpGrants:
 
 def _claimed_idle(partition: Partition, wakes: Iterable[Wake]) -> Iterator[tuple[Trigger, int]]:
     """Yield the idle systems of wake-ups that are claimed, each with a wake-up that names it."""
-    claimed = sorted(partition.labs.number(fqdn) for fqdn in partition.sets.claims.of)
-    idle = partition.available.idle(forced=True) if claimed else 0
-    for trigger, systems in wakes if claimed else ():
-        yield from ((trigger, number) for number in claimed if (idle & systems) >> number & 1)
+    claimed = partition.sets.claims.systems
+    if claimed:
+        claimed &= partition.available.idle(forced=True)
+        for trigger, systems in wakes:
+            yield from ((trigger, number) for number in numbers_in(claimed & systems))
 
 
 def all_idle(partition: Partition, trigger: Trigger) -> WakeUpGrants:

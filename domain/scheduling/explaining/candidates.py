@@ -107,8 +107,8 @@ class Candidates:
     def _find_claimants(self) -> Iterator[tuple[int, Recipe]]:
         """Yield the usable systems that ask a claimant first, with the claimant."""
         partition = self._partition
-        for fqdn in partition.sets.claims.of:
-            number, claimant = partition.labs.number(fqdn), asked_first(partition, partition.systems[fqdn])
+        for number in numbers_in(partition.sets.claims.systems & self._usable):
+            claimant = asked_first(partition, partition.system(number))
             if claimant is not None and number in self._before:
                 yield number, claimant
 

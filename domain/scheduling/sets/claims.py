@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from domain.recipe.state import Recipe
 
@@ -13,12 +13,15 @@ WAITING = ("queued", "assigned")
 class Claims:
     """Claimants and forcing recipes by system. Mutable: `put` each state, `drop` finished recipes.
 
-    `of` has the id of the recipe that claims a system, by its name. `forcing` has the ids of the waiting
-    hosts that force a system, by its case-folded name, since requirements ignore the case.
+    `of` has the id of the recipe that claims a system, by its name; `systems` has the numbers of claimed
+    systems, as a bitmap. `forcing` has the ids of the waiting hosts that force a system, by its case-folded
+    name, since requirements ignore the case.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, number_of: Callable[[str], int]) -> None:
+        self._number_of = number_of
         self.of: dict[str, int] = {}
+        self.systems = 0
         self.forcing: dict[str, dict[int, None]] = {}
 
     def put(self, before: Recipe | None, recipe: Recipe) -> None:
@@ -28,8 +31,10 @@ class Claims:
             return
         if claim_before is not None and self.of.get(claim_before.system) == recipe.recipe_id:
             del self.of[claim_before.system]
+            self.systems &= ~(1 << self._number_of(claim_before.system))
         if recipe.claim is not None:
             self.of[recipe.claim.system] = recipe.recipe_id
+            self.systems |= 1 << self._number_of(recipe.claim.system)
 
     def force(self, host: Recipe, system: str) -> None:
         """Store whether a host, which forces a system, waits."""

@@ -30,7 +30,7 @@ class RecipeSets(SetStates):
 
     A recipe is dropped once it has finished according to the log, a set with its last recipe. `submitter_of`
     returns the submitter of a recipe, `locks_of_placed` the locks with which a placed host counts for the
-    weights of others.
+    weights of others, `number_of` the number of a system.
 
     Data goes one way: `places` follow from the states, from `admission` and from the `classes` of sets that
     need room; `index` follows from the places. `admission_updates` changes admission and classes, and has the
@@ -44,12 +44,13 @@ class RecipeSets(SetStates):
         submitter_of: Callable[[Recipe], Submitter],
         locks_of_placed: Callable[[Recipe], Locks],
         locks: LockQueue,
+        number_of: Callable[[str], int],
     ) -> None:
         super().__init__()
         # Recipes with a running watchdog, and placed recipes.
         self.on_clock: dict[int, None] = {}
         self.placed: dict[int, None] = {}
-        self.claims = Claims()
+        self.claims = Claims(number_of)
         self.rooms = Rooms()
         self.admission = Admission(self.members, self.host_count)
         self.classes = SetClasses(self, self.rooms)

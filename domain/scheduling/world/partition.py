@@ -86,7 +86,12 @@ class Partition(PartitionQueries):
         self.holders = Holders()
         self.locks = LockQueue(self.configuration.locks.max_overtaken)
         self.sets = RecipeSets(
-            self.filters, self.holders, self._access_updates.submitter_of, self.locks_of_placed, self.locks
+            self.filters,
+            self.holders,
+            self._access_updates.submitter_of,
+            self.locks_of_placed,
+            self.locks,
+            self.labs.number,
         )
         self.sets.set_max_overtaken(self.configuration.order.max_overtaken)
         self.triggers = Triggers(self._is_due, self._rank_of_new, self._queue_of_new)
