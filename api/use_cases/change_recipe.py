@@ -14,7 +14,7 @@ from api.use_cases.ports import JobParts, Log, RequestContext
 from domain.directory.partitions import operation_table
 from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided
-from domain.job.changes import chooses_trees, new_task_count, set_change, unchangeable
+from domain.job.changes import change_faults, chooses_trees, new_task_count, set_change
 from domain.job.recipe_changes import change_recipes
 from domain.job.spec import JobSpec
 from domain.job.state import Job
@@ -102,7 +102,7 @@ async def changed_set(
         raise Refused(f"recipe set {recipe_set_id} was changed in the meantime")
     given, after = spec.recipe_sets[place], {**spec.document["recipe_sets"][place], **_kept(seen)}
     before, priority = present.document, after["priority"]
-    if faults := unchangeable({**before, "priority": priority}, after):
+    if faults := change_faults({**before, "priority": priority}, after):
         raise FaultyInput([Fault(f"recipe_sets[{place}].{fault.where}", fault.message) for fault in faults])
     members = gathered.members(recipe_set_id)
     same = priority == before["priority"]

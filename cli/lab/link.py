@@ -33,9 +33,9 @@ class LabLink:
         return commands
 
     def register(self, instance: str, running: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Say all that runs in the lab, and return the answers. Raise ServerProblem if a retry is needed.
+        """Register everything that runs in the lab, and return the answers.
 
-        A lab in no partition cannot register, and gets no answers.
+        Raise ServerProblem if a retry is needed. A lab in no partition cannot register, and gets no answers.
         """
         partition = (self._get(self._path) or {}).get("partition")
         if partition is None:
