@@ -48,7 +48,8 @@ def _recipe_state(state: State, record: EventRecord) -> None:
     happened, data = record.event_name, record.data
     if happened == "queued":
         state.put_recipe(recipe.with_state(happened, None, None))
-        _count_preemption(state, recipe, data.get("preempted_by"))
+        if data.get("preempted_by") is not None:
+            _count_preemption(state, recipe)
     elif happened == "assigned":
         state.put_recipe(recipe.with_state(happened, None, data["lab_controller"]))
     elif happened == "scheduled":
@@ -64,10 +65,10 @@ def _recipe_state(state: State, record: EventRecord) -> None:
         state.put_recipe(recipe.with_state(happened, recipe.system, recipe.lab, held))
 
 
-def _count_preemption(state: State, recipe: Recipe, by: int | None) -> None:
+def _count_preemption(state: State, recipe: Recipe) -> None:
     """Count a preempted set for its job, once with its first recipe."""
     recipe_set = state.sets.get(recipe.set_id)
-    if by is not None and recipe_set is not None and recipe.recipe_id == recipe_set.recipe_ids[0]:
+    if recipe_set is not None and recipe.recipe_id == recipe_set.recipe_ids[0]:
         job_id = recipe_set.job_id
         state.put(state.preemptions, job_id, state.preemptions.get(job_id, 0) + 1)
 

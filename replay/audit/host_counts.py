@@ -29,12 +29,13 @@ class HostCounts(TentativeWorld):
         # The hosts without a system by set.
         self._unplaced = Counter[int]()
 
-    def _count_hosts(self, before: Recipe | None, recipe: Recipe | None) -> None:
-        """Count a recipe in place of its former state."""
+    def _count_hosts(self, before: Recipe | None, recipe: Recipe | None, *, placed: int) -> None:
+        """Count a recipe in place of its former state, and `placed` more hosts that have a system."""
         moved = recipe or before
-        self._count_held(moved, is_placed(recipe) - is_placed(before))
-        if moved is not None and _is_unplaced(recipe) != _is_unplaced(before):
-            _add(self._unplaced, moved.set_id, _is_unplaced(recipe) - _is_unplaced(before))
+        self._count_held(moved, placed)
+        unplaced = _is_unplaced(recipe) - _is_unplaced(before)
+        if moved is not None and unplaced:
+            _add(self._unplaced, moved.set_id, unplaced)
         if before is not None and before.state == "scheduled":
             self._count_scheduled(before, -1)
         if recipe is not None and recipe.state == "scheduled":

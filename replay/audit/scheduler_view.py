@@ -146,8 +146,7 @@ class SchedulerView(HostCounts):
         may_hold = recipe.state in ("scheduled", "assigned")
         return may_hold and recipe_set is not None and len(recipe_set.recipe_ids) > 1
 
-    def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
-        super()._replace(table, key, before, value)
+    def _index(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
         changed_table: object = table
         if changed_table is self.recipes:
             self._recipe_moved(cast("Recipe | None", before), cast("Recipe | None", value))
@@ -181,9 +180,10 @@ class SchedulerView(HostCounts):
 
     def _recipe_moved(self, before: Recipe | None, recipe: Recipe | None) -> None:
         self.declaring += _declares(recipe) - _declares(before)
-        if is_placed(before) or is_placed(recipe):
+        was, now = is_placed(before), is_placed(recipe)
+        if was or now:
             self._count_placed(before, recipe)
-        self._count_hosts(before, recipe)
+        self._count_hosts(before, recipe, placed=now - was)
         if recipe is not None and recipe.state == "new":
             self.new_sets.add(self.sets.get(recipe.set_id))
         elif before is not None and before.state == "new":

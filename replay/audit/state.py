@@ -51,9 +51,9 @@ class State(DirectoryTables):
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
         """Set an entry of a table, or delete it (None). All changes go through this method."""
         changed: object = table
-        if changed is self.recipes:
-            self._hold_locks(cast("Recipe | None", table.get(key)), cast("Recipe | None", value))
         before = table.get(key)
+        if changed is self.recipes:
+            self._hold_locks(cast("Recipe | None", before), cast("Recipe | None", value))
         if value is None:
             table.pop(key, None)
         else:

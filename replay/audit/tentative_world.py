@@ -39,7 +39,9 @@ class TentativeWorld(PartitionWorld):
         self._tentative_depth -= 1
         while len(self._changes) > mark:
             table, key, before = self._changes.pop()
-            self._replace(table, key, table.get(key), before)
+            present = table.get(key)
+            super().put(table, key, before)
+            self._index(table, key, present, before)
 
     def confirm(self) -> None:
         self._tentative_depth -= 1
@@ -49,8 +51,8 @@ class TentativeWorld(PartitionWorld):
         before = table.get(key)
         if self._tentative_depth:
             self._changes.append((table, key, before))
-        self._replace(table, key, before, value)
-
-    def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
-        """Set an entry without a record of the change. A subclass updates its indexes here."""
         super().put(table, key, value)
+        self._index(table, key, before, value)
+
+    def _index(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
+        """Update the indexes of a subclass after a change of an entry, also after one that is rolled back."""
