@@ -47,7 +47,7 @@ def change_faults(before: Document, after: Document) -> list[Fault]:
         where = f"recipes[{place}]"
         if host is None or other is None:
             count = len(before["recipes"])
-            faults.append(Fault("recipes", f"must have {count} members, as before the change"))
+            faults.append(Fault("recipes", f"must have as many members as before: {count}"))
             break
         _compare_recipes(host, other, where, faults)
     return faults
@@ -57,7 +57,7 @@ def _compare_recipes(before: Document, after: Document, where: str, faults: list
     _compare({**before, "guests": None}, {**after, "guests": None}, f"{where}.", faults)
     guests, others = before.get("guests", ()), after.get("guests", ())
     if len(guests) != len(others):
-        faults.append(Fault(f"{where}.guests", f"must have {len(guests)} members, as before the change"))
+        faults.append(Fault(f"{where}.guests", f"must have as many members as before: {len(guests)}"))
         return
     for place, (guest, other) in enumerate(zip(guests, others, strict=True)):
         _compare(guest, other, f"{where}.guests[{place}].", faults)
