@@ -35,7 +35,7 @@ class PresentSet(NamedTuple):
     recipes: Mapping[int, RecipeNew | RecipeChanged]
 
 
-class SetDraft(NamedTuple):
+class ChangedSetDraft(NamedTuple):
     """The events of a changed set, none if nothing differs, and the versions that they depend on."""
 
     decided: Decided
@@ -87,7 +87,7 @@ async def changed_set(
     spec: JobSpec,
     place: int,
     seen: Document | None = None,
-) -> SetDraft:
+) -> ChangedSetDraft:
     """Return the events that change a set of a job to the set of `spec` at `place`, and its priority.
 
     With `seen`, the present document of the set has to be this one, whose priority stays. Raises the errors
@@ -118,7 +118,7 @@ async def changed_set(
         operations = operation_table(parts.feed.directory, partition.name)
         recipes, of_set = set_change(before, after, given, present.recipes, tree_ids, iter(tasks), operations)
         decided += change_recipes(recipe_set, members, recipes, of_set, parts.feed.distro_trees.misfit)
-    return SetDraft(decided, gathered.versions)
+    return ChangedSetDraft(decided, gathered.versions)
 
 
 def _kept(seen: Document | None) -> Document:

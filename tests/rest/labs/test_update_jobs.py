@@ -126,5 +126,5 @@ def test_job_and_cancel__user_of_the_token_may_not_submit__are_refused(
         {"drain": machine},
     )
     assert [answer["status"] for answer in answers] == [403, 403, 200]
-    assert answers[0]["detail"] == "user reader has no role that submits and cancels jobs"
+    assert answers[0]["detail"] == "user reader needs the role submitter or admin to submit or cancel jobs"
     assert by_people(service, before) == [(f"system/{machine}", "system.drained")]
