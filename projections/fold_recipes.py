@@ -158,7 +158,7 @@ def recipe_change(
 def recipe_changed(
     models: ReadModels, recorded: Recorded, event: recipe_events.RecipeChanged, now: Instant
 ) -> None:
-    """Replace the tasks of a recipe whose tasks a person has changed; results stay under the former ones."""
+    """Replace the tasks of a recipe after a change by a person; results stay under the former tasks."""
     recipe_id = number_of(recorded)
     cache = models.recipe_cache
     cache.recipes[recipe_id] = cache.recipes[recipe_id]._replace(

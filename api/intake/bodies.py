@@ -26,25 +26,25 @@ class ParsedBody(NamedTuple):
     findings: list[Finding]
 
 
-def _open_xml(body: bytes) -> ParsedBody:
+def _parsed_xml(body: bytes) -> ParsedBody:
     document, walk = read_xml(parse_xml(body), "job", body)
     return ParsedBody(document, walk.locations, walk.faults, [])
 
 
-def _open_json(body: bytes) -> ParsedBody:
-    return _opened(parse_json(body), JsonLocations(body))
+def _parsed_json(body: bytes) -> ParsedBody:
+    return _parsed(parse_json(body), JsonLocations(body))
 
 
-def _opened(document: dict[str, Any], locations: Locations) -> ParsedBody:
+def _parsed(document: dict[str, Any], locations: Locations) -> ParsedBody:
     embedded = EmbeddedRequirements()
     embedded.read_all(document)
     return ParsedBody(document, EmbeddedLocations(locations, embedded.locations), [], embedded.findings)
 
 
 PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
-    "application/xml": _open_xml,
-    "text/xml": _open_xml,
-    "application/json": _open_json,
+    "application/xml": _parsed_xml,
+    "text/xml": _parsed_xml,
+    "application/json": _parsed_json,
 }
 
 
@@ -68,17 +68,20 @@ def _kind(media_type: str) -> str:
 
 
 def parse_jobs(body: bytes, media_type: str) -> ParsedSubmission:
-    """Return the parsed jobs of a body. Raises FaultyInput for a list that is none, is empty or too long."""
-    if PARSERS.get(_kind(media_type)) is not _open_json:
+    """Return the parsed jobs of a body.
+
+    Raises Unreadable, and FaultyInput for jobs that are not a list, that are none or too many.
+    """
+    if PARSERS.get(_kind(media_type)) is not _parsed_json:
         return ParsedSubmission([parse_job(body, media_type)], False)
     document, locations = parse_json(body), JsonLocations(body)
     if "jobs" not in document or "recipe_sets" in document:
-        return ParsedSubmission([_opened(document, locations)], False)
+        return ParsedSubmission([_parsed(document, locations)], False)
     findings = list(_list_faults(document))
     if findings:
         raise FaultyInput(located_faults(locations, [], findings, "errors"))
     bodies = [
-        _opened(job, LocationsBelow(locations, ("jobs", number)))
+        _parsed(job, LocationsBelow(locations, ("jobs", number)))
         for number, job in enumerate(document["jobs"])
     ]
     return ParsedSubmission(bodies, True)

@@ -96,7 +96,9 @@ def _sets(document: Mapping[str, Any], locations: Locations) -> Iterator[Finding
         if "recipe_sets" not in document:
             yield Finding((), f"has no {locations.word('recipe_sets')}")
         elif document["recipe_sets"] == []:
-            yield Finding(("recipe_sets",), "must not be empty, unless the job is open")
+            yield Finding(
+                ("recipe_sets",), "must not be empty; only an open job can be submitted without recipe sets"
+            )
     seen: set[str] = set()
     for path, recipe_set in objects(document, (), "recipe_sets"):
         key = recipe_set.get("key")

@@ -14,7 +14,7 @@ from api.use_cases.ports import JobParts, Log, RequestContext
 from domain.directory.partitions import operation_table
 from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided
-from domain.job.changes import chooses_trees, new_task_count, set_change, unchangeable
+from domain.job.changes import change_faults, chooses_trees, new_task_count, set_change
 from domain.job.recipe_changes import change_recipes
 from domain.job.spec import JobSpec
 from domain.job.state import Job
@@ -35,7 +35,7 @@ class PresentSet(NamedTuple):
     recipes: Mapping[int, RecipeNew | RecipeChanged]
 
 
-class SetDraft(NamedTuple):
+class ChangedSetDraft(NamedTuple):
     """The events of a changed set, none if nothing differs, and the versions that they depend on."""
 
     decided: Decided
@@ -87,7 +87,7 @@ async def changed_set(
     spec: JobSpec,
     place: int,
     seen: Document | None = None,
-) -> SetDraft:
+) -> ChangedSetDraft:
     """Return the events that change a set of a job to the set of `spec` at `place`, and its priority.
 
     With `seen`, the present document of the set has to be this one, whose priority stays. Raises the errors
@@ -102,7 +102,7 @@ async def changed_set(
         raise Refused(f"recipe set {recipe_set_id} was changed in the meantime")
     given, after = spec.recipe_sets[place], {**spec.document["recipe_sets"][place], **_kept(seen)}
     before, priority = present.document, after["priority"]
-    if faults := unchangeable({**before, "priority": priority}, after):
+    if faults := change_faults({**before, "priority": priority}, after):
         raise FaultyInput([Fault(f"recipe_sets[{place}].{fault.where}", fault.message) for fault in faults])
     members = gathered.members(recipe_set_id)
     same = priority == before["priority"]
@@ -118,7 +118,7 @@ async def changed_set(
         operations = operation_table(parts.feed.directory, partition.name)
         recipes, of_set = set_change(before, after, given, present.recipes, tree_ids, iter(tasks), operations)
         decided += change_recipes(recipe_set, members, recipes, of_set, parts.feed.distro_trees.misfit)
-    return SetDraft(decided, gathered.versions)
+    return ChangedSetDraft(decided, gathered.versions)
 
 
 def _kept(seen: Document | None) -> Document:

@@ -43,7 +43,7 @@ class SetNumbers(NamedTuple):
     recipe_ids: tuple[int, ...]
 
 
-class SetsDraft(NamedTuple):
+class AddedSetsDraft(NamedTuple):
     """The events of added sets, the versions that they depend on, and the numbers of the sets."""
 
     decided: Decided
@@ -51,7 +51,7 @@ class SetsDraft(NamedTuple):
     numbers: Sequence[SetNumbers]
 
 
-class Extended(NamedTuple):
+class JobExtension(NamedTuple):
     """The commit, None if nothing differs from the sets that the job has, and the answer."""
 
     done: Committed | None
@@ -60,7 +60,7 @@ class Extended(NamedTuple):
 
 async def extend_job(
     parts: JobParts, request: RequestContext, job: Job, spec: JobSpec, warnings: Warnings = ()
-) -> Extended:
+) -> JobExtension:
     """Add the recipe sets of `spec` to an open job, or change those that the job has by the same keys.
 
     All of it is one commit. `job` is that of `own_job`; a retry after a conflict loads it again. The
@@ -97,7 +97,7 @@ async def extend_job(
         stored = orjson.dumps(answer)
         return append_for(parts, request, decided, versions, stored, partition=partition.number)
 
-    return Extended(await commit(parts, decide), answer)
+    return JobExtension(await commit(parts, decide), answer)
 
 
 def _answer(
@@ -132,7 +132,7 @@ def _only(spec: JobSpec, places: Sequence[int]) -> JobSpec:
 
 async def _added(
     parts: JobParts, request: RequestContext, job: Job, spec: JobSpec, partition: PartitionIdentity
-) -> SetsDraft:
+) -> AddedSetsDraft:
     require_open(job)
     directory = parts.feed.directory
     require_takes_jobs(partition_document(directory, partition.name), partition.name)
@@ -152,7 +152,7 @@ async def _added(
         SetNumbers(set_id, tuple(event.recipe_ids))
         for set_id, event in zip(ids.recipe_sets, submitted, strict=True)
     ]
-    return SetsDraft(decided, {partition.subject: version}, numbers)
+    return AddedSetsDraft(decided, {partition.subject: version}, numbers)
 
 
 def _require_small_enough(parts: JobParts, job: Job, spec: JobSpec, partition: PartitionIdentity) -> None:

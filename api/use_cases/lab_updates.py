@@ -200,7 +200,7 @@ async def add_system(
         where = "cannot be set here; use PUT /pools/{name}/systems/{fqdn}"
         raise FaultyInput([Fault("pools", where), *others])
     if document["owner"] != request.actor and not request.is_admin:
-        raise NotPermitted(f"{lab_controller} may register only systems of {request.actor}")
+        raise NotPermitted(f"{lab_controller} may register only systems that {request.actor} owns")
     return await register_system(parts, request, document, change.reason if change.draining else None)
 
 

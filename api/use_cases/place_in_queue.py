@@ -156,7 +156,7 @@ def _faults(
 def too_large_sets(
     tree: QueueTree, path: str, owner: str, group: str | None, spec: JobSpec
 ) -> Iterator[tuple[str, str]]:
-    """Yield the place and the fault of each set that is larger than a maximum of a queue or those above."""
+    """Yield the place and the fault of each set that is larger than a maximum of its queue or one above."""
     for index, recipe_set in enumerate(spec.recipe_sets):
         size = len(recipe_set.recipes)
         for maximum in too_small_for(tree, path, owner, group, size):

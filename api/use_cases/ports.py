@@ -148,7 +148,7 @@ class RegistrationParts(LabParts, Protocol):
 
 
 class EventParts(WriteParts, Protocol):
-    """Parts to change what an event of the log is about. The log is an EventLog."""
+    """Parts to change the subject of an event that is found in the log. The log is an EventLog."""
 
     @property
     def log(self) -> EventLog: ...

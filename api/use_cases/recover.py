@@ -1,4 +1,4 @@
-"""Reports of what runs on systems or no longer does, and the resolution of reconciliations by people."""
+"""Reports that something runs on a system or that nothing does, and the resolution of reconciliations."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from store.requests import Committed
 
 
 async def take_running(
-    parts: WriteParts, request: RequestContext, lab_controller: str | None, fqdn: str, said: Running
+    parts: WriteParts, request: RequestContext, lab_controller: str | None, fqdn: str, running: Running
 ) -> Committed | None:
-    """Compare what runs on a system with the log; None if nothing changes.
+    """Compare a report of something that runs on a system with the log; None if nothing changes.
 
     `lab_controller` is the reporting one, None for an admin. Raises Unknown, NotPermitted for a system of
     another lab, and Refused if the recipe runs there but cannot be in the reported state.
     """
 
     def decide(gathered: ReadSet, system: System) -> Decided:
-        return reported_running(gathered, system, said)
+        return reported_running(gathered, system, running)
 
-    subjects = () if said.recipe_id is None else (f"recipe/{said.recipe_id}",)
+    subjects = () if running.recipe_id is None else (f"recipe/{running.recipe_id}",)
     return await _commit(parts, request, lab_controller, fqdn, decide, *subjects)
 
 
@@ -49,9 +49,9 @@ async def take_vacant(
 async def end_unreported(
     parts: WriteParts, request: RequestContext, fqdn: str, running: Collection[int]
 ) -> Committed | None:
-    """End what the log has on a system and the lab controller does not run; None if nothing changes.
+    """Abort the recipe of a system that does not run there, or vacate the system; None if nothing changes.
 
-    `running` are the recipes that run there, 0 for anything else.
+    `running` are the recipes that run there, 0 for something without a name.
     """
 
     def decide(gathered: ReadSet, system: System) -> Decided:

@@ -1,4 +1,4 @@
-"""Registration of a lab controller: its systems, and what runs on them (design 6)."""
+"""Registration of a lab controller: its systems, and the recipes that run on them (design 6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from domain.directory.rejections import Rejection, rejected_after
 from domain.directory.state import Directory
 from domain.errors import LabledgerError, Refused
 from domain.events import subject
-from store.registrations import Named
+from store.registrations import PartContents
 from store.requests import AppendRequest
 
 
@@ -26,16 +26,16 @@ from store.requests import AppendRequest
 class RegistrationPart:
     """A part of a registration; items have their numbers in the part.
 
-    `instance` is the start of the lab controller, `partition` the one that it believes in. `faulty` has the
-    answers to items with faults. `named` has the system of each item, `systems` those of valid items that add
-    or change a system. The last part says that nothing else runs in the lab.
+    `instance` names the start of the lab controller, `partition` is the one that it believes in. `faulty` has
+    the answers to items with faults. `system_of_item` has the system that each item names, `systems` those of
+    valid items that add or change a system. After the last part nothing else runs in the lab.
     """
 
     instance: str
     partition: str
     items: Mapping[int, Item]
     faulty: Mapping[int, Answer]
-    named: Mapping[int, str | None]
+    system_of_item: Mapping[int, str | None]
     systems: Mapping[int, str]
     running: Sequence[tuple[str, int]]
     digest: bytes
@@ -61,7 +61,7 @@ async def take_part(
         answers = {**part.faulty, **dict.fromkeys(part.items, wrong)}
     else:
         answers = {**part.faulty, **await _take_items(parts, request, lab_controller, reporter, part)}
-    await _note_rejections(parts, request, lab_controller, part, answers)
+    await _append_rejections(parts, request, lab_controller, part, answers)
     if part.is_last and wrong is None:
         await _end_unreported(parts, request, lab_controller)
     return answers
@@ -74,24 +74,24 @@ async def _take_items(
     reporter: str | None,
     part: RegistrationPart,
 ) -> dict[int, Answer]:
-    named = Named(part.digest, list(part.systems.values()), part.running)
-    note = partial(parts.registrations.note, lab_controller, part.instance, named)
+    contents = PartContents(part.digest, list(part.systems.values()), part.running)
+    note = partial(parts.registrations.note, lab_controller, part.instance, contents)
     twice = _named_twice(part.systems, await asyncio.to_thread(note))
     todo = {number: item for number, item in part.items.items() if number not in twice}
     return {**twice, **await take_updates(parts, request, reporter, todo)}
 
 
-async def _note_rejections(
+async def _append_rejections(
     parts: RegistrationParts,
     request: RequestContext,
     lab_controller: str,
     part: RegistrationPart,
     answers: Mapping[int, Answer],
 ) -> None:
-    """Append the rejections that the log does not have, for people to see."""
+    """Append the rejections that the log does not have yet, for `/reconciliations`."""
     name, directory = subject("lab-controller", lab_controller), parts.feed.directory
     rejected = [
-        Rejection(part.named[number], str(answer))
+        Rejection(part.system_of_item[number], str(answer))
         for number, answer in sorted(answers.items())
         if isinstance(answer, LabledgerError)
     ]
@@ -129,7 +129,7 @@ def _named_twice(systems: Mapping[int, str], before: frozenset[str]) -> dict[int
 
 
 async def _end_unreported(parts: RegistrationParts, request: RequestContext, lab_controller: str) -> None:
-    """End what the log has and the lab controller does not run."""
+    """Abort the recipes that do not run any more, and vacate the systems on which nothing runs."""
     end = await asyncio.to_thread(parts.log.end)
     await parts.reader.reach(end, parts.max_waits.position_wait_seconds)
     running = defaultdict[str, list[int]](list)

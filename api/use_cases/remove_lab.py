@@ -19,8 +19,8 @@ from domain.system_admin.lab_removal import remove_systems
 from store.requests import Committed
 
 KIND: Final = "lab-controller"
-# Each may have a recipe set whose other recipes hold systems, so that a commit of this number stays small.
-SYSTEMS_IN_A_COMMIT: Final = 50
+# Each system may have a recipe set whose other recipes hold systems, which are in the commit, too.
+MAX_SYSTEMS_PER_COMMIT: Final = 50
 
 
 async def remove_lab(
@@ -49,10 +49,10 @@ async def _remove_systems(
     # If-Match and the Idempotency-Key of the request do not apply to these commits.
     unconditional = replace(request, expected=None, command_id=None)
     reason = f"lab controller {name} is removed"
-    for first in range(0, len(fqdns), SYSTEMS_IN_A_COMMIT):
-        some = fqdns[first : first + SYSTEMS_IN_A_COMMIT]
-        decide = partial(_removed, some, reason)
-        await commit_aggregates(parts, unconditional, [subject("system", fqdn) for fqdn in some], decide)
+    for first in range(0, len(fqdns), MAX_SYSTEMS_PER_COMMIT):
+        batch = fqdns[first : first + MAX_SYSTEMS_PER_COMMIT]
+        decide = partial(_removed, batch, reason)
+        await commit_aggregates(parts, unconditional, [subject("system", fqdn) for fqdn in batch], decide)
 
 
 def _removed(fqdns: Sequence[str], reason: str, gathered: ReadSet) -> Decided:

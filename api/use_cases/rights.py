@@ -119,10 +119,12 @@ def require_admin(request: RequestContext, action: str) -> None:
 def require_may_submit(directory: Directory, request: RequestContext) -> None:
     """Raise NotPermitted unless the caller is an admin, or a user with a role that submits jobs.
 
-    A lab controller has a token of another role, which is of such a user or not.
+    The token of a lab controller has another role, and its user need not have one of these.
     """
     if not request.is_admin and not {ADMIN, SUBMITTER} & set(directory.roles_of(request.actor)):
-        raise NotPermitted(f"user {request.actor} has no role that submits and cancels jobs")
+        raise NotPermitted(
+            f"user {request.actor} needs the role {SUBMITTER} or {ADMIN} to submit or cancel jobs"
+        )
 
 
 def may_put(

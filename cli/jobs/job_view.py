@@ -83,8 +83,8 @@ class JobView:
         result = "" if self.job["result"] == NOT_REPORTED else f", {self.job['result']}"
         # Earlier versions of the service have no stages.
         stage = self.job.get("stage", self.job["state"])
-        said = "" if stage == self.job["state"] else f", stage {stage}"
-        return f"job {self.job_id}: {self.job['state']}{result}{said}"
+        shown_stage = "" if stage == self.job["state"] else f", stage {stage}"
+        return f"job {self.job_id}: {self.job['state']}{result}{shown_stage}"
 
     def table(self) -> Rows:
         return Rows(RECIPE_COLUMNS, self.recipe_rows(), title=self.title)

@@ -26,7 +26,7 @@ PERCENTAGES = (
     ("break", "recipes whose system breaks, and is repaired later"),
     ("vanish", "provisionings during which the lab controller is silent for some time"),
     ("lose", "begun provisionings that a machine has lost when its lab controller starts again"),
-    ("intrude", "machines that then run for a while what nobody knows"),
+    ("intrude", "machines that then run something unknown for a while"),
     ("repeat", "messages, and batches of them, that are sent twice"),
     ("reorder", "messages that arrive after the next message"),
 )

@@ -10,7 +10,7 @@ from replay.simulated_lab.delivery import REFUSED
 from replay.simulated_lab.steps import LabStep
 
 # Maximum number of items in a part of a registration.
-PART = 1_000
+MAX_ITEMS = 1_000
 
 
 class LabLink:
@@ -33,16 +33,16 @@ class LabLink:
         return commands
 
     def register(self, instance: str, running: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Say all that runs in the lab, and return the answers. Raise ServerProblem if a retry is needed.
+        """Register everything that runs in the lab, and return the answers.
 
-        A lab in no partition cannot register, and gets no answers.
+        Raise ServerProblem if a retry is needed. A lab in no partition cannot register, and gets no answers.
         """
         partition = (self._get(self._path) or {}).get("partition")
         if partition is None:
             return []
         answers: list[dict[str, Any]] = []
-        for first in range(0, max(len(running), 1), PART):
-            part, is_last = running[first : first + PART], first + PART >= len(running)
+        for first in range(0, max(len(running), 1), MAX_ITEMS):
+            part, is_last = running[first : first + MAX_ITEMS], first + MAX_ITEMS >= len(running)
             body = {"instance": instance, "partition": partition, "running": part, "last": is_last}
             answers += _retried(self._client.post(f"{self._path}/registration", body)["running"])
         return answers

@@ -34,10 +34,10 @@ RECONCILIATIONS = Listing(
 reconciliations = list_command(
     "reconciliations",
     RECONCILIATIONS,
-    "List the occupied systems: something runs there that does not have the system, so that nobody can have"
-    " it. Its lab controller stops a recipe and then reports that the system is vacant. Anything else is for"
-    " people, who resolve it with `labledger system vacate`. A second table has the items that the service"
-    " refused in the present registrations of lab controllers.",
+    "List the occupied systems. Something runs on such a system without having it, so nobody can have the"
+    " system. The lab controller stops a recipe there, and then reports that the system is vacant. People"
+    " stop anything else, and then run `labledger system vacate`. A second table has the items that the"
+    " service refused in the present registrations of lab controllers.",
     filters=(
         click.Option(
             ["--lab-controller"],

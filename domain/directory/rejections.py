@@ -21,10 +21,10 @@ class Rejection(NamedTuple):
 def rejected_after(
     document: Mapping[str, Any], instance: str, rejected: Sequence[Rejection], *, is_last: bool
 ) -> LabControllerItemsRejected | None:
-    """Return the event of further rejections, None if the document of the lab controller has them all.
+    """Return the event with further rejections, None if the document of the lab controller has them all.
 
-    Those of another instance count no more, once this one has rejections or has ended. The event has the
-    whole list, of at most `MAX_LISTED` items; `has_more` says that there are others.
+    Rejections of another instance are dropped as soon as this instance has some, or has sent its last part.
+    The event has the whole list, of at most `MAX_LISTED` items; `has_more` is whether there are others.
     """
     before = document.get(FIELD) or {"instance": None, "items": [], "has_more": False}
     is_same = before["instance"] == instance

@@ -109,7 +109,7 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
     )
     if present:
         in_use = f"{display_name('lab-controller', name)} has {listed(present)}"
-        raise Refused(f"{in_use}; remove them, or move them to another lab, first")
+        raise Refused(f"{in_use}; remove them or move them to another lab first, or use force")
     require_unnamed_lab(directory, name)
     tokens = revoked(
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name

@@ -18,7 +18,7 @@ from domain.job.submission import members_of, operations_of, profile_of, task_do
 from domain.recipe.events import RecipeChanged, RecipeNew
 from domain.recipe_set.events import RecipeSetChanged
 
-# These chose the distro trees of the set.
+# The submission chose the distro trees of the set by these.
 _CHOOSE_TREES: Final = frozenset({"host_requires", "distro_requires", "distro"})
 CHANGEABLE: Final = _CHOOSE_TREES | {"tasks", "locks"}
 
@@ -26,7 +26,7 @@ Document = Mapping[str, Any]
 
 
 class SetChange(NamedTuple):
-    """The events of a changed set: of its changed recipes by id, and of the set itself."""
+    """The events of a changed set: those of its changed recipes by id, and that of the set itself."""
 
     recipes: Mapping[int, RecipeChanged]
     of_set: RecipeSetChanged
@@ -38,8 +38,8 @@ def recipe_documents(recipe_set: Document) -> list[Document]:
     return [recipe for host in hosts for recipe in (host, *host.get("guests", ()))]
 
 
-def unchangeable(before: Document, after: Document) -> list[Fault]:
-    """Return the differences of two documents of a set that no change can make, as faults."""
+def change_faults(before: Document, after: Document) -> list[Fault]:
+    """Return the differences of two documents of a set in fields that cannot be changed, as faults."""
     faults: list[Fault] = []
     _compare({**before, "recipes": None}, {**after, "recipes": None}, "", faults)
     hosts = zip_longest(before["recipes"], after["recipes"])
@@ -47,7 +47,7 @@ def unchangeable(before: Document, after: Document) -> list[Fault]:
         where = f"recipes[{place}]"
         if host is None or other is None:
             count = len(before["recipes"])
-            faults.append(Fault("recipes", f"must stay {count} in number, the recipes of the set"))
+            faults.append(Fault("recipes", f"must have as many members as before: {count}"))
             break
         _compare_recipes(host, other, where, faults)
     return faults
@@ -57,9 +57,7 @@ def _compare_recipes(before: Document, after: Document, where: str, faults: list
     _compare({**before, "guests": None}, {**after, "guests": None}, f"{where}.", faults)
     guests, others = before.get("guests", ()), after.get("guests", ())
     if len(guests) != len(others):
-        faults.append(
-            Fault(f"{where}.guests", f"must stay {len(guests)} in number, the guests of the recipe")
-        )
+        faults.append(Fault(f"{where}.guests", f"must have as many members as before: {len(guests)}"))
         return
     for place, (guest, other) in enumerate(zip(guests, others, strict=True)):
         _compare(guest, other, f"{where}.guests[{place}].", faults)

@@ -99,7 +99,7 @@ class SystemUndrained(Event):
 class SystemOccupied(Event):
     """The system runs something that does not have it in the log, so that nobody can have it.
 
-    `recipe_id` and `attempt` are what the lab controller said, null if it did not say.
+    `recipe_id` and `attempt` are those of the lab controller's report, null if it named none.
     """
 
     reason: str

@@ -1,4 +1,4 @@
-"""Systems on which something runs that does not have them in the log (design 6): the log wins."""
+"""Begin and end of the occupation of systems, on which something runs against the log (design 6)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def occupy(system: System, members: Members | None, occupation: Occupation) -> D
     """
     if system.occupied == occupation:
         return []
-    said = SystemOccupied(occupation.reason, occupation.recipe_id, occupation.attempt)
-    decided: Decided = [(system.subject, said)]
+    event = SystemOccupied(occupation.reason, occupation.recipe_id, occupation.attempt)
+    decided: Decided = [(system.subject, event)]
     if members is not None and system.recipe_id is not None:
         recipe = members.recipe(system.recipe_id)
         if not recipe.started:

@@ -1,4 +1,4 @@
-"""Recovery: what a lab controller says runs on a system, compared with the log, which wins (design 6)."""
+"""Recovery: reports of running recipes are compared with the log, and the log wins (design 6)."""
 
 from __future__ import annotations
 
@@ -32,32 +32,33 @@ class Running:
     report: ReportInstalling | ReportTaskRunning | None = None
 
 
-def reported_running(gathered: ReadSet, system: System, said: Running) -> Decided:
-    """Return the events that follow from what runs on a system, none if the log has them all.
+def reported_running(gathered: ReadSet, system: System, running: Running) -> Decided:
+    """Return the events that follow from a report of something that runs on a system, none if it is no news.
 
     A recipe that has started there is attached: it moves on to the reported state, if that is later. Anything
     else occupies the system, unless a person has it and no recipe runs there.
     """
-    recipe = None if said.recipe_id is None else gathered.recipe(said.recipe_id)
+    recipe = None if running.recipe_id is None else gathered.recipe(running.recipe_id)
     if recipe is None:
-        if said.recipe_id is None and system.reservation is not None:
+        if running.recipe_id is None and system.reservation is not None:
             return []
-        # No command can stop what no recipe is.
-        occupation = Occupation(_unknown(said), None, None)
+        # No command can stop something that is not a recipe.
+        occupation = Occupation(_unknown(running), None, None)
     else:
-        contradiction = _contradiction(recipe, system, said)
+        contradiction = _contradiction(recipe, system, running)
         if contradiction is None:
-            return _attach(gathered, system, recipe, said)
-        occupation = Occupation(contradiction, said.recipe_id, said.attempt)
+            return _attach(gathered, system, recipe, running)
+        occupation = Occupation(contradiction, running.recipe_id, running.attempt)
     return occupy(system, gathered.members_on(system), occupation)
 
 
 def not_running(gathered: ReadSet, system: System, running: Collection[int]) -> Decided:
-    """Return the events for what does not run on a system after the lab controller has named all that does.
+    """Return the events for a system after its lab controller has named everything that runs in the lab.
 
-    `running` are the recipes that run there, 0 for anything else. A recipe that is installing or later, and
-    its guests, are aborted, unless what runs there has no name, as it may be the recipe. An occupied system
-    is vacated if nothing runs there.
+    `running` are the recipes that run on the system, 0 for something without a name. A recipe that has the
+    system, is installing or later, and does not run is aborted with its guests. It is not aborted if
+    something without a name runs there, which may be the recipe. An occupied system is vacated if nothing
+    runs there.
     """
     decided: Decided = []
     members = gathered.members_on(system)
@@ -72,12 +73,13 @@ def not_running(gathered: ReadSet, system: System, running: Collection[int]) -> 
     return decided
 
 
-def _unknown(said: Running) -> str:
-    return UNNAMED if said.recipe_id is None else f"recipe {said.recipe_id} runs there, which does not exist"
+def _unknown(running: Running) -> str:
+    recipe_id = running.recipe_id
+    return UNNAMED if recipe_id is None else f"recipe {recipe_id} runs there, which does not exist"
 
 
-def _contradiction(recipe: Recipe, system: System, said: Running) -> str | None:
-    """Return what the log says against a running recipe, None if the recipe has started there."""
+def _contradiction(recipe: Recipe, system: System, running: Running) -> str | None:
+    """Return how the log contradicts a report of a running recipe, None if the recipe has started there."""
     runs = f"recipe {recipe.recipe_id} runs there"
     if recipe.finished:
         return f"{runs}, but is {recipe.state}"
@@ -85,14 +87,14 @@ def _contradiction(recipe: Recipe, system: System, said: Running) -> str | None:
         return f"{runs}, but has {recipe.system}"
     if not recipe.started:
         return f"{runs}, but has not started: it is {recipe.state}"
-    fault = attempt_fault(recipe, said.attempt, is_installing=False)
+    fault = attempt_fault(recipe, running.attempt, is_installing=False)
     return None if fault is None else f"{runs}, but {fault}"
 
 
-def _attach(gathered: ReadSet, system: System, recipe: Recipe, said: Running) -> Decided:
+def _attach(gathered: ReadSet, system: System, recipe: Recipe, running: Running) -> Decided:
     decided = vacate(system, f"recipe {recipe.recipe_id} runs there")
-    if said.report is None:
+    if running.report is None:
         return decided
     after = gathered.after(decided)
     members = after.members(recipe.recipe_set_id)
-    return [*decided, *report(members, recipe, said.report, attempt=recipe.attempt)]
+    return [*decided, *report(members, recipe, running.report, attempt=recipe.attempt)]

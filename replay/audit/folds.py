@@ -20,8 +20,8 @@ Fold = Callable[[State, EventRecord], None]
 
 def _new(state: State, record: EventRecord) -> None:
     data = record.data
-    wants = state.own_requirements(data["host_requires"], _distro(data))
-    submitter = state.submitter(data.get("owner"), data.get("group"))
+    wants = state.interned.own_requirements(data["host_requires"], _distro(data))
+    submitter = state.interned.submitter(data.get("owner"), data.get("group"))
     host_id, locks = data.get("host_recipe_id"), readable(data.get("locks"))
     ids, partition = (int(record.name), data["recipe_set_id"], host_id), record.owning_partition
     state.put_recipe(Recipe(*ids, wants, submitter, locks, partition))
@@ -30,7 +30,7 @@ def _new(state: State, record: EventRecord) -> None:
 def _changed(state: State, record: EventRecord) -> None:
     recipe, data = state.recipes.get(int(record.name)), record.data
     if recipe is not None:
-        wants = state.own_requirements(data["host_requires"], _distro(data))
+        wants = state.interned.own_requirements(data["host_requires"], _distro(data))
         state.put_recipe(recipe._replace(requirements=wants, locks=readable(data["locks"])))
 
 
@@ -113,7 +113,7 @@ def _submitted(state: State, record: EventRecord) -> None:
     number, data = int(record.name), record.data
     place = record.position, tuple(data["recipe_ids"]), record.recorded_at
     job_id, depends_on = data["job_id"], tuple(data.get("depends_on", ()))
-    facts = job_id, state.submitted(data), depends_on
+    facts = job_id, state.interned.submitted(data), depends_on
     recipe_set = RecipeSet(number, data["priority"], *place, *facts, record.owning_partition)
     if data.get("preemptible"):
         recipe_set = recipe_set._replace(preemptible=True)

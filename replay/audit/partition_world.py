@@ -32,7 +32,7 @@ class PartitionWorld(FoldedWorld):
 
     def adopt(self, world: State) -> None:
         """Take over what a world has besides recipes and sets. A new partition has none of these."""
-        for own, others in zip(self._without_recipes(), world._without_recipes(), strict=True):
+        for own, others in zip(self._directory_tables(), world._directory_tables(), strict=True):
             for key, value in others.items():
                 self.put(own, key, value)
         for system in world.systems.values():

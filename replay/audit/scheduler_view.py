@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 
 from replay.audit.awaited_locks import own_locks, profile_of
 from replay.audit.host_counts import HostCounts, is_placed
-from replay.audit.lock_easing import eases_locks
 from replay.audit.locks import NO_LOCKS
 from replay.audit.placed_locks import PlacedLocks
 from replay.audit.profiles import Profiles
@@ -24,6 +23,7 @@ from replay.audit.tables import (
     SERVED,
     URGENCY,
 )
+from replay.audit.unblocking import may_unblock_sets
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 
 K = TypeVar("K")
@@ -89,24 +89,24 @@ class SchedulerView(HostCounts):
                 self._enqueue(self.recipes[number])
 
     def before_event(self, record: EventRecord, *, in_batches: bool) -> None:
-        """Note whether the recipe of an event ranks as queued until its batch is answered, and its claim."""
+        """Store whether the recipe of an event ranks as queued until its batch is answered, and its claim."""
         if record.topic == "recipe.assigned" and in_batches:
             self.newly_assigned[int(record.name)] = None
         elif record.topic in (CLAIMED, CLAIM_ENDED):
-            self._note_served(record)
+            self._store_served(record)
         elif _is_recipe(record):
             self.newly_assigned.pop(int(record.name), None)
             if record.topic == "recipe.scheduled":
                 self.served = {fqdn: each for fqdn, each in self.served.items() if each != int(record.name)}
 
-    def _note_served(self, record: EventRecord) -> None:
-        """Note the claim that an event ends as served, if the recipe has this claim."""
+    def _store_served(self, record: EventRecord) -> None:
+        """Store the claim that an event ends as served, if the recipe has this claim."""
         number, data = int(record.name), record.data
         if data.get("reason") == SERVED and self.claims.get(data["system"]) == number:
             self.served[data["system"]] = number
 
     def apply(self, record: EventRecord) -> None:
-        if eases_locks(self, record):
+        if may_unblock_sets(self, record):
             self.eased_at = record.position
         super().apply(record)
 

@@ -3,50 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
+from replay.audit.directory_tables import DirectoryTables
 from replay.audit.held_locks import HeldLocks
-from replay.audit.queue_tree import DEFAULT_QUEUE, NO_QUEUES, QueueTree
-from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
+from replay.audit.interned_values import InternedValues
+from replay.audit.rights import OPEN, Rights, RightsCache
 from replay.audit.rooms import NO_NEEDS, Needs, Rooms, needs_of
-from replay.audit.tables import DEFAULT_PARTITION, FINISHED, WITHOUT_LAB
-from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, Submitted, System
-
-# The name of the partition that needs no creation.
-DEFAULT_NAME = "default"
+from replay.audit.tables import FINISHED, WITHOUT_LAB
+from replay.audit.values import Recipe, RecipeSet, System
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-class State:
+class State(DirectoryTables):
     """Tables of frozen values. `finished` has the finished recipes, `recipes` all others. Mutable."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.recipes: dict[int, Recipe] = {}
         self.finished: dict[int, Recipe] = {}
         self.sets: dict[int, RecipeSet] = {}
         self.systems: dict[str, System] = {}
-        self.trees: dict[int, Mapping[str, Any]] = {}
-        self.enabled: dict[str, bool] = {}
-        # Labs whose controller has stopped reporting, or has never reported.
-        self.silent: dict[str, bool] = {}
-        # System -> its pools; pool -> its submit permissions.
-        self.pools: dict[str, tuple[str, ...]] = {}
-        self.policies: dict[str, Entries] = {}
-        # Group -> its people, its former people, and whether it was removed.
-        self.people: dict[str, frozenset[str]] = {}
-        self.former_people: dict[str, frozenset[str]] = {}
-        self.removed_groups: dict[str, bool] = {}
-        # Name of a created partition -> its number; lab that ever moved -> the number of its partition.
-        self.partitions: dict[str, int] = {}
-        self.lab_partitions: dict[str, int] = {}
-        # Partition -> its configuration, without which the defaults hold; its queues, and its job filters by
-        # name.
-        self.configurations: dict[int, Mapping[str, Any]] = {}
-        self.queue_trees: dict[int, QueueTree] = {}
-        self.job_filters: dict[int, Mapping[str, Mapping[str, Any]]] = {}
         # Job that was ever open -> whether it is open.
         self.open_jobs: dict[int, bool] = {}
         # Job -> its sets.
@@ -66,12 +45,7 @@ class State:
         # They follow all changes of `recipes`, of rules and of limits: by set, the recipes in a lab.
         self.rooms = Rooms()
         self._holding = Counter[int]()
-        # Each distinct requirement, by the number that `OwnRequirements` refers to.
-        self.requirements: list[str] = []
-        self._own_requirements: dict[tuple[str, Distro | None], OwnRequirements] = {}
-        self._numbers: dict[str, int] = {}
-        self._submitted: dict[Submitted, Submitted] = {}
-        self._submitters: dict[tuple[str | None, str | None], Submitter] = {}
+        self.interned = InternedValues()
         self._rights = RightsCache()
 
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
@@ -187,57 +161,3 @@ class State:
             # The common case where there are no policies.
             return OPEN
         return self._rights.of(system.policy, pools, system.owner, system.borrower)
-
-    # Partitions
-
-    def partition_number(self, name: str) -> int | None:
-        """Return the number of the partition that has a name now, None without one."""
-        return DEFAULT_PARTITION if name == DEFAULT_NAME else self.partitions.get(name)
-
-    def partition_of_lab(self, lab: str) -> int:
-        """Return the number of the partition of a lab, 0 for none."""
-        return self.lab_partitions.get(lab, DEFAULT_PARTITION)
-
-    def configuration_of(self, partition: int) -> Mapping[str, Any]:
-        """Return the configuration of a partition; missing sections and fields have their defaults."""
-        return self.configurations.get(partition, {})
-
-    def queue_tree_of(self, partition: int) -> QueueTree:
-        """Return the queues of a partition."""
-        return self.queue_trees.get(partition, NO_QUEUES)
-
-    def job_filters_of(self, partition: int) -> Mapping[str, Mapping[str, Any]]:
-        """Return the documents of the job filters of a partition, by name."""
-        return self.job_filters.get(partition, {})
-
-    def _without_recipes(self) -> tuple[dict[Any, Any], ...]:
-        """Return the tables that have no recipes and sets, but for the systems."""
-        places = self.trees, self.enabled, self.silent, self.lab_partitions, self.pools
-        people = self.policies, self.people, self.former_people, self.removed_groups
-        rules = self.queue_trees, self.configurations, self.job_filters
-        return *places, *people, self.partitions, *rules
-
-    # Interned values
-
-    def submitted(self, data: Mapping[str, Any]) -> Submitted:
-        """Return the facts of a submission. Events of version 1 have none of them."""
-        names = (tuple(data.get(name, ())) for name in ("tasks", "operations", "reasons"))
-        people = data.get("owner", ""), data.get("submitter", ""), data.get("group")
-        facts = Submitted(*people, data.get("queue") or DEFAULT_QUEUE, *names)
-        return self._submitted.setdefault(facts, facts)
-
-    def own_requirements(self, host_requires: str, distro: Distro | None) -> OwnRequirements:
-        key = host_requires, distro
-        if key not in self._own_requirements:
-            number = self._numbers.setdefault(host_requires, len(self._numbers))
-            if number == len(self.requirements):
-                self.requirements.append(host_requires)
-            self._own_requirements[key] = OwnRequirements(number, host_requires, distro)
-        return self._own_requirements[key]
-
-    def submitter(self, user: str | None, group: str | None) -> Submitter:
-        key = user, group
-        submitter = self._submitters.get(key)
-        if submitter is None:
-            submitter = self._submitters[key] = Submitter(*key)
-        return submitter

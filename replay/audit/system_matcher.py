@@ -146,14 +146,14 @@ class SystemMatcher:
         if about is None or about.described != system.described:
             about = SystemFacts(system.described, facts_of(self._world.document(system)))
             self._systems[system.fqdn] = about
-        if about.requirements < len(self._world.requirements):
+        if about.requirements < len(self._world.interned.requirements):
             self._keep_up()
             about.refused = self._requirements_cache.refused(about.facts)
             about.requirements = self._requirements_cache.requirements
         return about.refused
 
     def _keep_up(self) -> None:
-        for host_requires in self._world.requirements[self._requirements_cache.requirements :]:
+        for host_requires in self._world.interned.requirements[self._requirements_cache.requirements :]:
             self._requirements_cache.add(host_requires)
 
 

@@ -75,7 +75,7 @@ def _silence(behaviour: Behaviour, command: Command, steps: tuple[LabStep, ...])
 
 
 def _stop(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedLab:
-    """End a recipe and, with a host, its guests; what had no right to run is gone from the system."""
+    """End a recipe and, with a host, its guests; the system is vacant then."""
     vacant = LabStep(now_seconds, str(command["system"]), "vacant", {}, lasting=True)
     return _release(lab, command, now_seconds).with_steps([vacant])
 

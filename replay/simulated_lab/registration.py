@@ -14,11 +14,10 @@ Item = Mapping[str, Any]
 def running_after(
     lab: SimulatedLab, commands: Iterable[Command], under_way: Iterable[Command], now_seconds: float
 ) -> tuple[SimulatedLab, list[Item]]:
-    """Return the lab, and what its machines run, as items of a registration.
+    """Return the lab, and items of a registration for everything that its machines run.
 
     `commands` are all that the lab controller ever got, `under_way` those whose recipes may still run. A
-    machine may have lost its recipe meanwhile (`lose`), or run something that nobody knows (`intrude`) for a
-    while.
+    machine may have lost its recipe meanwhile (`lose`), or run something unknown for a while (`intrude`).
     """
     running: list[Item] = []
     in_use = {str(command["system"]): command for command in under_way}
@@ -46,7 +45,7 @@ def _item(command: Command) -> Item:
 
 
 def _intruded(lab: SimulatedLab, last: Iterable[Command], now_seconds: float) -> Iterator[LabStep]:
-    """Yield the end of what nobody knows, for each machine that runs it; `last` are their last commands."""
+    """Yield a step that ends something unknown, for each machine that runs it; `last` are their commands."""
     for command in last:
         if lab.behaviour.happens("intrude", command["id"]):
             seconds = lab.behaviour.seconds(lab.behaviour.away_seconds, "intrude", command["id"])

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 Command = Mapping[str, Any]
 Progress = Mapping[str, Any]
-# Progress of a recipe, state of a command, condition of a system, the end of what had no right to run on one,
-# or a time without messages.
+# Progress of a recipe, state of a command, condition of a system, end of an occupation, or a time without
+# messages.
 Kind = Literal["progress", "command", "system", "vacant", "silence"]
 
 # Final states of a command.

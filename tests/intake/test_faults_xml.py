@@ -128,8 +128,16 @@ RECIPE = "recipe_sets[0].recipes[0]"
     ("document", "where", "message"),
     [
         ({}, "", 'has no "recipe_sets"'),
-        ({"recipe_sets": []}, "recipe_sets", "must not be empty, unless the job is open"),
-        ({"recipe_sets": [], "open": False}, "recipe_sets", "must not be empty, unless the job is open"),
+        (
+            {"recipe_sets": []},
+            "recipe_sets",
+            "must not be empty; only an open job can be submitted without recipe sets",
+        ),
+        (
+            {"recipe_sets": [], "open": False},
+            "recipe_sets",
+            "must not be empty; only an open job can be submitted without recipe sets",
+        ),
         ({"recipe_sets": {}}, "recipe_sets", "must be a list"),
         ({"recipe_sets": [3]}, "recipe_sets[0]", "must be an object"),
         (job_document(whiteboard=3), "whiteboard", "must be text"),

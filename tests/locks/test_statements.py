@@ -26,7 +26,7 @@ from store.event_log import EventLog
 from store.lease import Lease
 from store.migrate import LOCK, migrate, migrations
 from store.reads import AuditedRead, record
-from store.registrations import Named, Registrations
+from store.registrations import PartContents, Registrations
 from store.sql import SQL
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
@@ -100,7 +100,7 @@ def heard(on: Situation) -> Iterator[Step]:
 
 
 def note_registration(on: Situation) -> Iterator[Step]:
-    named = Named(b"part", ["a"], [("a", 1)])
+    named = PartContents(b"part", ["a"], [("a", 1)])
     yield partial(Registrations(on.log).note, "lc-1.example.com", "first", named)
 
 

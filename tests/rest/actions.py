@@ -90,6 +90,27 @@ def after(answer: httpx.Response) -> dict[str, str]:
     return {"min_position": answer.headers["labledger-position"]}
 
 
+def rows_of(client: httpx.Client, path: str, /, **query: Any) -> list[dict[str, Any]]:
+    """Return the first page of a list, such as `claims`."""
+    answer = client.get(f"/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    rows: list[dict[str, Any]] = answer.json()[path]
+    return rows
+
+
+def send_items(client: httpx.Client, *items: dict[str, Any], **headers: str) -> httpx.Response:
+    """Send a message of the lab controller EAST, and return the answer."""
+    answer = client.post(f"/lab-controllers/{EAST}/updates", json={"items": list(items)}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def answers_to(client: httpx.Client, *items: dict[str, Any], **headers: str) -> list[dict[str, Any]]:
+    """Send a message of the lab controller EAST, and return the answers of its items."""
+    answers: list[dict[str, Any]] = send_items(client, *items, **headers).json()["items"]
+    return answers
+
+
 def shown(client: httpx.Client, fqdn: str, answer: httpx.Response) -> dict[str, Any]:
     """Return a system, as a write has left it."""
     assert answer.is_success, answer.text

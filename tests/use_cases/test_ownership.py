@@ -181,6 +181,6 @@ def test_system__registered_by_a_lab_controller__belongs_to_its_user(
         assert town.ask(*asked)
         assert town.state("system/new").owner == owner
     else:
-        with pytest.raises(NotPermitted, match="may register only systems of"):
+        with pytest.raises(NotPermitted, match="may register only systems that"):
             town.ask(*asked)
         assert town.document_of("system", "new") is None

@@ -87,7 +87,7 @@ class Recipes:
         return state.recorded_deadline if isinstance(state, Recipe) else None
 
     @operation(
-        "Change the requirements, tasks or locks of a recipe, before its set starts",
+        "Change a recipe, before its set starts: its requirements, tasks or locks",
         answers.RecipeChanged,
         body=RecipePatch,
         versioned=True,

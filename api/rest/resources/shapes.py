@@ -112,7 +112,7 @@ def ranked(rank: Row) -> Row:
 
 
 def occupation(held: Row | None) -> Row | None:
-    """Return what occupies a system, by the position of the event as the `id`; None for a system without."""
+    """Return the occupation of a system, with the position of its event as the `id`; None without one."""
     return held and {"id": held["since"], **{name: held[name] for name in ("reason", "recipe_id", "attempt")}}
 
 

@@ -7,7 +7,7 @@ import asyncio
 from api.rest.context import Principal
 from api.rest.ports import SubmissionParts
 from api.rest.resources.job_bodies import located, read_added_sets, read_jobs, warnings_document
-from api.use_cases.extend_job import Extended, extend_job
+from api.use_cases.extend_job import JobExtension, extend_job
 from api.use_cases.own_partition import partition_of
 from api.use_cases.ports import RequestContext
 from api.use_cases.rights import own_job
@@ -49,7 +49,7 @@ async def add_body(
     kind: str,
     *,
     strict: bool = False,
-) -> Extended:
+) -> JobExtension:
     """Add the recipe sets that the bytes contain to an open job, or change those with the same keys.
 
     Raises the errors of `read_added_sets` and `extend_job`.

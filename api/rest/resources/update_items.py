@@ -132,11 +132,11 @@ class ItemReader:
             report = ReportTaskRunning(item.task_id)
         elif item.state is not None:
             report = ReportInstalling()
-        said = Running(item.recipe_id, item.attempt, report)
-        return SystemUpdate(
-            f"system/{item.system}",
-            partial(take_running, self.parts, lab_controller=self._reporter, fqdn=item.system, said=said),
+        running = Running(item.recipe_id, item.attempt, report)
+        commit = partial(
+            take_running, self.parts, lab_controller=self._reporter, fqdn=item.system, running=running
         )
+        return SystemUpdate(f"system/{item.system}", commit)
 
     def vacant(self, fqdn: str) -> SystemUpdate:
         commit = partial(take_vacant, self.parts, lab_controller=self._reporter, fqdn=fqdn)

@@ -47,16 +47,16 @@ class LabUpdates:
         body = await read_json_bytes(req)
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
-        reader = ItemReader(self._parts, principal_of(req), name)
-        read_all = partial(read_items, reader, message.items)
-        items, answers = await share_of(req).parse(client_address(req), len(body), read_all)
+        items, answers = await self._read_items(req, name, message.items, len(body))
         own = None if request.is_admin else name
         listed = sum(len(error.faults) for error in answers.values() if isinstance(error, FaultyInput))
         answers |= _bounded(await take_updates(self._parts, request, own, items), MAX_LISTED_FAULTS - listed)
-        await self._answer(resp, [answers[number] for number in range(len(message.items))])
+        end = await paging.position_of(self._parts.log, None)
+        shown = [_shown(answers[number], end) for number in range(len(message.items))]
+        paging.answer(resp, end, {"items": shown})
 
     @operation(
-        "Register the systems of a lab controller, and what runs on them, in parts",
+        "Register the systems of a lab controller, and the recipes that run on them, in parts",
         RegistrationTaken,
         body=Registration,
         max_bytes=MAX_BATCH_BYTES,
@@ -71,9 +71,7 @@ class LabUpdates:
             *({"system": document} for document in message.systems),
             *({"running": document} for document in message.running),
         ]
-        reader = ItemReader(self._parts, principal_of(req), name)
-        read_all = partial(read_items, reader, documents)
-        items, faulty = await share_of(req).parse(client_address(req), len(body), read_all)
+        items, faulty = await self._read_items(req, name, documents, len(body))
         part = part_of(message, items, faulty, sha256(body).digest())
         own = None if request.is_admin else name
         answers = await take_part(self._parts, request, name, own, part)
@@ -82,9 +80,12 @@ class LabUpdates:
         count = len(message.systems)
         paging.answer(resp, end, {"systems": shown[:count], "running": shown[count:]})
 
-    async def _answer(self, resp: Response, answers: list[Answer]) -> None:
-        end = await paging.position_of(self._parts.log, None)
-        paging.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
+    async def _read_items(
+        self, req: Request, name: str, documents: list[dict[str, Any]], size: int
+    ) -> tuple[dict[int, Item], dict[int, Answer]]:
+        """Return the result of `read_items`, which counts for the share of the client in parsing."""
+        reader = ItemReader(self._parts, principal_of(req), name)
+        return await share_of(req).parse(client_address(req), size, partial(read_items, reader, documents))
 
 
 def part_of(
@@ -93,13 +94,13 @@ def part_of(
     """Return the part of a registration from its message, its valid items, and the answers for the others."""
     count = len(message.systems)
     fields = [*((each, "fqdn") for each in message.systems), *((each, "system") for each in message.running)]
-    named = [document.get(field) for document, field in fields]
+    names = [document.get(field) for document, field in fields]
     return RegistrationPart(
         instance=message.instance,
         partition=message.partition,
         items=items,
         faulty=faulty,
-        named={number: name if isinstance(name, str) else None for number, name in enumerate(named)},
+        system_of_item={number: name if isinstance(name, str) else None for number, name in enumerate(names)},
         systems={number: message.systems[number]["fqdn"] for number in items if number < count},
         running=[
             (document["system"], document.get("recipe_id") or UNNAMED if count + number in items else UNNAMED)

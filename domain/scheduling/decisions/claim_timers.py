@@ -24,8 +24,8 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
 
 
-class Alike(NamedTuple):
-    """The common properties of systems that have the same order of recipes."""
+class OrderKey(NamedTuple):
+    """The properties of a system that decide its order of recipes: systems with equal ones have one order."""
 
     signature: int
     rights: SubmitRights
@@ -80,7 +80,7 @@ def _claimable_by_first_recipe(partition: Partition) -> dict[int, int]:
     Systems that fit the same filters, and that rank recipes alike, have one order.
     """
     found: dict[int, int] = {}
-    for systems in _busy_alike(partition).values():
+    for systems in _busy_systems_by_order(partition).values():
         system = partition.system(systems[0])
         host = first_in_turn(partition, partial(recipes_with_room, partition, system))
         if host is not None and host.claim is None and partition.sets.index.key(host).forced is None:
@@ -95,18 +95,18 @@ def _held_by_set(partition: Partition, host: Recipe) -> int:
     return union(1 << partition.labs.number(fqdn) for fqdn in held if fqdn is not None)
 
 
-def _busy_alike(partition: Partition) -> dict[Alike, list[int]]:
+def _busy_systems_by_order(partition: Partition) -> dict[OrderKey, list[int]]:
     """Return the busy systems that recipes may have later without force and none claims, by their order."""
     busy = 0
     for recipe_id in partition.sets.placed:
         host = partition.sets.recipes[recipe_id]
         if not host.is_guest and host.system is not None:
             busy |= 1 << partition.labs.number(host.system)
-    found: defaultdict[Alike, list[int]] = defaultdict(list)
+    found: defaultdict[OrderKey, list[int]] = defaultdict(list)
     systems = busy & partition.available.usable(forced=False) & ~partition.sets.claims.systems
     for number, signature in partition.filters.signatures_of(systems, forced_only=False):
         rights = partition.labs.access.of(number)
-        found[Alike(signature, rights, partition.system(number).lab_controller)].append(number)
+        found[OrderKey(signature, rights, partition.system(number).lab_controller)].append(number)
     return found
 
 

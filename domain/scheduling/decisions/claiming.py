@@ -1,4 +1,4 @@
-"""Claims: recipes that force a busy system claim it, and claims end with what they are for (design 6.3).
+"""Claims: recipes that force a busy system claim it, and claims end when their reason does (design 6.3).
 
 Of several recipes that force a system, the first one by priority and submission claims it. It ends the claim
 of a recipe that does not force the system.
@@ -75,7 +75,7 @@ def _systems_of(partition: Partition, subject: str) -> list[str]:
         hosts = partition.sets.hosts(int(name)) if kind == "recipe-set" else (recipe,)
         each = (_systems_of_host(partition, host) for host in hosts if host is not None)
         return list(dict.fromkeys(chain.from_iterable(each)))
-    # What remains of systems that have left is in no lab.
+    # Claims to systems that have left the partition may remain: the trigger of any lab ends them.
     sets = partition.sets
     forcing = (sets.recipes[each] for each in chain.from_iterable(sets.claims.forcing.values()))
     forced = chain.from_iterable(_forced_systems(partition, host) for host in forcing)
@@ -129,7 +129,7 @@ def _may_claim(partition: Partition, host: Recipe, fqdn: str) -> bool:
     """Return whether a recipe that forces a system may claim it, unless another recipe does."""
     if partition.sets.places.line_of(host) is None or not is_within_reach(partition, host, fqdn):
         return False
-    # A claim to what the recipe forced before a change of its requirements is out of reach.
+    # A change of requirements may have left a claim to a system that the recipe forced before.
     return host.claim is None or host.claim.system == fqdn or not _is_claim_valid(partition, host)
 
 

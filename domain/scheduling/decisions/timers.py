@@ -278,7 +278,7 @@ CHECKS: tuple[Check, ...] = (
     _loans,
     _distro_trees,
     _open_jobs,
-    # What was over claims again at the next run at the earliest.
+    # A recipe whose claim is over claims a system again in the next run at the earliest.
     _claims_begun,
     _claims_over,
     _preemptions,

@@ -197,7 +197,7 @@ class Candidates:
         return NOT_NOW, (TO_BE_ASKED, *claimed)
 
     def _claimed(self, number: int) -> Iterator[str]:
-        """Yield who claims a system, if anybody does."""
+        """Yield the reason that a recipe claims a system, nothing without a claim."""
         claimant = self._claimants.get(number)
         if claimant is not None:
             is_own = claimant.recipe_id == self._host.recipe_id

@@ -18,7 +18,7 @@ BEFORE_TIERS: Final = -1
 
 
 def asked_first(partition: Partition, system: System) -> Recipe | None:
-    """Return the claimant of a system, None without one or while nothing may be placed of its set."""
+    """Return the claimant of a system, None without one or while no recipe of its set may be placed."""
     claimant = claimant_of(partition, system.fqdn)
     if claimant is None or partition.sets.places.line_of(claimant) is None:
         return None

@@ -26,7 +26,7 @@ def claiming_recipe(happened: Happened, partition: Partition) -> Iterable[str]:
 
 
 def claiming_host(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return the host of the recipe of the event: what fits a host depends on its guests."""
+    """Return the host of the recipe of the event: the systems that fit a host depend on its guests."""
     after: Recipe = happened.after
     host = after if after.host_recipe_id is None else partition.sets.recipes[after.host_recipe_id]
     return claiming_recipe(Happened(host.subject, happened.event, host, host), partition)

@@ -100,7 +100,7 @@ class Conservation:
         return {law: count for law, count in found.items() if count}
 
     def _wrong_claims(self) -> Iterator[int]:
-        """Yield the recipes that claim what no system knows, or the reverse, or that are not unplaced."""
+        """Yield the recipes whose claims differ from those of the systems, or that claim one while placed."""
         recipes, of = self._sets.recipes, self._sets.claims.of
         for recipe_id in {**self._claimants, **dict.fromkeys(of.values())}:
             recipe = recipes.get(recipe_id)

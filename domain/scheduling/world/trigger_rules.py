@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 TriggerKey = tuple[str, str]
 """The kind and the name of a trigger."""
 
-
 LAB = "lab-controller"
 
 
@@ -37,6 +36,11 @@ class Wakes(NamedTuple):
 
     kind: str
     names: Names
+
+
+def wakes_labs(names: Names) -> tuple[Wakes, ...]:
+    """Return the wake-ups of all systems of the labs with these names."""
+    return (Wakes(LAB, names),)
 
 
 # A let-go trigger wakes the partition, too, if room may be kept.

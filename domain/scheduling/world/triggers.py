@@ -11,7 +11,7 @@ A batch holds every trigger up to one basis. Its kinds are answered one after an
 - Pending systems come before wake-ups: a wake-up could give a set its first system, and so a higher rank in
   that lab, before the queue was searched for the pending system.
 - New sets come after these: recipes in the queue come first for systems that came free.
-- Claims come last: what got a system claims none.
+- Claims come last: a recipe that got a system claims none.
 
 A new set or a pending system is answered by events in the log. Admission, locks, let-go, wake-ups and claims
 are quiet: without an ended set, locks, a let-go, a grant or a claim they leave no event. Therefore each

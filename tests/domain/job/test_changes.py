@@ -10,11 +10,11 @@ import pytest
 
 from domain.contention.documents import locks_from_json
 from domain.job.changes import (
+    change_faults,
     chooses_trees,
     new_task_count,
     recipe_documents,
     set_change,
-    unchangeable,
 )
 from domain.job.spec import RecipeSetSpec
 from domain.recipe.events import RecipeNew
@@ -41,10 +41,10 @@ def other(*path: str | int, value: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("field", ["host_requires", "distro_requires", "distro", "tasks", "locks"])
 @pytest.mark.parametrize("recipe_path", [("recipes", 0), ("recipes", 0, "guests", 0), ("recipes", 1)])
-def test_unchangeable__requirements_tasks_and_locks__may_differ(
+def test_change_faults__requirements_tasks_and_locks__may_differ(
     recipe_path: tuple[str | int, ...], field: str
 ) -> None:
-    assert unchangeable(SET, other(*recipe_path, field, value=2)) == []
+    assert change_faults(SET, other(*recipe_path, field, value=2)) == []
 
 
 FAULTS: list[tuple[tuple[str | int, ...], Any, str]] = [
@@ -58,8 +58,8 @@ FAULTS: list[tuple[tuple[str | int, ...], Any, str]] = [
 
 
 @pytest.mark.parametrize(("path", "value", "where"), FAULTS)
-def test_unchangeable__anything_else__is_named(path: tuple[str | int, ...], value: Any, where: str) -> None:
-    assert [fault.where for fault in unchangeable(SET, other(*path, value=value))] == [where]
+def test_change_faults__anything_else__is_named(path: tuple[str | int, ...], value: Any, where: str) -> None:
+    assert [fault.where for fault in change_faults(SET, other(*path, value=value))] == [where]
 
 
 def test_new_task_count__tasks_of_a_guest_differ__are_those_of_the_guest() -> None:

@@ -11,7 +11,7 @@ from tests.replay.audit.story import Story
 
 TICK = timedelta(seconds=30)
 FORCED: dict[str, Any] = {"force": "a"}
-CLAIMS = {"after_ticks": 2, "for_ticks": 3}
+CLAIM_SETTINGS = {"after_ticks": 2, "for_ticks": 3}
 LOW: dict[str, Any] = {"field": "priority", "op": "=", "value": "Low"}
 
 
@@ -31,7 +31,7 @@ def busy_lab(*sections: Pair) -> Story:
     story = Story()
     story.labs("lab-1")
     story.tree(1, "lab-1")
-    story.commit(*sections or [configured(claims=CLAIMS)])
+    story.commit(*sections or [configured(claims=CLAIM_SETTINGS)])
     story.idle("a", "b")
     story.job(1, {1: only("a")})
     story.batch(place(1, "a"))

@@ -20,3 +20,13 @@ def assert_at_rest(records: Iterable[EventRecord]) -> None:
 def fail_on(violations: list[Violation]) -> None:
     shown = "\n".join(map(str, violations[:SHOWN]))
     assert not violations, f"{len(violations)} violations:\n{shown}"
+
+
+def assert_found(histories: Iterable[list[Violation]], invariant: str) -> None:
+    """Assert that one of the histories violates an invariant."""
+    found: list[Violation] = []
+    for violations in histories:
+        found += violations
+        if any(one.invariant == invariant for one in violations):
+            return
+    raise AssertionError(f"no history violates {invariant}:\n" + "\n".join(map(str, found[:SHOWN])))

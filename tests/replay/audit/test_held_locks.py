@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from domain.contention import algebra
 from domain.contention.documents import locks_to_json, stored_locks
 from replay.audit.held_locks import HeldLocks
+from replay.audit.interned_values import InternedValues
 from replay.audit.locks import LEVELS, Locks, conflict, covers, locks_of, taken
-from replay.audit.state import State
 from replay.audit.values import Recipe
 from tests.replay.audit.lock_forms import FORMS
 
@@ -87,7 +87,7 @@ def test_in_the_way__after_starts_and_ends__are_the_conflicting_sets(
     holders: list[tuple[int, str, Any, bool]], set_id: int, lab: str, document: Any
 ) -> None:
     index, left = HeldLocks(), dict[int, Recipe]()
-    wants = State().own_requirements("", None)
+    wants = InternedValues().own_requirements("", None)
     for number, (other, there, held, _) in enumerate(holders):
         started = Recipe(number, other, None, wants).with_state("waiting", "a", there, taken(locks_of(held)))
         index.replace(None, started)

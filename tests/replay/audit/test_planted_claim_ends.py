@@ -28,7 +28,7 @@ from tests.replay.audit.moves import (
 from tests.replay.audit.planted import assert_caught
 from tests.replay.audit.story import Story
 
-CLAIMS, RIGHTFUL = "claims_in_order", "rightful_claims"
+IN_ORDER, RIGHTFUL = "claims_in_order", "rightful_claims"
 Plant = Callable[[Story], None]
 
 
@@ -38,7 +38,7 @@ def test_claims_in_order__claim_is_over__not_before_its_ticks(ticks: float, is_f
     pass_ticks(story, ticks)
     by_timer(story, 2, claim_ended(2, "over"))
     if is_found:
-        assert_caught(story, CLAIMS, "recipe/2", "system/a")
+        assert_caught(story, IN_ORDER, "recipe/2", "system/a")
     else:
         assert story.violations() == []
 
@@ -114,14 +114,14 @@ def test_claims_in_order__planted_end__is_found(plant: Plant, subject: str) -> N
     story = busy_lab()
     story.batch([claimed(4)])
     plant(story)
-    assert_caught(story, CLAIMS, subject, beside={RIGHTFUL})
+    assert_caught(story, IN_ORDER, subject, beside={RIGHTFUL})
 
 
 def test_claims_in_order__person_ends_a_claim_without_the_recipe__is_found() -> None:
     story = busy_lab()
     story.batch([claimed(4)])
     story.commit(claim_ended(4, "system away"))
-    assert_caught(story, CLAIMS, "recipe/4")
+    assert_caught(story, IN_ORDER, "recipe/4")
 
 
 def without_an_end(story: Story) -> None:
@@ -140,7 +140,7 @@ def served_after_the_grant(story: Story) -> None:
 def test_claims_in_order__planted_grant__is_found(plant: Plant) -> None:
     story = claimed_lab()
     plant(story)
-    assert_caught(story, CLAIMS, "recipe/4", beside={RIGHTFUL, "nobody_jumped"})
+    assert_caught(story, IN_ORDER, "recipe/4", beside={RIGHTFUL, "nobody_jumped"})
 
 
 def away(story: Story) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.replay.audit.claim_events import (
-    CLAIMS,
+    CLAIM_SETTINGS,
     LOW,
     aged_lab,
     busy_lab,
@@ -106,7 +106,7 @@ def test_nobody_overlooked__system_idle_beside_its_claimant__is_found() -> None:
 
 def two_pending(claimant: bool) -> Story:
     """Return a story with room for one: a and b are pending; the Urgent recipe 6 wants b, as does 7, Low."""
-    story = busy_lab(configured(claims=CLAIMS, limits={"placed_recipes": 2}))
+    story = busy_lab(configured(claims=CLAIM_SETTINGS, limits={"placed_recipes": 2}))
     story.job(5, {5: only("b")})
     story.batch(place(5, "b"))
     story.queue(6, {6: only("b")}, "Urgent")
@@ -114,7 +114,7 @@ def two_pending(claimant: bool) -> Story:
     if claimant:
         story.batch([claimed(7, "b")])
     story.complete(1, "a")
-    story.commit(configured(claims=CLAIMS, limits={"placed_recipes": 1}))
+    story.commit(configured(claims=CLAIM_SETTINGS, limits={"placed_recipes": 1}))
     story.complete(5, "b")
     return story
 

@@ -23,7 +23,7 @@ from tests.replay.audit.moves import (
 from tests.replay.audit.planted import assert_caught
 from tests.replay.audit.story import Story
 
-CLAIMS, RIGHTFUL = "claims_in_order", "rightful_claims"
+IN_ORDER, RIGHTFUL = "claims_in_order", "rightful_claims"
 Plant = Callable[[Story], None]
 
 
@@ -43,7 +43,7 @@ def test_claims_in_order__claim_by_age__not_before_its_ticks(ticks: float, is_fo
     story = busy_lab()
     claims_by_timer(story, 2, ticks)
     if is_found:
-        assert_caught(story, CLAIMS, "recipe/2", "system/a")
+        assert_caught(story, IN_ORDER, "recipe/2", "system/a")
     else:
         assert story.violations() == []
 
@@ -64,7 +64,7 @@ def test_claims_in_order__claim_by_age__as_configured(
     story = busy_lab(configured(**sections))
     claims_by_timer(story, 2)
     if is_found:
-        assert_caught(story, CLAIMS, "recipe/2", "system/a")
+        assert_caught(story, IN_ORDER, "recipe/2", "system/a")
     else:
         assert story.violations() == []
 
@@ -136,7 +136,7 @@ def of_another_system_too(story: Story) -> None:
 def test_claims_in_order__planted_claim__is_found(plant: Plant, subject: str) -> None:
     story = busy_lab()
     plant(story)
-    assert_caught(story, CLAIMS, subject, beside={"legal_transitions"})
+    assert_caught(story, IN_ORDER, subject, beside={"legal_transitions"})
 
 
 def of_an_idle_system(story: Story) -> None:

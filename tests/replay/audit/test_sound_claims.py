@@ -11,7 +11,7 @@ from replay.audit import EventRecord, check, from_recorded
 from replay.audit.tables import CLAIM_ENDED, CLAIMED
 from tests.domain.scheduling.history import Acts
 from tests.replay.audit.claim_histories import CLAIMING, CLAIMING_IN_QUEUES, claim
-from tests.replay.audit.sound import assert_at_rest, assert_sound
+from tests.replay.audit.sound import assert_at_rest, assert_found, assert_sound
 
 BURSTS = 40
 
@@ -56,5 +56,4 @@ def test_history__scheduler_leaves_out_a_rule_of_claims__is_found(
     invariant: str,
 ) -> None:
     monkeypatch.setattr(where, name, planted)
-    histories = (check(lived(seed, CLAIMING_IN_QUEUES)) for seed in range(20))
-    assert any(one.invariant == invariant for found in histories for one in found)
+    assert_found((check(lived(seed, CLAIMING_IN_QUEUES)) for seed in range(20)), invariant)

@@ -32,7 +32,7 @@ from tests.replay.audit.moves import (
     start,
     waiting,
 )
-from tests.replay.audit.sound import assert_at_rest, assert_sound
+from tests.replay.audit.sound import assert_at_rest, assert_found, assert_sound
 from tests.replay.audit.story import Story
 
 
@@ -237,9 +237,7 @@ def test_history__scheduler_leaves_out_a_rule_of_access__is_found(
     first: int,
 ) -> None:
     monkeypatch.setattr(where, name, planted)
-    histories = (check(from_recorded(lived(seed).log)) for seed in range(first, first + 30))
-    found = next(filter(None, histories), [])
-    assert invariant in {one.invariant for one in found}, list(map(str, found))
+    assert_found((check(from_recorded(lived(seed).log)) for seed in range(first, first + 30)), invariant)
 
 
 def no_rival(*_: object) -> None:
@@ -262,6 +260,4 @@ def test_history__scheduler_leaves_out_a_rule_of_room__is_found(
     invariant: str,
 ) -> None:
     monkeypatch.setattr(where, name, planted)
-    histories = (check(from_recorded(lived(seed, QUEUED).log)) for seed in range(30))
-    found = next(filter(None, histories), [])
-    assert invariant in {one.invariant for one in found}, list(map(str, found))
+    assert_found((check(from_recorded(lived(seed, QUEUED).log)) for seed in range(30)), invariant)

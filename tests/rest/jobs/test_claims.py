@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.waiting import wait_until
-from tests.rest.actions import People, after, cancel_set, in_state, recipe_for, submit
+from tests.rest.actions import People, after, cancel_set, in_state, recipe_for, rows_of, submit
 
 
 class ClaimedMachine(NamedTuple):
@@ -38,18 +38,11 @@ def claimed(people: People, machine: str) -> Iterator[ClaimedMachine]:
         cancel_set(people[who], submitted)
 
 
-def claims(client: httpx.Client, **query: Any) -> list[dict[str, Any]]:
-    answer = client.get("/claims", params=query)
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["claims"]
-    return found
-
-
 def test_claim__of_a_forcing_recipe__is_shown_by_recipe_and_system_with_the_same_values(
     client: httpx.Client, claimed: ClaimedMachine
 ) -> None:
     one = client.get(f"/claims/{claimed.recipe_id}").json()
-    (listed,) = claims(client)
+    (listed,) = rows_of(client, "claims")
     assert listed == {name: value for name, value in one.items() if name != "position"}
     assert (listed["recipe_id"], listed["system"]) == (claimed.recipe_id, claimed.fqdn)
     assert (listed["owner"], listed["job_id"]) == ("bob", claimed.claimant["job_id"])
@@ -61,8 +54,10 @@ def test_claim__of_a_forcing_recipe__is_shown_by_recipe_and_system_with_the_same
 def test_claims__filters_and_pages__select_the_claims(client: httpx.Client, claimed: ClaimedMachine) -> None:
     ours = [claimed.recipe_id]
     asked = [{"system": claimed.fqdn}, {"recipe_id": claimed.recipe_id}, {"limit": 1}]
-    assert [[each["recipe_id"] for each in claims(client, **query)] for query in asked] == [ours] * 3
-    assert claims(client, system="other.example.com") == claims(client, recipe_id=claimed.recipe_id + 1) == []
+    found = [[each["recipe_id"] for each in rows_of(client, "claims", **query)] for query in asked]
+    assert found == [ours] * 3
+    assert rows_of(client, "claims", system="other.example.com") == []
+    assert rows_of(client, "claims", recipe_id=claimed.recipe_id + 1) == []
     first = client.get("/claims", params={"limit": 1}).json()
     assert client.get(first["next"]).json()["claims"] == []
 
@@ -73,13 +68,13 @@ def test_claim__claimant_cancelled__has_ended_but_is_there_as_of_before(
     since = client.get(f"/claims/{claimed.recipe_id}").json()["since_position"]
     path = f"/recipe-sets/{claimed.claimant['recipe_set_id']}/cancel"
     asked = after(people["bob"].post(path, json={"reason": "seen enough"}))
-    assert claims(client, **asked) == []
+    assert rows_of(client, "claims", **asked) == []
     assert client.get(f"/recipes/{claimed.recipe_id}", params=asked).json()["claim"] is None
     assert client.get(f"/systems/{claimed.fqdn}", params=asked).json()["claimed_by"] is None
     then = client.get(f"/recipes/{claimed.recipe_id}", params={"as_of": since}).json()["claim"]
     assert (then["system"], then["forced"]) == (claimed.fqdn, True)
-    assert [each["recipe_id"] for each in claims(client, as_of=since)] == [claimed.recipe_id]
-    assert claims(client, as_of=since - 1) == []
+    assert [each["recipe_id"] for each in rows_of(client, "claims", as_of=since)] == [claimed.recipe_id]
+    assert rows_of(client, "claims", as_of=since - 1) == []
 
 
 def test_claim__recipe_without_one_or_unknown_recipe__404_says_which(
@@ -107,7 +102,7 @@ def test_claim__to_a_hidden_system__is_shown_to_those_who_may_view_it(
     asked = after(client.put(f"/systems/{claimed.fqdn}/access-policy", json=body))
     seen = {}
     for who in ("alice", "bob", "carol", "east", "west"):
-        listed = bool(claims(people[who], **asked))
+        listed = bool(rows_of(people[who], "claims", **asked))
         one = people[who].get(f"/claims/{claimed.recipe_id}", params=asked).status_code == 200
         of_recipe = people[who].get(f"/recipes/{claimed.recipe_id}", params=asked).json()["claim"] is not None
         seen[who] = listed, one, of_recipe

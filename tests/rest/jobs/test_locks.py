@@ -20,6 +20,7 @@ from tests.rest.actions import (
     in_state,
     recipe_for,
     report,
+    rows_of,
     submit,
 )
 
@@ -60,24 +61,17 @@ def two(client: httpx.Client, machines: Callable[..., str]) -> Iterator[Two]:
         cancel_set(client, each)
 
 
-def listed(client: httpx.Client, **query: Any) -> list[dict[str, Any]]:
-    answer = client.get("/locks", params=query)
-    assert answer.status_code == 200, answer.text
-    found: list[dict[str, Any]] = answer.json()["locks"]
-    return found
-
-
 def test_locks__two_sets_want_one__one_holds_it_and_the_other_waits_for_that(
     client: httpx.Client, two: Two
 ) -> None:
-    held, awaited = listed(client, name=two.network, level="network")
+    held, awaited = rows_of(client, "locks", name=two.network, level="network")
     assert (held["state"], held["recipe_id"], held["mode"]) == ("held", two.holder, "Exclusive")
     assert (held["overtaken"], held["owed"], held["waits_for"]) == (None, None, [])
     assert (awaited["state"], awaited["recipe_id"]) == ("awaited", two.waiter)
     assert (awaited["overtaken"], awaited["owed"]) == (0, False)
     assert awaited["waits_for"] == [two.first["recipe_set_id"]] and awaited["waits_for_count"] == 1
     assert (awaited["job_id"], awaited["lab_controller"]) == (two.second["job_id"], EAST)
-    assert listed(client, name=two.network, state="held") == [held]
+    assert rows_of(client, "locks", name=two.network, state="held") == [held]
 
 
 def test_locks__of_a_moment_of_the_past__are_those_of_then(client: httpx.Client, two: Two) -> None:
@@ -85,16 +79,19 @@ def test_locks__of_a_moment_of_the_past__are_those_of_then(client: httpx.Client,
     (awaited,), then = page["locks"], page["position"]
     answer = report(client, two.holder, {"locks": exclusive(f"{two.network}-b")})
     assert answer.status_code == 200, answer.text
-    wait_until(lambda: not listed(client, name=two.network, state="awaited"), "the other to have its locks")
-    (held,) = listed(client, name=two.network)
+    wait_until(
+        lambda: not rows_of(client, "locks", name=two.network, state="awaited"), "the other to have its locks"
+    )
+    (held,) = rows_of(client, "locks", name=two.network)
     assert (held["recipe_id"], held["state"]) == (two.waiter, "held")
-    past = listed(client, name=two.network, as_of=then)
+    past = rows_of(client, "locks", name=two.network, as_of=then)
     assert [row["recipe_id"] for row in past] == [two.holder, two.waiter]
     assert past[1] == awaited
 
 
 def test_locks__paged_by_one__same_rows_as_in_one_page(client: httpx.Client, two: Two) -> None:
-    everything = [(row["level"], row["name"], row["recipe_id"]) for row in listed(client, limit=1000)]
+    listed = rows_of(client, "locks", limit=1000)
+    everything = [(row["level"], row["name"], row["recipe_id"]) for row in listed]
     rows, path = [], "/locks?limit=1"
     while path:
         page = client.get(path).json()
@@ -126,7 +123,7 @@ def test_explanation__set_waits_for_its_locks__who_is_in_its_way_since_when(
     (blocker,) = locking["waits_for"]
     shown = (blocker["recipe_set_id"], blocker["job_id"], blocker["why"])
     assert shown == (holder, two.first["job_id"], "holds conflicting locks")
-    for row in listed(client, name=two.network):
+    for row in rows_of(client, "locks", name=two.network):
         since = blocker if row["state"] == "held" else locking
         assert (since["since"], since["since_position"]) == (row["since"], row["since_position"])
     assert explained["granted"]["system"] == two.systems[1]
@@ -152,7 +149,7 @@ def test_break__system_of_a_set_that_waits_for_locks__sibling_keeps_its_own(
     then = {"as_of": answer.headers["labledger-position"]}
     states = [client.get(f"/recipes/{number}", params=then).json()["state"] for number in (kept, lost)]
     assert states == ["scheduled", "assigned"]
-    rows = listed(client, name=two.network, state="awaited", **then)
+    rows = rows_of(client, "locks", name=two.network, state="awaited", **then)
     assert submitted["recipe_set_id"] not in [row["recipe_set_id"] for row in rows]
     assert commands(client, EAST, one) == []
     explained = client.get(f"/recipes/{kept}/explanation", params=then).json()

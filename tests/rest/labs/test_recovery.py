@@ -19,17 +19,12 @@ from tests.rest.actions import (
     happened,
     in_state,
     recipe_for,
+    send_items,
     start,
     submit,
 )
 
 PATH = f"/lab-controllers/{EAST}/updates"
-
-
-def tell(client: httpx.Client, *items: dict[str, Any]) -> httpx.Response:
-    answer = client.post(PATH, json={"items": list(items)})
-    assert answer.status_code == 200, answer.text
-    return answer
 
 
 def statuses(answer: httpx.Response) -> list[int]:
@@ -46,8 +41,8 @@ def open_items(client: httpx.Client, answer: httpx.Response, **query: Any) -> li
 @pytest.fixture
 def occupied(people: People, machine: str) -> Iterator[httpx.Response]:
     """Yield the answer to a message that something unknown runs on the machine."""
-    yield tell(people["east"], {"running": {"system": machine}})
-    tell(people["east"], {"vacant": machine})
+    yield send_items(people["east"], {"running": {"system": machine}})
+    send_items(people["east"], {"vacant": machine})
 
 
 def test_running__recipe_that_has_started_there__is_attached_and_moves_on(
@@ -56,12 +51,12 @@ def test_running__recipe_that_has_started_there__is_attached_and_moves_on(
     (recipe_id,) = submit(people["alice"], recipe_for(machine))["recipe_ids"]
     first = in_state(client, recipe_id, "waiting")["tasks"][0]["task_id"]
     runs = {"system": machine, "recipe_id": recipe_id}
-    assert statuses(tell(people["east"], {"running": runs})) == [200]
+    assert statuses(send_items(people["east"], {"running": runs})) == [200]
     before = service.end()
-    answer = tell(people["east"], {"running": {**runs, "state": "running", "task_id": first}})
+    answer = send_items(people["east"], {"running": {**runs, "state": "running", "task_id": first}})
     assert statuses(answer) == [200]
     assert client.get(f"/recipes/{recipe_id}", params=after(answer)).json()["state"] == "running"
-    again = tell(people["east"], {"running": {**runs, "attempt": 1, "state": "installing"}})
+    again = send_items(people["east"], {"running": {**runs, "attempt": 1, "state": "installing"}})
     assert statuses(again) == [200]
     assert {topic for _, topic in by_people(service, before)} == {
         *("recipe.installing", "recipe.running", "recipe.task-started"),
@@ -76,7 +71,9 @@ def test_running__recipe_that_has_finished__is_stopped_and_the_system_occupied_u
     (recipe_id,) = submit(people["alice"], recipe_for(machine))["recipe_ids"]
     finish(people["east"], recipe_id, start(people["east"], recipe_id))
     in_state(client, recipe_id, "completed")
-    answer = tell(people["east"], {"running": {"system": machine, "recipe_id": recipe_id, "attempt": 1}})
+    answer = send_items(
+        people["east"], {"running": {"system": machine, "recipe_id": recipe_id, "attempt": 1}}
+    )
     reason = f"recipe {recipe_id} runs there, but is completed"
     (item,) = [each for each in open_items(client, answer) if each["system"] == machine]
     assert (item["reason"], item["recipe_id"], item["attempt"]) == (reason, recipe_id, 1)
@@ -91,7 +88,7 @@ def test_running__recipe_that_has_finished__is_stopped_and_the_system_occupied_u
     why = people["alice"].get(f"/recipes/{waits}/explanation", params={"system": machine}).text
     assert f"it is occupied: {reason}" in why
     before = service.end()
-    vacant = tell(people["east"], {"vacant": machine}, {"vacant": machine})
+    vacant = send_items(people["east"], {"vacant": machine}, {"vacant": machine})
     assert statuses(vacant) == [200, 200]
     topics = [topic for _, topic in happened(service, before, f"system/{machine}")]
     assert topics[:2] == ["system.vacated", "system.pending"]
@@ -141,5 +138,5 @@ def test_running__of_another_lab_or_faulty__is_refused(
         {"running": {"system": machine, "recipe_id": 1, "state": "installing", "task_id": 1}},
         {"running": {"system": machine, "recipe_id": 0}},
     ]
-    assert statuses(tell(people["east"], *faulty)) == [404, 422, 422, 422, 422]
+    assert statuses(send_items(people["east"], *faulty)) == [404, 422, 422, 422, 422]
     assert by_people(service, before) == []

@@ -10,16 +10,9 @@ import pytest
 
 from api.rest.resources.updates import MAX_LISTED_FAULTS
 from tests.harness.running import Running
-from tests.rest.actions import EAST, People, after, by_people, in_state, recipe_for, start, submit
+from tests.rest.actions import EAST, People, after, answers_to, by_people, in_state, recipe_for, start, submit
 
 PATH = f"/lab-controllers/{EAST}/updates"
-
-
-def tell(client: httpx.Client, *items: dict[str, Any], **headers: str) -> list[dict[str, Any]]:
-    answer = client.post(PATH, json={"items": list(items)}, headers=headers)
-    assert answer.status_code == 200, answer.text
-    answers: list[dict[str, Any]] = answer.json()["items"]
-    return answers
 
 
 def job(machine: str, *, sets: int = 1, **more: Any) -> dict[str, Any]:
@@ -42,14 +35,14 @@ def test_job__in_a_message__is_submitted_for_the_user_of_the_token_once(
 ) -> None:
     message = [{"job": job(machine, whiteboard="self-test")}, {"drain": "nobody.example.com"}]
     key = {"Idempotency-Key": f"self-test-{machine}"}
-    submitted, unknown = tell(people["east"], *message, **key)
+    submitted, unknown = answers_to(people["east"], *message, **key)
     assert (submitted["status"], unknown["status"]) == (200, 404)
     job_id = submitted["job"]["job_id"]
     shown = client.get(f"/jobs/{job_id}", params={"min_position": submitted["position"]}).json()
     assert (shown["owner"], shown["whiteboard"]) == ("lab-ops", "self-test")
     assert in_state(client, submitted["job"]["recipe_ids"][0], "waiting")["system"] == machine
-    assert tell(people["east"], *message, **key)[0] == submitted
-    (ended,) = tell(people["east"], {"cancel": {"job_id": job_id, "reason": "seen"}})
+    assert answers_to(people["east"], *message, **key)[0] == submitted
+    (ended,) = answers_to(people["east"], {"cancel": {"job_id": job_id, "reason": "seen"}})
     # It has started, and only what still waits is cancelled.
     assert ended["status"] == 200
     assert in_state(client, submitted["job"]["recipe_ids"][0], "waiting")
@@ -61,7 +54,7 @@ def test_job__with_faults__is_answered_with_all_of_them_and_nothing_is_stored(
 ) -> None:
     before = service.end()
     faulty = job(machine, priority="Soon", retention_tag="for ever")
-    answers = tell(people["east"], {"job": faulty}, {"job": {"jobs": [job(machine)]}})
+    answers = answers_to(people["east"], {"job": faulty}, {"job": {"jobs": [job(machine)]}})
     assert [answer["status"] for answer in answers] == [422, 422]
     assert {error["where"] for error in answers[0]["errors"]} == {"job.priority", "job.retention_tag"}
     assert answers[1]["errors"][0]["where"] == "job.jobs"
@@ -70,7 +63,7 @@ def test_job__with_faults__is_answered_with_all_of_them_and_nothing_is_stored(
 
 def test_jobs__many_with_many_faults__share_the_bound_of_faults(people: People) -> None:
     faulty = {"job": {f"field{number}": 1 for number in range(60)}}
-    answers = tell(people["east"], *[faulty] * 50)
+    answers = answers_to(people["east"], *[faulty] * 50)
     assert {answer["status"] for answer in answers} == {422}
     faults = [error["message"] for answer in answers for error in answer["errors"]]
     assert len([message for message in faults if "field" in message]) <= MAX_LISTED_FAULTS
@@ -83,21 +76,21 @@ def test_cancel__of_a_job__ends_the_sets_that_have_not_started(
     client: httpx.Client, people: People, machine: str
 ) -> None:
     submitted = people["east"], job(machine, sets=3)
-    (answer,) = tell(submitted[0], {"job": submitted[1]})
+    (answer,) = answers_to(submitted[0], {"job": submitted[1]})
     runs, *wait = answer["job"]["recipe_ids"]
     start(people["east"], runs)
     for recipe_id in wait:
         in_state(client, recipe_id, "queued")
     cancel = {"cancel": {"job_id": answer["job"]["job_id"], "reason": "enough"}}
-    (ended,) = tell(people["east"], cancel)
+    (ended,) = answers_to(people["east"], cancel)
     for recipe_id in wait:
         assert in_state(client, recipe_id, "cancelled")["reason"] == "enough"
     assert client.get(f"/recipes/{runs}").json()["state"] == "running"
-    (again,) = tell(people["east"], cancel)
+    (again,) = answers_to(people["east"], cancel)
     assert (ended["status"], again["status"]) == (200, 200)
     # One set is cancelled in any state.
     first = answer["job"]["recipe_set_ids"][0]
-    (last,) = tell(people["east"], {"cancel": {"recipe_set_id": first, "reason": "that, too"}})
+    (last,) = answers_to(people["east"], {"cancel": {"recipe_set_id": first, "reason": "that, too"}})
     assert client.get(f"/recipes/{runs}", params={"min_position": last["position"]}).json()["state"] == (
         "cancelled"
     )
@@ -108,7 +101,7 @@ def test_cancel__of_a_job_of_somebody_else__is_refused(
 ) -> None:
     submitted = submit(people["alice"], recipe_for(machine))
     before = service.end()
-    answers = tell(
+    answers = answers_to(
         people["east"],
         {"cancel": {"job_id": submitted["job_id"], "reason": "mine"}},
         {"cancel": {"recipe_set_id": submitted["recipe_set_id"], "reason": "mine"}},
@@ -126,12 +119,12 @@ def test_job_and_cancel__user_of_the_token_may_not_submit__are_refused(
     auditing_lab: httpx.Client, machine: str, service: Running
 ) -> None:
     before = service.end()
-    answers = tell(
+    answers = answers_to(
         auditing_lab,
         {"job": job(machine)},
         {"cancel": {"job_id": 1, "reason": "because"}},
         {"drain": machine},
     )
     assert [answer["status"] for answer in answers] == [403, 403, 200]
-    assert answers[0]["detail"] == "user reader has no role that submits and cancels jobs"
+    assert answers[0]["detail"] == "user reader needs the role submitter or admin to submit or cancel jobs"
     assert by_people(service, before) == [(f"system/{machine}", "system.drained")]

@@ -18,6 +18,7 @@ from tests.rest.actions import (
     WEST,
     People,
     after,
+    answers_to,
     by_people,
     commands,
     finish,
@@ -366,13 +367,6 @@ def test_message__without_a_key__watchdog_counts_anew(
     assert topics.count("recipe.watchdog-set") == 2
 
 
-def tell(client: Any, *items: dict[str, Any]) -> list[dict[str, Any]]:
-    answer = client.post(f"/lab-controllers/{EAST}/updates", json={"items": list(items)})
-    assert answer.status_code == 200, answer.text
-    answers: list[dict[str, Any]] = answer.json()["items"]
-    return answers
-
-
 def test_updates__drained_and_then_released__takes_nothing_new(
     client: Any, people: Any, machine: str, service: Running
 ) -> None:
@@ -381,7 +375,7 @@ def test_updates__drained_and_then_released__takes_nothing_new(
     waiting = submit(people["alice"], recipe_for(machine))
     in_state(client, waiting["recipe_ids"][0], "queued")
     before = service.end()
-    answers = tell(people["east"], {"drain": machine}, {"release": {"recipe_id": first}})
+    answers = answers_to(people["east"], {"drain": machine}, {"release": {"recipe_id": first}})
     assert [item["status"] for item in answers] == [200, 200]
     topics = [topic for _, topic in happened(service, before, f"system/{machine}")]
     people["alice"].post(f"/recipe-sets/{waiting['recipe_set_id']}/cancel", json={"reason": "not needed"})
@@ -393,7 +387,7 @@ def test_updates__pools_of_a_new_system__are_not_a_lab_controllers_to_choose(
 ) -> None:
     assert client.put("/pools/of-others", json={}).status_code == 200
     system = {"fqdn": "intruder.east.example.com", "owner": "alice", "pools": ["of-others"]}
-    (answers,) = tell(people["east"], {"system": system})
+    (answers,) = answers_to(people["east"], {"system": system})
     assert answers["status"] == 422
     assert "pools" in str(answers["errors"])
     assert client.get("/systems/intruder.east.example.com").status_code == 404
@@ -405,7 +399,7 @@ def test_updates__same_new_system_reported_at_once__succeeds_for_each(people: An
     def once(_: int) -> int:
         with service.client() as own:
             own.headers["authorization"] = people["east"].headers["authorization"]
-            return int(tell(own, {"system": system})[0]["status"])
+            return int(answers_to(own, {"system": system})[0]["status"])
 
     with ThreadPoolExecutor(6) as pool:
         assert list(pool.map(once, range(6))) == [200] * 6
@@ -413,7 +407,7 @@ def test_updates__same_new_system_reported_at_once__succeeds_for_each(people: An
 
 def test_updates__item_larger_than_a_body_may_be__is_refused(people: Any, machine: str) -> None:
     large = {"K": ["x" * 4000] * 300}
-    (answers,) = tell(people["east"], {"system": {"fqdn": machine, "key_values": large}})
+    (answers,) = answers_to(people["east"], {"system": {"fqdn": machine, "key_values": large}})
     assert answers["status"] == 422
     assert "larger than" in str(answers["errors"])
 

@@ -9,7 +9,7 @@ from api.rest.contract.values import Id, Time
 class Reconciliation(AnswerPart):
     """A system on which something runs that does not have it, until it is vacant or an admin resolves this.
 
-    `recipe_id` and `attempt` are what the lab controller said, null if it did not name a recipe that exists.
+    `recipe_id` and `attempt` are those of the report, null if it named no recipe or one that does not exist.
     """
 
     id: int

@@ -136,9 +136,9 @@ class AddedRecipeSet(Input):
 
 
 class Registration(Input):
-    """A part of a registration: systems as in an update, and what runs on them. Each item has its own answer.
+    """A part of a registration: systems as in an update, and the recipes that run there, each with an answer.
 
-    `instance` is the start of the lab controller's agent, `partition` the one that it believes in.
+    `instance` names the start of the lab controller's agent, `partition` the one that it believes in.
     """
 
     instance: Annotated[str, StringConstraints(min_length=1, max_length=255), AfterValidator(one_line)]

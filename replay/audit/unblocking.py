@@ -7,15 +7,15 @@ from replay.audit.record import EventRecord
 from replay.audit.tables import BEFORE_START, FINISHED, SET_PLACED
 
 # Events that change no state of a recipe, and may change which waiting sets may have their locks.
-EASING = (
+UNBLOCKING = (
     *("recipe.locks-narrowed", "recipe.changed", "recipe-set.priority-changed", "partition.configured"),
     *("pool.system-added", "pool.system-removed"),
 )
 
 
-def eases_locks(world: PartitionWorld, record: EventRecord) -> bool:
+def may_unblock_sets(world: PartitionWorld, record: EventRecord) -> bool:
     """Return whether an event may let waiting sets have locks: an end, a withdrawal, and the like."""
-    if record.topic in EASING:
+    if record.topic in UNBLOCKING:
         return _is_own(world, record)
     recipe = world.recipes.get(int(record.name)) if record.kind == "recipe" else None
     is_lost = record.event_name in (*BEFORE_START, *FINISHED)
