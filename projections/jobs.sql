@@ -114,6 +114,14 @@ WHERE (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY 
   AND j.until_position = 9223372036854775807 AND s.state = ANY (%(unfinished)s::text[])
 ORDER BY s.recipe_set_id
 
+-- name: open_jobs
+-- Open jobs of a partition.
+SELECT d.job_id
+FROM read.jobs j
+JOIN read.job_documents d ON d.job_id = j.job_id AND d.partition = %(partition)s
+WHERE j.until_position = 9223372036854775807 AND j.is_open
+ORDER BY d.job_id
+
 -- name: recipe_sets
 -- The recipe sets of a job, or one by its id (the other parameter is null), with recipes and tasks, as JSON text:
 -- [{"recipe_set_id", "priority", "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}].

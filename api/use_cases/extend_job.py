@@ -24,7 +24,7 @@ from domain.directory.partitions import operation_table, partition_document
 from domain.errors import Fault, FaultyInput
 from domain.events import Decided
 from domain.job.spec import JobSpec
-from domain.job.state import Job, require_open
+from domain.job.state import CLOSED_BY_PERSON, Job, require_open
 from domain.job.state import close_job as decide_close
 from domain.job.submission import counts, extend
 from domain.partition_numbers import PartitionIdentity
@@ -162,12 +162,14 @@ def _require_small_enough(parts: JobParts, job: Job, spec: JobSpec, partition: P
         raise FaultyInput(faults)
 
 
-async def close_job(parts: WriteParts, request: RequestContext, job_id: int) -> Committed | None:
+async def close_job(
+    parts: WriteParts, request: RequestContext, job_id: int, reason: str = CLOSED_BY_PERSON
+) -> Committed | None:
     """Close an open job; None if it is closed. Raises the errors of `own_or_administered_job`."""
 
     def attempt() -> AppendRequest | None:
         job = own_or_administered_job(parts, request, job_id)
-        decided = decide_close(job)
+        decided = decide_close(job, reason)
         return append_for(parts, request, decided, {job.subject: job.version}) if decided else None
 
     return await commit(parts, lambda: asyncio.to_thread(attempt))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple, Protocol
 
 from api.use_cases.commit import commit, commit_aggregates, require_expected, wait_until_reflected
+from api.use_cases.extend_job import close_job
 from api.use_cases.move_labs import append_with, moving
 from api.use_cases.ports import JobParts, RequestContext
 from api.use_cases.rights import require_admin
@@ -49,6 +50,7 @@ async def remove_partition(
 ) -> Removal:
     """Remove a partition that is draining or stopped, and empty; its labs are in no partition then.
 
+    Its open jobs are closed first: no scheduler would close them afterwards.
     With `force`, its unfinished recipes are aborted and the reservations of its systems end first, in several
     commits: a removal that is interrupted goes on when it is repeated. Wait until the directory reflects it.
     Raises Unknown, Stale, Refused for `default` and for a partition that takes jobs or is not empty, and
@@ -69,6 +71,8 @@ async def remove_partition(
         count = f"{len(unfinished)} unfinished recipe set{'s' if len(unfinished) > 1 else ''}"
         advice = "wait until they end, or remove it with force (labledger partition remove --force)"
         raise Refused(f"partition {name} has {count}; {advice}")
+    for job_id in await _open_jobs(parts, partition):
+        await close_job(parts, _unconditional(request), job_id, _reason(partition))
 
     async def decide() -> AppendRequest:
         directory, seen = parts.feed.directory, parts.feed.position
@@ -90,6 +94,20 @@ def _require_removable(parts: JobParts, request: RequestContext, partition: Part
     require_removable(partition_document(directory, partition.name), partition.name)
 
 
+async def _open_jobs(parts: RemovalParts, partition: PartitionIdentity) -> list[int]:
+    rows = await parts.reader.rows("open_jobs", {"partition": partition.number})
+    return [row["job_id"] for row in rows]
+
+
+def _reason(partition: PartitionIdentity) -> str:
+    return f"partition {partition.name} is removed"
+
+
+def _unconditional(request: RequestContext) -> RequestContext:
+    """Return the request without If-Match and Idempotency-Key, for the commits before the removal."""
+    return replace(request, expected=None, command_id=None)
+
+
 async def _unfinished_sets(parts: RemovalParts, partition: PartitionIdentity) -> list[int]:
     await parts.reader.reach(parts.feed.position, READ_MODELS_SECONDS)
     params = {"partition": partition.number, "unfinished": list(UNFINISHED)}
@@ -101,9 +119,7 @@ async def _clear(
     parts: JobParts, request: RequestContext, partition: PartitionIdentity, recipe_set_ids: Sequence[int]
 ) -> None:
     """Abort recipe sets, some per commit, and end the reservations of the systems."""
-    # If-Match and the Idempotency-Key of the request do not apply to these commits.
-    unconditional = replace(request, expected=None, command_id=None)
-    reason = f"partition {partition.name} is removed"
+    unconditional, reason = _unconditional(request), _reason(partition)
     for first in range(0, len(recipe_set_ids), SETS_IN_A_COMMIT):
         await _abort(parts, unconditional, recipe_set_ids[first : first + SETS_IN_A_COMMIT], reason)
     await _end_reservations(parts, unconditional, partition, reason)

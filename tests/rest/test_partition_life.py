@@ -167,6 +167,28 @@ def test_lab__in_use__moves_once_it_is_disabled_and_its_systems_are_free(client:
 
 
 @pytest.mark.parametrize("state", ["stop", "drain"])
+def test_removal__of_a_partition_with_open_jobs__closes_them(
+    client: httpx.Client, service: Running, state: str
+) -> None:
+    configured(client, "gpu", WEST).raise_for_status()
+    opened = client.post("/jobs", json={"recipe_sets": [], "open": True, "partition": "gpu"}).json()
+    other = client.post("/jobs", json={"recipe_sets": [], "open": True}).json()
+    client.post(f"{GPU}/{state}").raise_for_status()
+    removed = client.delete(GPU)
+    assert removed.status_code == 200, removed.text
+    after = {"min_position": removed.json()["position"]}
+    shown = [client.get(f"/jobs/{job['job_id']}", params=after).json()["open"] for job in (opened, other)]
+    assert shown == [False, True]
+    subject = f"job/{opened['job_id']}"
+    (closed,) = [
+        event for event in service.events(0) if (event["subject"], event["topic"]) == (subject, "job.closed")
+    ]
+    assert closed["data"]["reason"] == "partition gpu is removed"
+    client.post(f"/jobs/{other['job_id']}/close").raise_for_status()
+    service.do("replay", "verify")
+
+
+@pytest.mark.parametrize("state", ["stop", "drain"])
 def test_removal__of_a_partition_with_work__only_by_force(
     client: httpx.Client, service: Running, state: str
 ) -> None:

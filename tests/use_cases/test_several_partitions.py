@@ -436,12 +436,13 @@ def test_import__of_systems_of_several_partitions__refused(gpu: Town) -> None:
 
 @pytest.fixture
 def _no_read_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let removals find no unfinished sets: there is no projector here."""
+    """Let removals find no unfinished sets and open jobs: there is no projector here."""
 
     async def none(*_: object) -> list[int]:
         return []
 
-    monkeypatch.setattr(remove_partition_module, "_unfinished_sets", none)
+    for name in ("_unfinished_sets", "_open_jobs"):
+        monkeypatch.setattr(remove_partition_module, name, none)
 
 
 @pytest.mark.usefixtures("_no_read_models")
