@@ -116,11 +116,11 @@ def _faults_of_queues(
 
 
 def _faults_of_jobs(view: SchedulerView, taking: RecipeSet, of_jobs: Mapping[int, int]) -> Iterator[str]:
-    most = _section(view, taking).get("most_per_job", MAX_PER_JOB)
+    maximum = _section(view, taking).get("most_per_job", MAX_PER_JOB)
     for job_id, count in of_jobs.items():
         before = view.preemptions.get(job_id, 0)
-        if before + count > most:
-            yield f"job/{job_id} was preempted {before} times before, and {count} times now, of {most}"
+        if before + count > maximum:
+            yield f"job/{job_id} was preempted {before} times before, and {count} times now, of {maximum}"
 
 
 def _is_across_fence(view: SchedulerView, one: str, other: str) -> bool:

@@ -38,7 +38,7 @@ class Preemptions:
         return added
 
     def undo(self, added: Preemption) -> None:
-        """Take back the last preemption that was added."""
+        """Roll back the last preemption that was added."""
         self.of_job[added.job_id] -= 1
         if not self.of_job[added.job_id]:
             del self.of_job[added.job_id]
