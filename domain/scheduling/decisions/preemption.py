@@ -71,8 +71,7 @@ def _taking(partition: Partition, recipe_set: RecipeSet) -> Taking:
     sets, number = partition.sets, recipe_set.recipe_set_id
     missing = _missing(partition, number)
     needs = () if number in sets.rooms.charged else sets.classes.needs(number)
-    is_room_kept = room_kept_for(partition, missing[0]) is not None
-    return Taking(recipe_set, missing, needs, is_room_kept)
+    return Taking(recipe_set, missing, needs)
 
 
 def _is_due(partition: Partition, recipe_set: RecipeSet, now: datetime) -> bool:
@@ -83,7 +82,9 @@ def _is_due(partition: Partition, recipe_set: RecipeSet, now: datetime) -> bool:
         return False
     last = partition.sets.preemptions.last_by.get(recipe_set.recipe_set_id)
     is_again = last is None or _has_passed(last, now, section.again_after_seconds)
-    return is_again and _has_passed(submitted_at, now, section.after_seconds)
+    is_due = is_again and _has_passed(submitted_at, now, section.after_seconds)
+    # Not even room that victims give up goes to a set from which room is kept.
+    return is_due and room_kept_for(partition, missing[0]) is None
 
 
 def _has_passed(since: datetime, now: datetime, seconds: int) -> bool:

@@ -20,15 +20,11 @@ from domain.scheduling.world.partition import Partition
 
 
 class Taking(NamedTuple):
-    """A set that may preempt others: its hosts without a system, and its needs of room for its first one.
-
-    With `is_room_kept`, free room is kept for another set, and only the room of victims counts.
-    """
+    """A set that may preempt others: its hosts without a system, and its needs of room for its first one."""
 
     recipe_set: RecipeSet
     missing: Sequence[Recipe]
     needs: Needs
-    is_room_kept: bool
 
     @property
     def queue(self) -> str:
@@ -82,8 +78,7 @@ class VictimSearch:
         self._wanted = union(wants)
         self._idle = partition.available.idle(forced=True)
         rooms = partition.sets.rooms
-        needed = (limit for limit, n in taking.needs if taking.is_room_kept or rooms.free(limit) < n)
-        self._needed = frozenset(needed)
+        self._lacking = frozenset(rooms.lacking(taking.needs))
 
     def plan(self, victims: Sequence[Victim]) -> Plan | None:
         """Return a plan with the first victims that suffice, without those that are not needed."""
@@ -112,20 +107,16 @@ class VictimSearch:
         return match([want & systems for want in self._wants])
 
     def _is_useful(self, victim: Victim) -> bool:
-        """Return whether a victim has a wanted system, or it or its job has needed room."""
+        """Return whether a victim has a wanted system, or it or its job has room that lacks."""
         rooms, recipe_set = self._partition.sets.rooms, victim.recipe_set
         of_set = rooms.charged.get(recipe_set.recipe_set_id, ())
         charged = (*of_set, *rooms.charged_jobs.get(recipe_set.job_id, ()))
-        return bool(victim.systems & self._wanted) or any(limit in self._needed for limit, _ in charged)
+        return bool(victim.systems & self._wanted) or any(limit in self._lacking for limit, _ in charged)
 
     def _has_room(self, victims: Sequence[Victim]) -> bool:
-        """Return whether the set has room with that of the victims, or within it if other room is kept."""
+        """Return whether the set has room once the victims have given up theirs."""
         rooms, freed = self._partition.sets.rooms, self._freed_by(victims)
-        return all(
-            rooms.free(limit) + freed[limit] >= count
-            and (freed[limit] >= count or not self._taking.is_room_kept)
-            for limit, count in self._taking.needs
-        )
+        return all(rooms.free(limit) + freed[limit] >= count for limit, count in self._taking.needs)
 
     def _freed_by(self, victims: Sequence[Victim]) -> Counter[RoomLimit]:
         numbers = [victim.recipe_set.recipe_set_id for victim in victims]

@@ -8,7 +8,7 @@ from typing import Any
 from domain.recipe_set.messages import ReportInstalling
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from replay.audit import check, from_recorded
-from tests.domain.scheduling.consistency_loop import Tick, tick
+from tests.domain.scheduling.consistency_loop import Tick, run_loop, tick
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.world import World
 
@@ -157,3 +157,38 @@ def test_preemption__victim_gets_its_turn__never_preempts_the_set_that_preempted
     # Now the queue of the victim is below its guarantee, and that of the taking set above.
     assert checked_tick(world, 1_000).findings.preemptions == 0
     assert world.states(victim, taking) == ["queued", "waiting"]
+
+
+def test_preemption__victim_could_have_an_idle_system__gets_it_next(world: World) -> None:
+    world.add_idle("a", "b")
+    configure(world, URGENT, OWN)
+    world.drain("b")
+    (victim,) = submit(world, "own", "ab")
+    world.undrain("b")
+    world.settle()
+    (taking,) = submit(world, "urgent", "a")
+    assert checked_tick(world).findings.preemptions == 1
+    assert (world.system_of(taking), world.system_of(victim)) == ("a", "b")
+    assert run_loop(world).decisions == []
+
+
+def test_preemption__victim_waits_for_locks__gives_way(world: World) -> None:
+    world.add_idle("a", "b")
+    configure(world, URGENT, OWN)
+    locks = [{"network": {"Exclusive": ["vlan-12"]}}]
+    submit(world, "own", "b", locks_of=locks)
+    (victim,) = submit(world, "own", "a", locks_of=locks)
+    assert world.recipes[victim].awaits_locks
+    submit(world, "urgent", "a")
+    assert checked_tick(world).findings.preemptions == 1
+    assert (world.states(victim), world.recipes[victim].attempt) == (["queued"], 1)
+
+
+def test_preemption__victim_holds_locks__taking_set_starts_with_them(world: World) -> None:
+    world.add_idle("a")
+    configure(world, URGENT, OWN)
+    locks = [{"network": {"Exclusive": ["vlan-12"]}}]
+    submit(world, "own", "a", locks_of=locks)
+    (taking,) = submit(world, "urgent", "a", locks_of=locks)
+    assert checked_tick(world).findings.preemptions == 1
+    assert world.recipes[taking].started
