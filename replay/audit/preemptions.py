@@ -11,6 +11,7 @@ from replay.audit.invariant import Violations
 from replay.audit.matching import unplaced_hosts
 from replay.audit.queue_tree import paths_upward
 from replay.audit.record import EventRecord, RecordedDecision
+from replay.audit.room_order import is_room_kept_from
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.tables import URGENCY
 from replay.audit.times import time_of
@@ -34,6 +35,10 @@ class RightfulPreemptions(DecisionInvariant):
         for fault in _faults(view, decision, queued, cause):
             subjects = [record.subject for record in queued or decision.records]
             yield self.violation([decision.records[0].position], subjects, fault)
+        taking_id = int(cause.removeprefix(PREEMPTION)) if cause.startswith(PREEMPTION) else 0
+        if taking_id in view.sets and is_room_kept_from(view, self._matcher, taking_id):
+            what = "it preempts others, but the room that it needs is kept for a set before it"
+            yield self.violation([decision.records[0].position], [f"recipe-set/{taking_id}"], what)
 
 
 def _faults(

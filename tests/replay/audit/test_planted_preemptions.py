@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -140,3 +141,19 @@ def test_preemption__too_early__is_found() -> None:
     victim, taking = submit(world, "own", "a"), submit(world, "urgent", "a")
     preempt(world, victim, taking)
     assert found(world) == ["recipe-set/2 has waited 0 s only"]
+
+
+def test_preemption__room_is_kept_for_a_set_before_it__is_found() -> None:
+    world = lab(after_seconds=0)
+    queues = [{"name": "urgent", "guaranteed": 2}, {"name": "own"}]
+    sections = {"limits": {"placed_recipes": 2}, "weights": {"coefficient": 1}}
+    world.configure(queues={"queues": queues}, preemption={"enabled": True, "after_seconds": 0}, **sections)
+    victim = submit(world, "own", "a")
+    world.submit_set([named("a"), named("b")], submitted={"queue": "root.own"})
+    world.settle()
+    world.now += timedelta(seconds=60)
+    taking = submit(world, "urgent", "a")
+    assert tick(world).findings.preemptions == 0
+    assert check_all(world) == []
+    preempt(world, victim, taking)
+    assert found(world) == ["it preempts others, but the room that it needs is kept for a set before it"]
