@@ -128,16 +128,17 @@ class Admitted(DecisionInvariant):
         if not holds_nothing(view, recipe.set_id):
             return
         subjects = recipe.subject, f"recipe-set/{recipe.set_id}", system.subject
-        for fault in self._faults(view, recipe.set_id):
+        for fault in self._faults(view, recipe.set_id, grant.is_preemption):
             yield self.violation([record.position], subjects, fault)
 
-    def _faults(self, view: SchedulerView, set_id: int) -> Iterator[str]:
+    def _faults(self, view: SchedulerView, set_id: int, is_preemption: bool) -> Iterator[str]:
         held_back, without_room = effect(view, set_id), lacking(view, set_id)
         if held_back is not None:
             yield f"by its admission, its set {held_back}"
         if without_room:
             yield f"its set has no room under {' and '.join(map(str, without_room))}"
-        elif is_room_kept_from(view, self._matcher, set_id):
+        elif not is_preemption and is_room_kept_from(view, self._matcher, set_id):
+            # Victims change the order of queues: for a preemption the order before it counts.
             yield "the room that its set needs is kept for a set before it, which needs more"
 
 

@@ -11,6 +11,7 @@ from replay.audit.invariant import Violations
 from replay.audit.matching import unplaced_hosts
 from replay.audit.queue_tree import paths_upward
 from replay.audit.record import EventRecord, RecordedDecision
+from replay.audit.room_order import is_room_kept_from
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.tables import URGENCY
 from replay.audit.times import time_of
@@ -34,6 +35,10 @@ class RightfulPreemptions(DecisionInvariant):
         for fault in _faults(view, decision, queued, cause):
             subjects = [record.subject for record in queued or decision.records]
             yield self.violation([decision.records[0].position], subjects, fault)
+        taking_id = int(cause.removeprefix(PREEMPTION)) if cause.startswith(PREEMPTION) else 0
+        if taking_id in view.sets and is_room_kept_from(view, self._matcher, taking_id):
+            what = "it preempts others, but the room that it needs is kept for a set before it"
+            yield self.violation([decision.records[0].position], [f"recipe-set/{taking_id}"], what)
 
 
 def _faults(
@@ -50,13 +55,16 @@ def _faults(
     )
     hosts = {number: tuple(view.hosts(number)) for number in victims}
     yield from _faults_of_taking(view, decision, taking)
-    taken = Counter[str]()
+    taken, of_jobs = Counter[str](), Counter[int]()
     for number in victims:
         recipe_set = view.sets[number]
         yield from _faults_of_victim(view, taking, recipe_set, recipes)
+        of_jobs[recipe_set.job_id] += 1
         for path in paths_upward(_queue(recipe_set)):
             taken[path] += sum(host.system is not None for host in hosts[number])
-    yield from _faults_of_queues(view, taking, taken)
+    gained = sum(each.topic == "system.scheduled" for each in decision.records)
+    yield from _faults_of_queues(view, taking, taken, gained)
+    yield from _faults_of_jobs(view, taking, of_jobs)
 
 
 def _faults_of_taking(view: SchedulerView, decision: RecordedDecision, taking: RecipeSet) -> Iterator[str]:
@@ -92,20 +100,32 @@ def _faults_of_victim(
         yield f"{name} is preempted after its start"
     if not queued.issuperset(recipe.recipe_id for recipe in there):
         yield f"{name} is preempted in part only"
-    count = view.preemptions.get(victim.job_id, 0)
-    if count >= _section(view, taking).get("most_per_job", MAX_PER_JOB):
-        yield f"job/{victim.job_id} was preempted {count} times before"
+    if _queue(victim) == _queue(taking):
+        yield f"{name} is preempted by a set of its own queue"
     if _is_across_fence(view, _queue(taking), _queue(victim)):
         yield f"{name} is preempted across a fence"
 
 
-def _faults_of_queues(view: SchedulerView, taking: RecipeSet, taken: Mapping[str, int]) -> Iterator[str]:
-    above = paths_upward(_queue(taking))
+def _faults_of_queues(
+    view: SchedulerView, taking: RecipeSet, taken: Mapping[str, int], gained: int
+) -> Iterator[str]:
+    above = [*paths_upward(_queue(taking))]
     for path, count in taken.items():
-        guaranteed = view.queue_tree.properties(path).get("guaranteed") or 0
-        left = _used(view, path) - count
-        if path not in above and left < guaranteed:
+        guaranteed, used = view.queue_tree.properties(path).get("guaranteed") or 0, _used(view, path)
+        # A queue above both sets may have less than its guarantee before, and gets what the taking set gets.
+        left, least = used - count, guaranteed
+        if path in above:
+            left, least = left + gained, min(used, guaranteed)
+        if left < least:
             yield f"the preemption leaves {path} {left} of {guaranteed} guaranteed systems"
+
+
+def _faults_of_jobs(view: SchedulerView, taking: RecipeSet, of_jobs: Mapping[int, int]) -> Iterator[str]:
+    maximum = _section(view, taking).get("most_per_job", MAX_PER_JOB)
+    for job_id, count in of_jobs.items():
+        before = view.preemptions.get(job_id, 0)
+        if before + count > maximum:
+            yield f"job/{job_id} was preempted {before} times before, and {count} times now, of {maximum}"
 
 
 def _is_across_fence(view: SchedulerView, one: str, other: str) -> bool:

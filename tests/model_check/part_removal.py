@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
-from datetime import datetime
 from heapq import heappush
 from unittest.mock import patch
 
@@ -94,8 +93,8 @@ def without_place_of_victims() -> AbstractContextManager[object]:
     """Rank sets that were preempted as if they had been submitted later."""
     count = Partition._count_preemption
 
-    def behind(self: Partition, recipe: Recipe, event: RecipeQueued, at: datetime | None) -> None:
-        count(self, recipe, event, at)
+    def behind(self: Partition, recipe: Recipe, event: RecipeQueued, *more: object) -> None:
+        count(self, recipe, event, *more)
         recipe_set = self.sets.sets[recipe.recipe_set_id]
         if event.preempted_by is not None and recipe.recipe_id == recipe_set.recipe_ids[-1]:
             self.sets.put_set(replace(recipe_set, submission=recipe_set.submission + 1_000_000))

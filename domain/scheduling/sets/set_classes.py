@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from domain.admission.job_filters import JobFilter
 from domain.recipe_set.state import RecipeSet
-from domain.scheduling.admitting.room_limits import NO_NEEDS, Needs, SetNeeds
+from domain.scheduling.admitting.room_limits import NO_NEEDS, Needs, RoomLimit, SetNeeds
 from domain.scheduling.admitting.rooms import UNLIMITED, Rooms
 from domain.scheduling.sets.queue_turns import ONE_LINE
 from domain.scheduling.sets.set_states import SetStates
@@ -144,6 +145,17 @@ class SetClasses:
     def needs(self, recipe_set_id: int) -> Needs:
         """Return the needs of a set before its first system, under each limit."""
         return self._rooms.needs_of(self.numbers.get(recipe_set_id, UNLIMITED))
+
+    def charges_of(self, recipe_set_ids: Collection[int]) -> Counter[RoomLimit]:
+        """Return the room that comes free if these sets hold nothing any more."""
+        freed, rooms = Counter[RoomLimit](), self._rooms
+        for recipe_set_id in recipe_set_ids:
+            freed.update(dict(rooms.charged.get(recipe_set_id, ())))
+        for job_id in dict.fromkeys(self._states.sets[each].job_id for each in recipe_set_ids):
+            job = self._jobs.get(job_id)
+            if job is not None and job.charged.keys() <= set(recipe_set_ids):
+                freed.update(dict(rooms.charged_jobs.get(job_id, ())))
+        return freed
 
     def lacks_room(self, recipe_set_id: int) -> bool:
         """Return whether a set that holds nothing has no room under some limit."""

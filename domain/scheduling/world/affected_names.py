@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.admission.dependencies import JOB
 from domain.events import Event
+from domain.recipe.lifecycle import PLACED
 from domain.recipe.state import Recipe
 from domain.scheduling.admitting.room_limits import COUNTING_HOSTS
 from domain.system.usage import is_automated
@@ -115,9 +116,12 @@ def system_if_forced(happened: Happened, _: Partition) -> Iterable[str]:
 
 
 def set_that_lost(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the set of a recipe that had a system and had not started, or was assigned and is queued now."""
+    """Yield the set of a recipe that had a system, or was assigned and is queued now.
+
+    A set that was preempted after its start may have idle systems, too.
+    """
     before: Recipe = happened.before
-    if before.holds_early or (before.state == "assigned" and happened.after.state == "queued"):
+    if before.state in PLACED or (before.state == "assigned" and happened.after.state == "queued"):
         yield str(before.recipe_set_id)
 
 

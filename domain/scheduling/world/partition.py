@@ -33,6 +33,7 @@ from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.order import Effort
 from domain.scheduling.locking.lock_queue import LockQueue
 from domain.scheduling.safety.holders import Holders
+from domain.scheduling.sets.preemptions import Preemption
 from domain.scheduling.sets.queue_turns import ONE_LINE
 from domain.scheduling.sets.recipe_sets import RecipeSets
 from domain.scheduling.supply.access_updates import AccessUpdates
@@ -106,7 +107,6 @@ class Partition(PartitionQueries):
         self.on_grant: Callable[..., None] | None = None
         self.conservation = Conservation(self.sets)
         self._tentative = TentativeEvents(0, None)
-        self._preempted_before = self.sets.preemptions.plain()
         self._trigger_rules = TriggerRules(rules)
 
     @property
@@ -189,7 +189,7 @@ class Partition(PartitionQueries):
             if type(event) is RecipeScheduled and event.overtook is not None:
                 self._count_overtaking(event.overtook, {})
             elif isinstance(after, Recipe) and type(event) is RecipeQueued:
-                self._count_preemption(after, event, recorded.stamp.at)
+                self._count_preemption(after, event, recorded.stamp.at, [])
             return Happened(subject, event, before, after)
         if isinstance(event, directory_events.DirectoryEvent):
             people = self.directory.people_of(name) if kind == "group" else ()
@@ -232,11 +232,14 @@ class Partition(PartitionQueries):
             before.setdefault(recipe_set_id, count)
             self.sets.set_overtaken(recipe_set_id, count + 1)
 
-    def _count_preemption(self, recipe: Recipe, event: RecipeQueued, at: datetime | None) -> None:
-        """Count a preemption for the job of a recipe: once for each set, with its first recipe."""
-        by, recipe_set = event.preempted_by, self.sets.sets[recipe.recipe_set_id]
-        if by is not None and recipe.recipe_id == recipe_set.recipe_ids[0]:
-            self.sets.preemptions.add(recipe.job_id, by, at)
+    def _count_preemption(
+        self, recipe: Recipe, event: RecipeQueued, at: datetime | None, counted: list[Preemption]
+    ) -> None:
+        """Count a preemption for the set of a recipe, once with its first recipe; add it to `counted`."""
+        taking, recipe_set = event.preempted_by, self.sets.sets[recipe.recipe_set_id]
+        if taking is not None and recipe.recipe_id == recipe_set.recipe_ids[0]:
+            victim = recipe_set.recipe_set_id
+            counted.append(self.sets.preemptions.add(recipe.job_id, victim, taking, at))
 
     def _document_changed(self, kind: str, name: str, recorded: Recorded) -> None:
         event = recorded.event
@@ -399,7 +402,6 @@ class Partition(PartitionQueries):
         """Begin tentative decisions at the time `now`. Without a time they can only be rolled back."""
         assert not self._tentative, "no decision is tentative yet"
         self._tentative = TentativeEvents(self.position, now, self.sets.newly_assigned)
-        self._preempted_before = self.sets.preemptions.plain()
         self.weigh_at(now)
         self.locks.begin_tentative()
 
@@ -412,7 +414,7 @@ class Partition(PartitionQueries):
         if type(event) is RecipeScheduled and event.overtook is not None:
             self._count_overtaking(event.overtook, self._tentative.overtaken_before)
         elif isinstance(after, Recipe) and type(event) is RecipeQueued:
-            self._count_preemption(after, event, moment.at)
+            self._count_preemption(after, event, moment.at, self._tentative.preempted)
         if self._trigger_rules.may_raise(event):
             for key in self._trigger_rules.triggers_of(Happened(subject, event, before, after), self):
                 self._tentative.raised.append((moment.position, key))
@@ -470,12 +472,13 @@ class Partition(PartitionQueries):
             self._raise(position, tentative.last_position, key)
 
     def _roll_back(self, tentative: TentativeEvents) -> None:
+        for preempted in reversed(tentative.preempted):
+            self.sets.preemptions.undo(preempted)
         for recipe_set_id, count in tentative.overtaken_before.items():
             self.sets.set_overtaken(recipe_set_id, count)
         for before in tentative.states_before.values():
             newly = isinstance(before, Recipe) and before.recipe_id in tentative.newly_assigned
             self._put(before, newly_assigned=newly)
-        self.sets.preemptions.restore(*self._preempted_before)
         self.locks.rollback()
 
     # Triggers

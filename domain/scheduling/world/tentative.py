@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from domain.events import Moment
 from domain.recipe.state import Recipe, recorded
+from domain.scheduling.sets.preemptions import Preemption
 from domain.scheduling.world.trigger_rules import TriggerKey
 from domain.subjects import State
 from domain.system.state import System
@@ -34,6 +35,7 @@ class TentativeEvents:
     have positions in the log, they have those right behind it. `states_before` has the changed states by
     subject, `newly_assigned` the newly assigned recipes, both as before the decisions.
     `overtaken_before` has the counts of overtakings that were changed, by set, as before the decisions.
+    `preempted` lists the preemptions in order, to undo them.
     `raised` lists the triggers of the events, each with the position of its event.
     """
 
@@ -41,6 +43,7 @@ class TentativeEvents:
         self.newly_assigned = frozenset(newly_assigned)
         self.states_before: dict[str, State] = {}
         self.overtaken_before: dict[int, int] = {}
+        self.preempted: list[Preemption] = []
         self.raised: list[tuple[int, TriggerKey]] = []
         self.last_position = after
         self._after = after

@@ -61,7 +61,6 @@ def contents(partition: Partition) -> dict[str, Any]:
         "absent_trees",
         "departed_names",
         "conservation",
-        "_preempted_before",
     ):
         del state[part]
     rules = vars(state.pop("_trigger_rules"))

@@ -65,6 +65,6 @@ def test_history__sets_preempt_each_other__sound_and_the_same_after_a_restart(se
         assert contents(restored_copy(world.partition))["sets"] == refolded["sets"]
         world.settle()
         assert world.partition.conservation.broken_laws(world.partition.systems) == {}
-    assert preemptions > 2, "hardly any set was preempted"
+    assert preemptions > 1, "hardly any set was preempted"
     assert list(check(from_recorded(world.log))) == []
     assert list(Recomputation().take_all(world.log)) == []

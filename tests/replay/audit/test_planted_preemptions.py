@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -93,6 +94,27 @@ def of_the_same_job(world: World) -> tuple[int, int]:
     return submit(world, "own", "a", job_id=7), submit(world, "urgent", "a", job_id=7)
 
 
+def of_the_same_queue(world: World) -> tuple[int, int]:
+    return submit(world, "urgent", "a"), submit(world, "urgent", "a")
+
+
+def below_the_guarantee_above_both(world: World) -> tuple[int, int]:
+    below = [{"name": "urgent", "guaranteed": 1}, {"name": "own"}]
+    parent = {"name": "parent", "guaranteed": 2, "queues": below}
+    world.configure(queues={"queues": [parent]}, preemption={"enabled": True, "after_seconds": 0})
+    submitted = {"queue": "root.parent.own", "preemptible": True}
+    victim, _ = world.submit_set([named("a"), named("b")], submitted=submitted)
+    world.settle()
+    return victim, submit(world, "parent.urgent", "a")
+
+
+def beyond_the_bound_of_its_job(world: World) -> tuple[int, int]:
+    queues = [{"name": "urgent", "guaranteed": 2}, {"name": "own"}]
+    section = {"enabled": True, "after_seconds": 0, "most_per_job": 0}
+    world.configure(queues={"queues": queues}, preemption=section)
+    return submit(world, "own", "a"), submit(world, "urgent", "a")
+
+
 CASES: dict[Callable[[World], tuple[int, int]], str] = {
     off: "preemption is off",
     of_a_queue_with_its_guarantee: "of None guaranteed systems",
@@ -100,6 +122,9 @@ CASES: dict[Callable[[World], tuple[int, int]], str] = {
     after_the_start: "is preempted after its start",
     of_a_higher_priority: "is preempted by a set of lower priority",
     of_the_same_job: "is preempted by a set of its own job",
+    below_the_guarantee_above_both: "leaves root.parent 1 of 2 guaranteed systems",
+    of_the_same_queue: "is preempted by a set of its own queue",
+    beyond_the_bound_of_its_job: "was preempted 0 times before, and 1 times now, of 0",
 }
 
 
@@ -116,3 +141,19 @@ def test_preemption__too_early__is_found() -> None:
     victim, taking = submit(world, "own", "a"), submit(world, "urgent", "a")
     preempt(world, victim, taking)
     assert found(world) == ["recipe-set/2 has waited 0 s only"]
+
+
+def test_preemption__room_is_kept_for_a_set_before_it__is_found() -> None:
+    world = lab(after_seconds=0)
+    queues = [{"name": "urgent", "guaranteed": 2}, {"name": "own"}]
+    sections = {"limits": {"placed_recipes": 2}, "weights": {"coefficient": 1}}
+    world.configure(queues={"queues": queues}, preemption={"enabled": True, "after_seconds": 0}, **sections)
+    victim = submit(world, "own", "a")
+    world.submit_set([named("a"), named("b")], submitted={"queue": "root.own"})
+    world.settle()
+    world.now += timedelta(seconds=60)
+    taking = submit(world, "urgent", "a")
+    assert tick(world).findings.preemptions == 0
+    assert check_all(world) == []
+    preempt(world, victim, taking)
+    assert found(world) == ["it preempts others, but the room that it needs is kept for a set before it"]
