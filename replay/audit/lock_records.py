@@ -93,7 +93,8 @@ class NarrowedLocks(Invariant):
 class StartsWithLocks(Invariant):
     """A set that waits for its locks reports nothing.
 
-    It loses systems only if one is Broken, Removed or occupied, or if a person changed the set.
+    It loses systems only if one is Broken, Removed or occupied, if a person changed the set, or by preemption,
+    which `rightful_preemptions` checks.
     """
 
     name = "starts_with_locks"
@@ -107,6 +108,8 @@ class StartsWithLocks(Invariant):
         is_system = record.kind == "system"
         recipe = world.recipes.get(record.data["recipe_id"] if is_system else int(record.name))
         if recipe is None or not recipe.awaits_locks:
+            return
+        if record.data.get("preempted_by") is not None:
             return
         if record.topic in LOST:
             had = {member.system for member in world.members(recipe.set_id) if member.system is not None}
