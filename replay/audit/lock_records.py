@@ -93,8 +93,8 @@ class NarrowedLocks(Invariant):
 class StartsWithLocks(Invariant):
     """A set that waits for its locks reports nothing.
 
-    It loses systems only if one is Broken, Removed or occupied, if a person changed the set, or by preemption,
-    which `rightful_preemptions` checks.
+    It loses systems only if one is Broken, Removed or occupied, if a person changed the set, or by
+    preemption, which `rightful_preemptions` checks.
     """
 
     name = "starts_with_locks"
