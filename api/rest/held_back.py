@@ -64,7 +64,7 @@ def _has_rules(document: Document) -> bool:
 
 
 async def admission_of(parts: RecipeParts, at: At, recipe_set_id: int) -> dict[str, Any]:
-    """Return the dependencies of a set, the job filter that applies to it, and its buckets."""
+    """Return the dependencies of a set, its job filter, its buckets, and whether it is preemptible."""
     identity = await concerned_partitions.of_subject(parts, "recipe-set", recipe_set_id)
     recipe_set, documents = await asyncio.gather(
         asyncio.to_thread(parts.aggregates.as_of, f"recipe-set/{recipe_set_id}", at.position),
@@ -77,4 +77,5 @@ async def admission_of(parts: RecipeParts, at: At, recipe_set_id: int) -> dict[s
         "depends_on": [dependency_to_json(each) for each in recipe_set.depends_on],
         "job_filter": None if applying is None else {"name": applying.name, "action": applying.action},
         "buckets": [bucket._asdict() for bucket in buckets(recipe_set.submitted.reasons)],
+        "preemptible": recipe_set.preemptible,
     }

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 FACTS = (
     *("job_id", "recipe_set_id", "priority", "owner", "group", "partition", "queue", "whiteboard"),
     *("distro_tree", "distro"),
-    *("host_recipe_id", "guests", "state", "note", "result", "system", "lab_controller", "deadline"),
+    *(
+        "host_recipe_id",
+        "guests",
+        "state",
+        "attempt",
+        "note",
+        "result",
+        "system",
+        "lab_controller",
+        "deadline",
+    ),
     "claim",
     *("declared_locks", "held_locks"),
 )
@@ -86,7 +96,9 @@ def _lock_facts(recipe: Row) -> dict[str, str]:
 
 def _show(output: Output, recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
-    facts = {**recipe, "partition": shown_partition(recipe), **_lock_facts(recipe)}
+    # Most recipes have one attempt.
+    attempt = recipe["attempt"] if recipe.get("attempt", 1) > 1 else None
+    facts = {**recipe, "attempt": attempt, "partition": shown_partition(recipe), **_lock_facts(recipe)}
     for fact in FACTS:
         if facts.get(fact) not in (None, [], ""):
             click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_fact_text(fact, facts[fact])}")

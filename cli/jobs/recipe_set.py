@@ -67,6 +67,8 @@ def _show(output: Output, recipe_set: Row) -> None:
     for fact in FACTS:
         if facts.get(fact) not in (None, ""):
             click.echo(f"  {fact.removesuffix('_id')}: {plain(facts[fact])}")
+    if recipe_set.get("preemptible"):
+        click.echo("  preemptible: yes")
     for name, locks in recipe_set["locks"].items():
         if locks:
             click.echo(f"  {name} locks: {locks_text(locks)}")

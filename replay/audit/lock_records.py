@@ -93,8 +93,8 @@ class NarrowedLocks(Invariant):
 class StartsWithLocks(Invariant):
     """A set that waits for its locks reports nothing.
 
-    It loses systems only if one is Broken, Removed or occupied, if a person changed the set, or if another
-    set preempts it.
+    It loses systems only if one is Broken, Removed or occupied, if a person changed the set, or by
+    preemption, which `rightful_preemptions` checks.
     """
 
     name = "starts_with_locks"
@@ -107,8 +107,9 @@ class StartsWithLocks(Invariant):
     def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         is_system = record.kind == "system"
         recipe = world.recipes.get(record.data["recipe_id"] if is_system else int(record.name))
-        is_preempted = record.data.get("preempted_by") is not None
-        if recipe is None or not recipe.awaits_locks or is_preempted:
+        if recipe is None or not recipe.awaits_locks:
+            return
+        if record.data.get("preempted_by") is not None:
             return
         if record.topic in LOST:
             had = {member.system for member in world.members(recipe.set_id) if member.system is not None}

@@ -9,10 +9,10 @@ from replay.audit.locks import NO_LOCKS, covers, readable, taken
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
-from replay.audit.tables import GIVEN_UP
+from replay.audit.tables import CLAIM_ENDED, GIVEN_UP
 from replay.audit.values import Recipe
 
-ENDS = tuple(f"recipe.{state}" for state in GIVEN_UP)
+ENDS = frozenset(f"recipe.{state}" for state in GIVEN_UP)
 
 
 class DeclaredLocks(DecisionInvariant):
@@ -106,4 +106,5 @@ def _comes_after_locks(decision: RecordedDecision) -> bool:
     """Return whether waiting sets are asked before such a decision in the same batch."""
     if decision.records[0].cause.startswith("timer/"):
         return False
-    return any(record.topic not in ENDS for record in decision.records)
+    topics = {record.topic for record in decision.records}
+    return not topics & ENDS or bool(topics - ENDS - {CLAIM_ENDED})

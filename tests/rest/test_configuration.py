@@ -18,7 +18,12 @@ OPERATIONS = "/partitions/default/operations"
 SUBJECT = "partition/default"
 DEFAULTS = configuration_to_json(Configuration())
 MOVE = {"operation": "move", "tasks": ["/lab/move"], "locks": {"network": {"Exclusive": ["{NET}"]}}}
-STRICT = {"order": {"assigned_first": "always"}, "weights": {"values": {"maybe": 1.25}}, "operations": [MOVE]}
+STRICT = {
+    "order": {"assigned_first": "always"},
+    "weights": {"values": {"maybe": 1.25}},
+    "preemption": {"enabled": True, "after_seconds": 600},
+    "operations": [MOVE],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +57,7 @@ def test_configuration__put__is_in_force_as_of_then_and_equal_content_makes_no_e
     shown = client.get(PATH, params=after(done))
     assert shown.json()["order"] == {"assigned_first": "always", "most_overtaken": 8}
     assert shown.json()["weights"]["values"] == {**DEFAULTS["weights"]["values"], "maybe": 1.25}
+    assert shown.json()["preemption"] == {**DEFAULTS["preemption"], **STRICT["preemption"]}
     assert content(shown.json()) == content(done.json())
     # What was shown, with all its fields, is equal content.
     same = client.put(PATH, json=content(shown.json()), headers={"If-Match": shown.headers["etag"]})
@@ -135,6 +141,14 @@ FAULTY: list[tuple[Any, list[str]]] = [
     ({"claims": {"after_ticks": -1, "for_ticks": None}}, ["claims.after_ticks", "claims.for_ticks"]),
     ({"claims": {"after_ticks": "60", "for_ticks": 0}}, ["claims.after_ticks", "claims.for_ticks"]),
     ({"claims": {"after": 60}}, ["claims.after"]),
+    (
+        {"preemption": {"after_seconds": -1, "again_after_seconds": -0.5, "most_per_job": None}},
+        ["preemption.after_seconds", "preemption.again_after_seconds", "preemption.most_per_job"],
+    ),
+    (
+        {"preemption": {"enabled": 1, "max_per_job": 3, "most_per_job": -1}},
+        ["preemption.max_per_job", "preemption.enabled", "preemption.most_per_job"],
+    ),
     (
         {"operations": [{"operation": "a"}, {"operation": "a", "locks": {"node": "Odd"}}]},
         ["operations[1].locks.node", "operations[1].operation"],

@@ -332,6 +332,7 @@ def test_diff__of_two_versions__has_each_setting_that_differs(server: LoopbackSe
     old = {**DEFAULTS, "limits": {"placed_recipes": 3}}
     new = {
         **DEFAULTS,
+        "preemption": {**DEFAULTS["preemption"], "enabled": True, "after_seconds": 60},
         "queues": {
             "submit": {"users": ["*"]},
             "queues": [{"name": "a", "limits": [{"user": "*", "max": 2}]}, {"name": "default", "max": 5}],
@@ -353,6 +354,8 @@ def test_diff__of_two_versions__has_each_setting_that_differs(server: LoopbackSe
     shown = run("partition", "diff", "3", "5", "--json").stdout
     assert [tuple(row.values()) for row in json.loads(shown)["differences"]] == [
         ("limits.placed_recipes", "3", "none"),
+        ("preemption.enabled", "no", "yes"),
+        ("preemption.after_seconds", "30", "60"),
         ("placement", "provided", after_rules),
         ("queue root.a", "none", "there"),
         ("queue root.a: limits", "none", "user=* max=2"),

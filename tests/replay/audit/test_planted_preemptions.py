@@ -65,6 +65,18 @@ def test_preemption__by_the_scheduler__is_rightful() -> None:
     assert check_all(world) == []
 
 
+def test_preemption__victim_waits_for_its_locks__is_rightful() -> None:
+    world = lab()
+    network = {"network": {"Exclusive": ["n1"]}}
+    for queue, fqdn in (("low", "b"), ("own", "a")):
+        world.submit_set([named(fqdn)], locks_of=[network], submitted={"queue": f"root.{queue}"})
+        world.settle()
+    assert world.recipes[2].awaits_locks
+    submit(world, "urgent", "a")
+    assert tick(world, 30).findings.preemptions == 1
+    assert check_all(world) == []
+
+
 def check_all(world: World) -> list[Any]:
     return list(check(from_recorded(world.log)))
 

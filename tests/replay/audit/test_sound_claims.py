@@ -10,6 +10,8 @@ from domain.scheduling.decisions import claim_timers, claiming, pending_system, 
 from replay.audit import EventRecord, check, from_recorded
 from replay.audit.tables import CLAIM_ENDED, CLAIMED
 from tests.domain.scheduling.history import Acts
+from tests.domain.scheduling.host_requirements import forces, named
+from tests.domain.scheduling.labs import one_lab
 from tests.replay.audit.claim_histories import CLAIMING, CLAIMING_IN_QUEUES, claim
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 
@@ -33,6 +35,23 @@ def test_histories__of_a_few_seeds__have_claims_of_both_kinds_with_all_ends() ->
     assert {record.data["forced"] for record in records if record.topic == CLAIMED} == {True, False}
     reasons = {record.data["reason"] for record in records if record.topic == CLAIM_ENDED}
     assert reasons == {"served", "ended", "system away", "no room", "over"}
+
+
+def test_claimant__rejected_in_the_batch_in_which_locks_come_free__is_sound() -> None:
+    world = one_lab()
+    world.add_idle("a", "b")
+    network = {"network": {"Exclusive": ["n1"]}}
+    (holder,), (waits,) = (world.submit_set([named(fqdn)], locks_of=[network]) for fqdn in ("a", "b"))
+    world.settle()
+    claimant = world.submit(forces("b"))
+    world.settle()
+    assert world.recipes[waits].awaits_locks and world.recipes[claimant].claim is not None
+    world.cancel(holder)
+    predicate = {"field": "job_id", "op": "=", "value": world.recipes[claimant].job_id}
+    world.put_job_filter("none", "REJECT", predicate=predicate)
+    world.settle()
+    assert (world.recipes[claimant].state, world.recipes[waits].started) == ("cancelled", True)
+    assert_sound(list(from_recorded(world.log)))
 
 
 def nobody(*_: object) -> None:

@@ -131,6 +131,7 @@ class RecipeSet(ReadAnswer):
     partition: str
     queue: str
     priority: PriorityName
+    preemptible: bool
     state: RecipeState
     result: Result
     recipes: list[RecipeSummary]
