@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,31 +13,33 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant
 from domain.scheduling.decisions.kept_room import room_kept_for
-from domain.scheduling.decisions.preemption_plans import Plan, Taking, plan_for
+from domain.scheduling.decisions.preemption_plans import Plan, Taking, TakingDemand, demand_of, plan_for
 from domain.scheduling.supply.reasons import PREEMPTED
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
 
 MAX_TRIES: Final = 10
-"""The number of sets of one queue that a run of the loop tries to place."""
+"""The number of different demands in one queue for which a run of the loop finds no victims."""
 
 
 def preempt(partition: Partition, now: datetime) -> Iterator[Decision]:
     """Yield the preemptions that are due. While a trigger is unanswered, its answer comes first."""
     if not partition.configuration.preemption.is_enabled or partition.triggers:
         return
-    tries = Counter[str]()
+    failed: defaultdict[str, set[TakingDemand]] = defaultdict(set)
     for recipe_set in _waiting_sets(partition):
-        queue = recipe_set.submitted.queue
-        # Decisions of this run may have given the queue its guarantee, or have taken room.
-        if tries[queue] == MAX_TRIES or not _is_below(partition, queue):
+        without_victims = failed[recipe_set.submitted.queue]
+        if len(without_victims) == MAX_TRIES or not _is_due(partition, recipe_set, now):
             continue
-        if _is_due(partition, recipe_set, now):
-            tries[queue] += 1
-            taking = _taking(partition, recipe_set)
-            plan = plan_for(partition, taking)
-            if plan is not None:
-                yield _decision(partition, taking, plan)
+        taking = _taking(partition, recipe_set)
+        demand = demand_of(partition, taking)
+        if demand in without_victims:
+            continue
+        plan = plan_for(partition, taking)
+        if plan is None:
+            without_victims.add(demand)
+        else:
+            yield _decision(partition, taking, plan)
 
 
 def _decision(partition: Partition, taking: Taking, plan: Plan) -> Decision:
@@ -75,6 +77,9 @@ def _taking(partition: Partition, recipe_set: RecipeSet) -> Taking:
 
 
 def _is_due(partition: Partition, recipe_set: RecipeSet, now: datetime) -> bool:
+    # Decisions of this run may have given the queue its guarantee, or have taken room.
+    if not _is_below(partition, recipe_set.submitted.queue):
+        return False
     section, submitted_at = partition.configuration.preemption, recipe_set.submitted_at
     missing = _missing(partition, recipe_set.recipe_set_id)
     is_in_line = all(partition.sets.places.line_of(host) is not None for host in missing)

@@ -31,6 +31,19 @@ class Taking(NamedTuple):
         return self.recipe_set.submitted.queue
 
 
+class TakingDemand(NamedTuple):
+    """The wants and rights of a taking set. In one queue, sets with the same demand find the same victims.
+
+    `systems` has the bitmap of systems for each missing recipe. `spared` are the sets that have preempted it.
+    """
+
+    systems: tuple[int, ...]
+    lab_controller: str | None
+    priority: int
+    needs: Needs
+    spared: tuple[int, ...]
+
+
 class Victim(NamedTuple):
     """A set that may be preempted, the bitmap of its systems, and whether it has started."""
 
@@ -48,6 +61,13 @@ class Plan(NamedTuple):
 
     victims: tuple[Victim, ...]
     numbers: tuple[int, ...]
+
+
+def demand_of(partition: Partition, taking: Taking) -> TakingDemand:
+    recipe_set, missing = taking.recipe_set, taking.missing
+    systems = tuple(map(partition.usable, missing))
+    spared = partition.sets.preemptions.takings.get(recipe_set.recipe_set_id, ())
+    return TakingDemand(systems, missing[0].lab_controller, recipe_set.priority, taking.needs, spared)
 
 
 def plan_for(partition: Partition, taking: Taking) -> Plan | None:

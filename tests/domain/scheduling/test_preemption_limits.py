@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from domain.recipe_set.messages import ReportInstalling
+from domain.scheduling.decisions.preemption import MAX_TRIES
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from replay.audit import check, from_recorded
 from tests.domain.scheduling.consistency_loop import Tick, run_loop, tick
@@ -41,6 +42,18 @@ def test_preemption__set_of_the_same_queue__is_no_victim(world: World) -> None:
     first, second = submit(world, "urgent", "a")[0], submit(world, "urgent", "a")[0]
     assert checked_tick(world).findings.preemptions == 0
     assert world.states(first, second) == ["waiting", "queued"]
+
+
+def test_preemption__many_sets_before_it_find_no_victims__is_tried_all_the_same(world: World) -> None:
+    world.add_idle("a", "b")
+    configure(world, URGENT, OWN)
+    submit(world, "own", "a", priority="High")
+    submit(world, "own", "b")
+    for _ in range(MAX_TRIES + 1):
+        submit(world, "urgent", "a")
+    (behind,) = submit(world, "urgent", "b")
+    assert checked_tick(world).findings.preemptions == 1
+    assert world.states(behind) == ["waiting"]
 
 
 def test_preemption__two_sets_of_a_job_in_one_plan__both_count_for_the_job(world: World) -> None:
