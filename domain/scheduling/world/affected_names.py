@@ -115,9 +115,10 @@ def system_if_forced(happened: Happened, _: Partition) -> Iterable[str]:
 
 
 def set_that_lost(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the set of a recipe that had a system and had not started, or was assigned and is queued now."""
+    """Yield the set of a recipe that lost a system before its start or by preemption, or is bound no more."""
     before: Recipe = happened.before
-    if before.holds_early or (before.state == "assigned" and happened.after.state == "queued"):
+    is_back = happened.after.state == "queued" and before.state not in ("new", "queued")
+    if before.holds_early or is_back:
         yield str(before.recipe_set_id)
 
 
