@@ -190,6 +190,20 @@ RACING_LABS: tuple[tuple[str, LabCase], ...] = (
     ("move lab", case("a b@2", "ab", "ab /2", other="2")),
     ("move lab, break, repair", case("a@2", "a", "a /2", other="2")),
 )
+# Preemption beside claims by force, occupied systems, another partition, locks, and maxima of queues.
+PREEMPTION: tuple[tuple[str, LabCase], ...] = (
+    ("preempt, run, complete", case("a b", "a @o &", "a b @o &", "ab @k", queues="fair k=1g")),
+    ("preempt, run, break, repair", case("a b", "ab @o &", "High:a @o &", "a b @k", queues="fair k=2g")),
+    ("preempt, break, repair", case("a b", "ab @o &", "!b @k", queues="fair k=1g")),
+    ("preempt, run", case("a b", "a%X @o &", "b%X @o", "ab%x @k", queues="fair k=1g")),
+    ("preempt, run, occupy, vacate", case("a b", "a @o &", "!a @o", "a @k", queues="fair k=1g")),
+    ("preempt, run, complete", case("a b", "a b @o.x &", "!a @k", "b @k", queues="fair o=2 k=1g")),
+    (
+        "preempt, run, occupy, vacate",
+        case("a b@2", "a @o &", "!a @k", "b /2", queues="fair k=1g", other="2"),
+    ),
+    ("preempt, move lab", case("a b@2", "ab @o &", "!b @k", "b /2", queues="fair k=1g", other="2")),
+)
 RACING_FOR_LOCKS: tuple[tuple[str, LabCase], ...] = (
     ("complete", case("a b", "a%X", "b%X")),
     ("narrow", case("a b", "a%X", "b%x")),
@@ -264,6 +278,11 @@ FAMILIES = {
             "locks-races",
             "the races for locks and room",
             lambda: _people(RACING_FOR_LOCKS, races=1),
+        ),
+        Family(
+            "preemption",
+            "preemption beside claims, occupied systems, locks, maxima of queues, and another partition",
+            lambda: _people(PREEMPTION),
         ),
         Family("partitions", "two partitions, and labs that move", lambda: _people(PARTITIONS)),
         Family(

@@ -60,6 +60,11 @@ class PartitionedWorld(TwoPartitions, ModelWorld):
         self.turn_to(self.case.jobs[number].partition)
         super().submit_job(number)
 
+    def preempt(self) -> None:
+        for _ in self.turns():
+            if not self.partition.triggers:
+                super().preempt()
+
     def move_lab(self, name: str, number: int) -> None:
         """Let a lab leave its partition. What is pending there waits for the new one since the move."""
         super().move_lab(name, number)

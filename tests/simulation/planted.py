@@ -199,7 +199,7 @@ PLANTED: Mapping[str, Planted] = {
     # In one of some 35 seeds a maximum priority decides who is first, and before seed 90 in none.
     "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=90, seeds=120),
     "locks": Planted(locks_conflict_with_nothing, "no_conflicting_locks|no_lock_jumped|starts_with_locks"),
-    "admission": Planted(nobody_held_back, "admitted"),
+    "admission": Planted(nobody_held_back, "admitted|rightful_claims"),
     "room": Planted(nobody_needs_room, "admitted .*: its set has no room under|without room for its set"),
     "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
     # A lab must leave while its systems are idle, and a recipe that waits must fit one.

@@ -12,6 +12,7 @@ from typing import Any
 
 from cli.lab.agent import LabAgent
 from domain.events import Recorded
+from replay.audit.grants import PREEMPTION
 from tests.simulation.checks import final_state as end
 from tests.simulation.checks import open_jobs as jobs
 from tests.simulation.checks.commit_checks import CommitChecks
@@ -69,6 +70,7 @@ class SeedOutcome:
     seconds: float = 0.0
     acknowledged: int = 0
     decisions: int = 0
+    preemptions: int = 0
     jobs: int = 0
     events: int = 0
     # Digest of the whole content of the database at the end.
@@ -260,13 +262,16 @@ def run(options: SeedOptions) -> Seed:
 
 def _outcome(seed: Seed, with_story: bool) -> SeedOutcome:
     log: Sequence[Recorded] = seed.commit_checks.log
-    decided = {(each.commit_end, each.stamp.number) for each in log if each.stamp.basis is not None}
+    decided = {
+        (each.commit_end, each.stamp.number): each.stamp.cause for each in log if each.stamp.basis is not None
+    }
     return SeedOutcome(
         seed.options,
         seed.findings,
         seed.loop.seconds,
         seed.ledger.acknowledged,
         len(decided),
+        sum(cause.startswith(PREEMPTION) for cause in decided.values()),
         len(seed.ledger.requested),
         len(log),
         _digest(seed.server),

@@ -18,6 +18,8 @@ from tests.simulation.seed import SeedOptions, SeedOutcome, run_seed
 HOURS = 3.0
 # The length for thousands of seeds: each has a lab of its own, and faults are as frequent.
 SHORT = 1.5
+# A seed in which sets preempt others: they rarely do.
+PREEMPTING = 51
 SEED = "LABLEDGER_SOAK_SEED"
 SEEDS = "LABLEDGER_SIMULATED_SEEDS"
 PROCESSES = 2
@@ -29,12 +31,13 @@ def fail_on(outcomes: list[SeedOutcome]) -> None:
 
 
 def test_seeds__nothing_planted__nothing_wrong() -> None:
-    outcomes = list(run_seeds([SeedOptions(seed, HOURS) for seed in range(1, 5)], PROCESSES))
+    outcomes = list(run_seeds([SeedOptions(seed, HOURS) for seed in (*range(1, 5), PREEMPTING)], PROCESSES))
 
     fail_on(outcomes)
     # The seeds were not idle.
     assert sum(outcome.decisions for outcome in outcomes) > 40
     assert sum(outcome.acknowledged for outcome in outcomes) > 40
+    assert sum(outcome.preemptions for outcome in outcomes) > 0
 
 
 @pytest.mark.soak

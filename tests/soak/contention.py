@@ -16,6 +16,7 @@ NETWORKS = ("n1", "n2", "n3")
 BUCKETS = ("rate-limit:1:array", "rate-limit:2:switch")
 # Shares of the jobs with each.
 LOCKED, WHOLE_LAB, IN_BUCKET, DEPENDENT, FAR_JOB, OF_A_TEAM = 0.4, 0.02, 0.1, 0.15, 0.3, 0.6
+PREEMPTIBLE = 0.5
 # Longer than the scheduler takes to obey a rule, and short beside the time limit of a recovery.
 RULE_SECONDS, QUIET_SECONDS = (1.0, 5.0), (1.0, 6.0)
 # The partition that has one of the two generated labs.
@@ -31,6 +32,8 @@ TEAMS = ("a", "b", "c")
 TREE = {
     # Sets that wait a minute claim busy systems.
     "claims": {"after_ticks": 2, "for_ticks": 4},
+    # Teams have guarantees; the other jobs, in `root.default`, have none.
+    "preemption": {"enabled": True, "after_seconds": 5, "again_after_seconds": 5},
     "queues": {
         "queues": [
             {
@@ -85,6 +88,7 @@ def contended(
 
 
 def _with_locks(recipe_set: dict[str, Any], chance: Random) -> dict[str, Any]:
+    recipe_set = {**recipe_set, "preemptible": chance.random() < PREEMPTIBLE}
     if chance.random() >= LOCKED:
         return recipe_set
     return {**recipe_set, "recipes": [{**each, "locks": _locks(chance)} for each in recipe_set["recipes"]]}

@@ -51,6 +51,18 @@ def test_preemption__queue_below_its_guarantee__takes_a_system_after_its_time(wo
     assert world.recipes[second].attempt == 2
 
 
+def test_victim__another_system_is_idle__gets_it(world: World) -> None:
+    world.add_idle("b")
+    configure(world)
+    (victim,) = submit(world, "own", "ab", submitted={"preemptible": True})
+    world.add_idle("a")
+    (taking,) = submit(world, "urgent", "b")
+    nothing_expires(world, DUE)
+    tick(world, 1)
+    world.settle()
+    assert (placed_on(world, victim), placed_on(world, taking)) == ("a", "b")
+
+
 def test_preemption__victim__keeps_its_place_in_the_queue(world: World) -> None:
     world.add_idle("a")
     configure(world)

@@ -13,12 +13,14 @@ from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import ACCEPT, CONTINUE, PAUSE, RATE_LIMITED, REJECT, stored_job_filter
 from domain.priority import Priority
 from domain.queues.tree import ORDERS_OF_LEAVES, ORDERS_OF_PARENTS
+from tests.simulation.machine.strands import current
 from tests.simulation.people.actor import Act, Actor
 from tests.simulation.people.partitions import reconfigure
 
 NETWORKS: Final = ("n1", "n2")
 LABELS: Final = ("array", "array", "switch")
 RULES: Final = ("day", "night")
+HOUR: Final = 3600.0
 
 
 def contended(job: dict[str, Any], dice: Random, earlier: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -36,7 +38,9 @@ def contended(job: dict[str, Any], dice: Random, earlier: Sequence[dict[str, Any
 
 def _with_locks(recipe_set: dict[str, Any], dice: Random) -> dict[str, Any]:
     recipes = [{**each, **_locks(dice)} for each in recipe_set["recipes"]]
-    return {**recipe_set, "recipes": recipes, "preemptible": dice.random() < 0.5}
+    # Sets of equal priority may preempt each other.
+    priority = {"priority": "Normal"} if dice.random() < 0.5 else {}
+    return {**recipe_set, **priority, "recipes": recipes, "preemptible": dice.random() < 0.7}
 
 
 def _locks(dice: Random) -> dict[str, Any]:
@@ -54,10 +58,18 @@ def _locks(dice: Random) -> dict[str, Any]:
 
 
 class RuleMaker(Actor):
-    """An admin who puts job filters, limits and weights, and removes them soon."""
+    """An admin who replaces the configuration again and again, and puts job filters for a while."""
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
         return self._job_filter, self._job_filter, self._configuration
+
+    def run(self, per_hour: float) -> None:
+        # The service is ready by then.
+        current().wait(HOUR / 20)
+        partition = self.dice.choice(self.partitions)
+        document = {**self._urgent_queue(), "preemption": {"enabled": True, "after_seconds": 0}}
+        self.ask(f"configures {partition}: {document}", _configuring(partition, document))
+        super().run(per_hour)
 
     def tidy_up(self) -> None:
         for partition in self.partitions:
@@ -96,26 +108,46 @@ class RuleMaker(Actor):
                 "for_ticks": self.dice.choice((1, 20, 120)),
             },
             "preemption": {
-                "enabled": self.dice.random() < 0.7,
-                "after_seconds": self.dice.choice((0, 30, 600)),
+                "enabled": self.dice.random() < 0.9,
+                "after_seconds": self.dice.choice((0, 0, 30, 600)),
                 "most_per_job": self.dice.choice((1, 3)),
             },
             **self._queues(),
         }
-        for seconds, each in ((0.0, document), (self.later(), {})):
-            yield seconds, (f"configures {partition}: {each}", _configuring(partition, each))
+        # It stays until the next one: preemption needs time for queues to get more than their guarantees.
+        chosen = document if self.dice.random() < 0.85 else {}
+        yield 0.0, (f"configures {partition}: {chosen}", _configuring(partition, chosen))
 
     def _queues(self) -> dict[str, Any]:
         """Return a tree of queues, and placement by the owner of a job, or nothing."""
-        if self.dice.random() < 0.4:
-            return {}
-        template = {"max": self.dice.choice((None, 1, 2)), "order": self.dice.choice(ORDERS_OF_LEAVES)}
+        kinds: tuple[Callable[[], dict[str, Any]], ...] = (self._urgent_queue, self._queues_of_people)
+        return self.dice.choice((dict, self._urgent_queue, *kinds))()
+
+    def _urgent_queue(self) -> dict[str, Any]:
+        """Return a guarantee for the jobs of two users, whose sets preempt those of all others."""
+        urgent = {"name": "urgent", "guaranteed": self.dice.randint(1, 4), "fence": self.dice.random() < 0.1}
+        rule = {"rule": "fixed", "value": "root.urgent", "filter": self._two_users()}
+        return {
+            "queues": {"queues": [urgent, {"name": "default"}]},
+            "placement": [rule, {"rule": "provided"}],
+        }
+
+    def _two_users(self) -> dict[str, Any]:
+        # The first ones submit jobs.
+        names = [user["name"] for user in self.lab["users"][:3]]
+        return {"users": self.dice.sample(names, 2), "allow": self.dice.random() < 0.5}
+
+    def _queues_of_people(self) -> dict[str, Any]:
+        template = {
+            "max": self.dice.choice((None, 1, 2)),
+            "guaranteed": self.dice.choice((None, 1)),
+            "order": self.dice.choice(ORDERS_OF_LEAVES),
+        }
         people = {"name": "people", "template": template, "queues": [], **self._turn()}
         default = {"name": "default", "max_jobs": self.dice.choice((None, 2)), **self._turn()}
         tree = {"order": self.dice.choice(ORDERS_OF_PARENTS), "queues": [people, default]}
-        some = {"users": self.dice.sample([user["name"] for user in self.lab["users"]], 2), "allow": False}
         rule = {"rule": "user", "create": True, "parent": {"rule": "fixed", "value": "root.people"}}
-        return {"queues": tree, "placement": [{**rule, "filter": some}]}
+        return {"queues": tree, "placement": [{**rule, "filter": self._two_users()}]}
 
     def _turn(self) -> dict[str, Any]:
         guaranteed = self.dice.choice((None, 1, 2))

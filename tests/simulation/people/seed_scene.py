@@ -71,6 +71,7 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
     systems = dice.randint(max(2, labs), 9)
     say = chance.stream("say")
     seed = dice.randrange(1_000_000)
+    contended = chance.stream("contention").random() < 0.5
 
     forget = chance.stream("forget")
 
@@ -95,12 +96,13 @@ def scene_of(chance: Chance, hours: float) -> SeedScene:
         behaviour=behaviour,
         hours=hours,
         submitters=dice.randint(1, 3),
-        jobs_per_hour=dice.choice((0.5, 1.0, 2.0, 4.0)) * systems / 4,
+        # Contention for systems needs many jobs, too.
+        jobs_per_hour=dice.choice((0.5, 1.0, 2.0, 4.0)) * systems / (2 if contended else 4),
         acts_per_hour=dice.choice((0.0, 0.5, 2.0, 8.0)),
         says_per_hour=say.choice((0.0, 0.5, 2.0, 8.0)),
         with_policies=say.random() < 0.5,
         moves_per_hour=move.choice((0.5, 1.0, 4.0)),
-        contended=chance.stream("contention").random() < 0.5,
+        contended=contended,
         keeps_open=chance.stream("open jobs").random() < 0.5,
         faults_per_hour=dice.choice((0.0, 0.5, 1.0, 3.0, 10.0)),
         pace=dice.choice((1.0, 1.0, 20.0, 500.0)),
