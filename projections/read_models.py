@@ -153,9 +153,12 @@ class ReadModels:
         self.jobs.load(
             cursor, _keys((*(recipe.job_id for recipe in recipes), *subjects.numbers_stored("job")))
         )
-        # The result of a job falls back when a set of it begins again: it is the worst of all its sets.
-        preempted = {cache.recipes[recipe_id].job_id: None for recipe_id in subjects.preempted_recipes}
-        siblings = (set_id for job_id in preempted for set_id in cache.sets_of_job[job_id])
+        # The result of a job falls back when a set of it begins again: it is the worst of all its sets. If the
+        # recipe is new in the page, the job is new, too, or the page extends it.
+        preempted = (cache.recipes.get(recipe_id) for recipe_id in subjects.preempted_recipes)
+        of_recipes = (recipe.job_id for recipe in preempted if recipe is not None)
+        jobs = dict.fromkeys((*of_recipes, *subjects.open_jobs)) if subjects.preempted_recipes else {}
+        siblings = (set_id for job_id in jobs for set_id in cache.sets_of_job[job_id])
         set_ids = (*(recipe.recipe_set_id for recipe in recipes), *sets, *siblings)
         self.recipe_sets.load(cursor, _keys(set_ids))
         self.recipes.load(cursor, _keys(recipe_ids))

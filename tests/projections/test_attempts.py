@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from domain.job.events import JobExtended
 from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.system import events as system_events
+from tests.harness.databases import TestDatabase
+from tests.harness.sessions import owner_session
+from tests.projections.copies import copies
 from tests.projections.happened import (
     LAB,
     Happened,
@@ -20,7 +24,12 @@ from tests.projections.happened import (
     submitted,
 )
 from tests.projections.projected_log import ProjectedLog
+from tests.workers.read_models import forget
 
+SECOND = [
+    *of("recipe-set", 2, RecipeSetSubmitted(1, "Normal", (2,))),
+    *of("recipe", 2, host(2, recipe_set_id=2)),
+]
 PREEMPTED = recipe_events.RecipeQueued("preempted by recipe set 7", preempted_by=7)
 
 
@@ -38,8 +47,7 @@ def result(number: int, kind: str) -> recipe_events.TaskResult:
 def runs(models: ProjectedLog) -> ProjectedLog:
     """Run recipe 1 of set 1 and recipe 2 of set 2; a task of each has failed."""
     models.commit(lab(), registered("a"), registered("b"), *submitted(host(1)))
-    of_second = of("recipe-set", 2, RecipeSetSubmitted(1, "Normal", (2,)))
-    models.commit(*of_second, *of("recipe", 2, host(2, recipe_set_id=2)), *queued(1, 2))
+    models.commit(*SECOND, *queued(1, 2))
     models.commit(*failed(1, "a"))
     models.commit(*failed(2, "b"))
     return models
@@ -73,6 +81,31 @@ def test_preempted__results__stay_under_their_attempt_and_count_for_nothing(
     runs.commit(*failed(1, "a"))
     assert [row["attempt"] for row in runs.rows("results_of_recipe", recipe_id=1)] == [1, 2]
     assert results(runs) == ("Fail", "New", "Fail")
+
+
+def test_preempted__pages_that_begin_anywhere__give_the_rows_of_single_commits(
+    models: ProjectedLog, database: TestDatabase
+) -> None:
+    """A recipe may be preempted on the page on which it is submitted, also as one of an added set."""
+    models.commit(lab(), registered("a"), registered("b"), *submitted(host(1)), *queued(1))
+    models.commit(*failed(1, "a"))
+    models.commit(*of("job", 1, JobExtended((2,), {"recipe_sets": [{"recipes": []}]})), *SECOND, *queued(2))
+    models.commit(*failed(2, "b"))
+    preempt(models, 2, "b")
+    preempt(models, 1, "a")
+    with owner_session(database.owner_url) as owner:
+        single = copies(owner)
+        forget(owner)
+        models.begin_again()
+        log = list(models.unread())
+        for begin in dict.fromkeys(each.commit_end for each in log):
+            forget(owner)
+            models.begin_again()
+            models.project([each for each in log if each.commit_end <= begin])
+            models.begin_again()
+            if rest := models.unread():
+                models.project(rest)
+            assert copies(owner) == single
 
 
 def results(models: ProjectedLog) -> tuple[str, str, str]:
