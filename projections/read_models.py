@@ -153,8 +153,8 @@ class ReadModels:
         self.jobs.load(
             cursor, _keys((*(recipe.job_id for recipe in recipes), *subjects.numbers_stored("job")))
         )
-        # The result of a job falls back when a set of it begins again: it is the worst of all its sets. If the
-        # recipe is new in the page, the job is new, too, or the page extends it.
+        # The result of a job falls back when a set of it begins again: it is the worst of all its sets. If
+        # the recipe is new in the page, the job is new, too, or the page extends it.
         preempted = (cache.recipes.get(recipe_id) for recipe_id in subjects.preempted_recipes)
         of_recipes = (recipe.job_id for recipe in preempted if recipe is not None)
         jobs = dict.fromkeys((*of_recipes, *subjects.open_jobs)) if subjects.preempted_recipes else {}

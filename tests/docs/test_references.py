@@ -133,7 +133,7 @@ def test_submitters_page__reasons_for_waiting__are_those_of_the_code() -> None:
     waiting = (
         *(reasons.NO_IDLE_SYSTEM, reasons.NO_IDLE_ACCESS, reasons.ALL_BROKEN, reasons.NONE_USABLE),
         *(reasons.ALL_SILENT, reasons.ALL_LENT, reasons.SET_INCOMPLETE, reasons.UNSAFE, reasons.LET_GO),
-        *(reasons.TREE_AWAY, reasons.SIBLING_TREE_AWAY),
+        *(reasons.TREE_AWAY, reasons.SIBLING_TREE_AWAY, f"{reasons.PREEMPTED} 7"),
     )
     waits_for_job = verdict((Dependency(JOB, 17),), lambda *_: None)[1]
     admission = waits_for_job, f'{reasons.PAUSED} "NAME"', reasons.NO_ROOM

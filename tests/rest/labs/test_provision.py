@@ -31,7 +31,7 @@ OF_JOB = {
     "foreign",
     *ADMISSION,
 }
-OF_SET = {"key", "priority", "recipes", *ADMISSION}
+OF_SET = {"key", "preemptible", "priority", "recipes", *ADMISSION}
 
 REPO = {"name": "extra", "url": "http://repo.example.com/"}
 PARTITION = {"name": "/home", "size_gb": 10, "type": "lvm", "fs": "xfs"}
