@@ -15,7 +15,9 @@ from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.requests import AppendRequest, Committed, Conflict, Fenced, Outcome
 
-MAX_EVENTS = 5_000
+# Other processes wait while a group is appended, so a flood must not fill it with thousands of events. A
+# larger request is a group of its own.
+MAX_EVENTS = 400
 # After a group of several requests, more arrive soon. Waiting for them halves the number of commits, and each
 # commit wakes every process. The thread waits at most `MAX_CHECKS` times, only while requests arrive, and
 # not after a group of one request.

@@ -23,8 +23,8 @@ MAX_TRIES: Final = 10
 
 
 def preempt(partition: Partition, now: datetime) -> Iterator[Decision]:
-    """Yield the preemptions that are due. While a trigger is unanswered, its answer comes first."""
-    if not partition.configuration.preemption.is_enabled or partition.triggers:
+    """Yield the preemptions that are due, also while triggers are unanswered: under load some always are."""
+    if not partition.configuration.preemption.is_enabled:
         return
     failed: defaultdict[str, set[TakingDemand]] = defaultdict(set)
     for recipe_set in _waiting_sets(partition):

@@ -56,6 +56,20 @@ def test_preemption__many_sets_before_it_find_no_victims__is_tried_all_the_same(
     assert world.states(behind) == ["waiting"]
 
 
+def test_preemption__other_triggers_are_unanswered__happens_all_the_same(world: World) -> None:
+    world.add_idle("a")
+    configure(world, URGENT, OWN)
+    submit(world, "own", "a")
+    (taking,) = submit(world, "urgent", "a")
+    world.now += timedelta(seconds=DUE)
+    world.submit_set([named("a")], submitted={"queue": "root.own"})
+    assert world.partition.triggers
+    assert run_loop(world).findings.preemptions == 1
+    world.settle()
+    assert world.states(taking) == ["waiting"]
+    assert list(check(from_recorded(world.log))) == []
+
+
 def test_preemption__two_sets_of_a_job_in_one_plan__both_count_for_the_job(world: World) -> None:
     world.add_idle("a", "b")
     configure(world, URGENT, OWN, most_per_job=1)
