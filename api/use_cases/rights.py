@@ -51,7 +51,7 @@ def own_or_administered_job(parts: WriteParts, request: RequestContext, job_id: 
     if not is_own and not _administers(parts, request.actor, job):
         raise NotPermitted(
             f"job {job_id} belongs to {job.owner}; only its owner, submitter and group, and the admins of"
-            f" queue {job.queue} or of a queue above, may cancel it or change its priority"
+            f" queue {job.queue} or of a queue above, may cancel or close it, or change its priority"
         )
     return job
 

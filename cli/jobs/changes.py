@@ -15,6 +15,9 @@ from domain.priority import Priority
 if TYPE_CHECKING:
     from api.client import Client
 
+IN_JSON = ("distro", "tasks", "locks")
+"""The properties of a recipe that are no texts."""
+
 PRIORITIES = tuple(priority.name for priority in Priority)
 reason_option = click.option(
     "--reason",
@@ -74,7 +77,11 @@ def set_recipe(client: Client, output: Output, recipe_id: int, changes: tuple[st
     host_requires_xml and distro_requires_xml as XML. A null `locks` removes the locks. A recipe whose system
     does not fit any more loses it.
     """
-    answer = client.patch(f"/recipes/{recipe_id}", assigned(changes))
+    values = assigned(changes)
+    texts = [f"{name}: is not valid JSON" for name in IN_JSON if isinstance(values.get(name), str)]
+    if texts:
+        raise click.UsageError("; ".join(texts))
+    answer = client.patch(f"/recipes/{recipe_id}", values)
     for warning in answer.get("warnings") or ():
         note(f"{warning['where']}: {warning['message']}")
     output.line(answer, f"recipe {recipe_id} {'changed' if answer.get('changed', True) else 'unchanged'}")

@@ -19,7 +19,10 @@ from cli.terminal.wording import plain, reason_note
 if TYPE_CHECKING:
     from api.client import Client
 
-FACTS = ("owner", "submitter", "group", "partition", "queue", "whiteboard", "state", "result")
+FACTS = (
+    *("owner", "submitter", "group", "partition", "queue", "key", "whiteboard"),
+    *("state", "stage", "result", "open"),
+)
 
 
 @click.command
@@ -56,7 +59,9 @@ def job(client: Client, output: Output, job_id: int, as_xml: bool, original: boo
 
 def _print_facts(job: Row) -> None:
     click.echo(f"job {job['job_id']}")
-    facts = {**job, "partition": shown_partition(job)}
+    takes_sets = f"yes, it takes more recipe sets (labledger close-job {job['job_id']})"
+    is_open = takes_sets if job.get("open") else None
+    facts = {**job, "partition": shown_partition(job), "open": is_open}
     for fact in FACTS:
         if facts.get(fact) not in (None, ""):
             click.echo(f"  {fact}: {plain(facts[fact])}")

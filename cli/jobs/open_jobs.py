@@ -42,4 +42,4 @@ def add_sets(client: Client, output: Output, job_id: int, file: IO[bytes], stric
 def close_job(client: Client, output: Output, job_id: int) -> None:
     """Close an open JOB: it takes no more recipe sets, and is over once its recipes have ended."""
     answer = client.post(f"/jobs/{job_id}/close")
-    output.line(answer, f"job {job_id} {'closed' if answer.get('closed', True) else 'was closed already'}")
+    output.line(answer, f"job {job_id} {'closed' if answer.get('closed', True) else 'was not open'}")

@@ -154,8 +154,8 @@ def post(
 
 
 def numbered(noun: str, ids: list[int]) -> str:
-    """Return a noun with numbers: `recipe 7`, `recipes 7, 8`."""
-    return f"{noun if len(ids) == 1 else f'{noun}s'} {', '.join(map(str, ids))}"
+    """Return a noun with numbers: `recipe 7`, `recipes 7, 8`, `no recipes`."""
+    return f"no {noun}s" if not ids else f"{noun if len(ids) == 1 else f'{noun}s'} {', '.join(map(str, ids))}"
 
 
 def content_type(name: str, content: bytes) -> str:

@@ -79,7 +79,7 @@ def _on_screen(view: JobView) -> None:
         # A file or a pipe gets a line for each change of a state, and the table at the end.
         last_line = ""
         for _ in changes(view):
-            states = ", ".join(map(_state, view.recipe_rows()))
+            states = ", ".join(map(_state, view.recipe_rows())) or "no recipes"
             line = f"job {view.job_id} {view.job['state']}: {states}"
             if line != last_line:
                 screen.print(line, markup=False, soft_wrap=True)

@@ -57,7 +57,8 @@ def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> Non
 
 def drop(cursor: Cursor[Any], schema: str) -> None:
     """Drop a schema with its tables, if it exists. The server refuses while other objects depend on it."""
-    if names := tables(cursor, schema):
+    # Tables are locked in the order of the statement: the position before the rows (docs/lock-order.md).
+    if names := sorted(tables(cursor, schema), key=lambda name: name != "progress"):
         identifiers = sql.SQL(", ").join(sql.Identifier(schema, name) for name in names)
         cursor.execute(sql.SQL("DROP TABLE {}").format(identifiers))
     cursor.execute(sql.SQL("DROP SCHEMA IF EXISTS {}").format(sql.Identifier(schema)))

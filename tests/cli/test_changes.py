@@ -23,7 +23,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     ),
     (
         *("close-job 3", "POST", "/jobs/3/close", {}, "closed"),
-        *("job 3 closed", "job 3 was closed already"),
+        *("job 3 closed", "job 3 was not open"),
     ),
     (
         *("set-recipe 12 locks=null", "PATCH", "/recipes/12", {"locks": None}, "changed"),
@@ -239,3 +239,9 @@ def test_sample__every_sample__is_listed_by_the_help(run: Run) -> None:
 def test_sample__piped_into_submit__is_a_job(real: Run) -> None:
     result = real("submit", "-", input=real("sample", "guests").stdout)
     assert result.exit_code == 0 and " submitted: recipe set" in result.stdout
+
+
+def test_set_recipe__broken_json__names_each_property_and_sends_nothing(run: Run) -> None:
+    result = run("set-recipe", "12", 'tasks=[{"name": "/smoke"', "locks={", "host_requires=")
+    assert result.exit_code == 2
+    assert "tasks: is not valid JSON; locks: is not valid JSON" in result.stderr

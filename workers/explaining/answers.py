@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import chain, islice, pairwise
@@ -68,7 +68,9 @@ def recipe(
     options = WaitingOptions(limit, system, frozenset(hidden), frozenset(unknown), moment)
     if state.state in UNPLACED:
         partition = follower.at(position, is_end=at is None)
-        return {**_description(state, position), **_explain_waiting(follower, partition, recipe_id, options)}
+        explained = _explain_waiting(follower, partition, recipe_id, options)
+        summary = "; ".join((*_preempted_by(past), explained["summary"]))
+        return {**_description(state, position), **explained, "summary": summary}
     grants = [recorded for recorded in past if _is_grant(recorded)]
     if grants:
         explained = _explain_placed(follower, state, grants[-1], hidden)
@@ -100,6 +102,13 @@ def _description(state: Recipe, position: int) -> dict[str, Any]:
         "granted": None,
         "locking": None,
     }
+
+
+def _preempted_by(past: list[Recorded]) -> Iterator[str]:
+    """Yield the reason why a recipe waits again, if another set has preempted its set."""
+    *_, last = (recorded.event for recorded in past if hasattr(recorded.event, "STATE"))
+    if isinstance(last, RecipeQueued) and last.preempted_by is not None:
+        yield last.reason
 
 
 def _explain_waiting(

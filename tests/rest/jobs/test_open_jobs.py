@@ -24,6 +24,18 @@ def job(people: People) -> int:
     return int(made["job_id"])
 
 
+def test_open_job__on_the_command_line__shows_its_stage_and_that_it_is_open(
+    people: People, service: Running, job: int
+) -> None:
+    said = service.labledger("job", str(job))
+    assert "  stage: new\n" in said
+    assert f"  open: yes, it takes more recipe sets (labledger close-job {job})\n" in said
+    answer = people["alice"].post(f"/jobs/{job}/close").json()
+    shown(people["alice"], job, answer["position"])
+    said = service.labledger("job", str(job))
+    assert "  stage: completed\n" in said and "open" not in said
+
+
 def test_open_job__sets_are_added_and_it_is_closed__is_over_only_then(
     people: People, machine: str, job: int
 ) -> None:

@@ -138,6 +138,7 @@ def test_preempted__victim_and_taking_set__are_explained(
     taking = client.get(f"/recipes/{preempted.taking_id}/explanation").json()
     assert taking["summary"].endswith(f"preempted others: recipe set {preempted.victim['recipe_set_id']}")
     victim = client.get(f"/recipes/{preempted.victim_id}/explanation").json()
+    assert victim["summary"].startswith(f"{preempted.reason}; ")
     (on_system,) = (each for each in victim["waiting"]["systems"] if each["fqdn"] == preempted.fqdn)
     assert on_system["reasons"] == [f"waiting with recipe {preempted.taking_id}"]
 
