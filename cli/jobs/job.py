@@ -61,7 +61,8 @@ def _print_facts(job: Row) -> None:
     click.echo(f"job {job['job_id']}")
     takes_sets = f"yes, it takes more recipe sets (labledger close-job {job['job_id']})"
     is_open = takes_sets if job.get("open") else None
-    facts = {**job, "partition": shown_partition(job), "open": is_open}
+    key = (job.get("document") or {}).get("key")
+    facts = {**job, "partition": shown_partition(job), "key": key, "open": is_open}
     for fact in FACTS:
         if facts.get(fact) not in (None, ""):
             click.echo(f"  {fact}: {plain(facts[fact])}")

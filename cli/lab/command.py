@@ -117,7 +117,8 @@ def simulate(
 ) -> None:
     """Act as lab controllers: take their commands, and report progress as if machines ran the recipes.
 
-    Without --lab-controller, act as all enabled lab controllers, including those that are added later.
+    Without --lab-controller, act as all enabled lab controllers, including those that are added later. Each
+    registers its lab at the start: recipes that another simulation of the lab runs are aborted.
     """
     from cli.lab.screen import SimulationScreen
     from cli.lab.simulation import Simulation
