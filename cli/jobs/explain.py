@@ -178,7 +178,9 @@ def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
     if overtaken.get("count"):
         bound = "" if overtaken["bound"] is None else f", at most {overtaken['bound']}"
         click.echo(f"times that its set was overtaken: {overtaken['count']}{bound}")
-    # Earlier versions of the service have no such field.
+    # Earlier versions of the service have no such fields.
+    if preemption := waiting.get("preemption"):
+        click.echo(preemption)
     if held_back := waiting.get("held_back"):
         click.echo()
         output.table(HELD_BACK, held_back)

@@ -29,9 +29,9 @@ def preempt(partition: Partition, now: datetime) -> Iterator[Decision]:
     failed: defaultdict[str, set[TakingDemand]] = defaultdict(set)
     for recipe_set in _waiting_sets(partition):
         without_victims = failed[recipe_set.submitted.queue]
-        if len(without_victims) == MAX_TRIES or not _is_due(partition, recipe_set, now):
+        if len(without_victims) == MAX_TRIES or not is_due(partition, recipe_set, now):
             continue
-        taking = _taking(partition, recipe_set)
+        taking = taking_of(partition, recipe_set)
         demand = demand_of(partition, taking)
         if demand in without_victims:
             continue
@@ -62,23 +62,24 @@ def _decision(partition: Partition, taking: Taking, plan: Plan) -> Decision:
 def _waiting_sets(partition: Partition) -> list[RecipeSet]:
     """Return the unfinished sets of the queues below their guarantee, by priority and submission."""
     sets = partition.sets
-    below = {queue for queue in sets.turns.queues_with_sets() if _is_below(partition, queue)}
+    below = {queue for queue in sets.turns.queues_with_sets() if is_below(partition, queue)}
     if not below:
         return []
     waiting = (each for each in sets.sets.values() if each.submitted.queue in below)
     return sorted(waiting, key=lambda each: (-each.priority, each.submission))
 
 
-def _taking(partition: Partition, recipe_set: RecipeSet) -> Taking:
+def taking_of(partition: Partition, recipe_set: RecipeSet) -> Taking:
     sets, number = partition.sets, recipe_set.recipe_set_id
     missing = _missing(partition, number)
     needs = () if number in sets.rooms.charged else sets.classes.needs(number)
     return Taking(recipe_set, missing, needs)
 
 
-def _is_due(partition: Partition, recipe_set: RecipeSet, now: datetime) -> bool:
+def is_due(partition: Partition, recipe_set: RecipeSet, now: datetime) -> bool:
+    """Return whether a set may preempt others now, if it finds victims."""
     # Decisions of this run may have given the queue its guarantee, or have taken room.
-    if not _is_below(partition, recipe_set.submitted.queue):
+    if not is_below(partition, recipe_set.submitted.queue):
         return False
     section, submitted_at = partition.configuration.preemption, recipe_set.submitted_at
     missing = _missing(partition, recipe_set.recipe_set_id)
@@ -86,13 +87,13 @@ def _is_due(partition: Partition, recipe_set: RecipeSet, now: datetime) -> bool:
     if submitted_at is None or not missing or not is_in_line:
         return False
     last = partition.sets.preemptions.last_by.get(recipe_set.recipe_set_id)
-    is_again = last is None or _has_passed(last, now, section.again_after_seconds)
-    is_due = is_again and _has_passed(submitted_at, now, section.after_seconds)
+    is_again = last is None or has_passed(last, now, section.again_after_seconds)
+    has_waited = is_again and has_passed(submitted_at, now, section.after_seconds)
     # Not even room that victims give up goes to a set from which room is kept.
-    return is_due and room_kept_for(partition, missing[0]) is None
+    return has_waited and room_kept_for(partition, missing[0]) is None
 
 
-def _has_passed(since: datetime, now: datetime, seconds: int) -> bool:
+def has_passed(since: datetime, now: datetime, seconds: int) -> bool:
     """Return whether some seconds have passed; none if the clock stepped back behind `since`."""
     return max(now - since, timedelta()) >= timedelta(seconds=seconds)
 
@@ -102,7 +103,7 @@ def _missing(partition: Partition, recipe_set_id: int) -> list[Recipe]:
     return [host for host in partition.sets.hosts(recipe_set_id) if host.state in waiting]
 
 
-def _is_below(partition: Partition, path: str) -> bool:
+def is_below(partition: Partition, path: str) -> bool:
     """Return whether a queue has fewer systems than its guarantee."""
     queue = partition.sets.admission.tree.find(path)
     guaranteed = None if queue is None else queue.guaranteed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from domain.queues.tree import QueueTree, paths_upward
 from domain.recipe.state import Recipe
@@ -17,6 +17,14 @@ from domain.scheduling.admitting.room_limits import Needs, RoomLimit
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.safety.matching import match
 from domain.scheduling.world.partition import Partition
+
+OF_ITS_JOB: Final = "of its job"
+OF_HIGHER_PRIORITY: Final = "of higher priority"
+HAS_PREEMPTED_IT: Final = "that preempted it"
+OF_ITS_QUEUE: Final = "of its queue"
+BEHIND_A_FENCE: Final = "behind a fence"
+PARTLY_ENDED: Final = "with a recipe that has ended or is reserved"
+NOT_PREEMPTIBLE: Final = "started and not preemptible"
 
 
 class Taking(NamedTuple):
@@ -180,36 +188,43 @@ class PreemptionLosses:
 
 def _victims(partition: Partition, taking: RecipeSet) -> Iterator[Victim]:
     """Yield the sets that may be preempted for another one, whatever else is preempted."""
-    sets, queue = partition.sets, taking.submitted.queue
-    tree, seen = sets.admission.tree, dict[int, None]()
-    takings = sets.preemptions.takings.get(taking.recipe_set_id, ())
+    sets, seen = partition.sets, dict[int, None]()
     for recipe_id in sets.placed:
         recipe_set = sets.sets[sets.recipes[recipe_id].recipe_set_id]
         if recipe_set.recipe_set_id in seen:
             continue
         seen[recipe_set.recipe_set_id] = None
-        if recipe_set.job_id == taking.job_id or recipe_set.priority > taking.priority:
-            continue
-        # Otherwise two sets could take a system from each other in turn.
-        if recipe_set.recipe_set_id in takings:
-            continue
-        # The queue of the taking set is below its guarantee, so its own sets are no victims.
-        if recipe_set.submitted.queue == queue or not _is_movable(partition, recipe_set):
-            continue
-        if not _is_across_fence(tree, queue, recipe_set.submitted.queue):
+        if why_spared(partition, taking, recipe_set) is None:
             members = partition.members(recipe_set.recipe_set_id)
             held = (host.system for host in members.hosts if host.system is not None)
             systems = union(1 << partition.labs.number(fqdn) for fqdn in held)
             yield Victim(recipe_set, systems, members.started)
 
 
-def _is_movable(partition: Partition, recipe_set: RecipeSet) -> bool:
-    """Return whether a set has not started, or is preemptible; none of its recipes has ended or is kept."""
+def why_spared(partition: Partition, taking: RecipeSet, other: RecipeSet) -> str | None:
+    """Return why a set with systems is no victim of a taking set; None if it may be one."""
+    preemptions, queue = partition.sets.preemptions, taking.submitted.queue
+    if other.job_id == taking.job_id:
+        return OF_ITS_JOB
+    if other.priority > taking.priority:
+        return OF_HIGHER_PRIORITY
+    # Otherwise two sets could take a system from each other in turn.
+    if other.recipe_set_id in preemptions.takings.get(taking.recipe_set_id, ()):
+        return HAS_PREEMPTED_IT
+    # The queue of the taking set is below its guarantee, so its own sets are no victims.
+    if other.submitted.queue == queue:
+        return OF_ITS_QUEUE
+    is_fenced = _is_across_fence(partition.sets.admission.tree, queue, other.submitted.queue)
+    return _why_unmovable(partition, other) or (BEHIND_A_FENCE if is_fenced else None)
+
+
+def _why_unmovable(partition: Partition, recipe_set: RecipeSet) -> str | None:
+    """Return why a set keeps its systems: a recipe has ended or is reserved, or it has started for good."""
     members = partition.members(recipe_set.recipe_set_id)
     is_whole = len(members.recipes) == len(recipe_set.recipe_ids)
     if not is_whole or any(recipe.finished or recipe.state == "reserved" for recipe in members.recipes):
-        return False
-    return recipe_set.preemptible or not members.started
+        return PARTLY_ENDED
+    return None if recipe_set.preemptible or not members.started else NOT_PREEMPTIBLE
 
 
 def _is_across_fence(tree: QueueTree, one: str, other: str) -> bool:

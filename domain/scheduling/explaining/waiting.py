@@ -15,6 +15,7 @@ from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.departed import departed_matches
 from domain.scheduling.explaining.held_back import HeldBackBy, held_back_by
+from domain.scheduling.explaining.preemption_waits import preemption_of
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable_systems
 from domain.scheduling.explaining.shown_weights import weight_of
 from domain.scheduling.supply.reasons import PARTITION_STOPPED, SET_INCOMPLETE, TREE_AWAY
@@ -59,11 +60,13 @@ class Waiting:
     """The explanation of an unplaced recipe: the first `systems` of its `systems_count` candidates.
 
     While rows of admission hold the set back (`held_back`), no system is asked for it. `weight` is None if
-    weights are off.
+    weights are off. `preemption` says when the set preempts others, or why nobody gives way, if its queue is
+    below its guarantee.
     """
 
     summary: str
     held_back: tuple[HeldBackBy, ...]
+    preemption: str | None
     weight: float | None
     overtaken: Overtaken
     rules: tuple[RuleCount, ...]
@@ -130,7 +133,8 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
         summary = _summary(counted, rules, departed, set_waits=is_incomplete)
     weight, overtaken = weight_of(partition, host), _overtaken(partition, host)
     systems = tuple(islice(shown, options.limit))
-    return Waiting(summary, held_back, weight, overtaken, rules, counted, systems, count)
+    preemption = None if options.now is None or held_back else preemption_of(partition, host, options.now)
+    return Waiting(summary, held_back, preemption, weight, overtaken, rules, counted, systems, count)
 
 
 def _overtaken(partition: Partition, host: Recipe) -> Overtaken:

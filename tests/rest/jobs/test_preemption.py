@@ -164,7 +164,10 @@ def test_started_set__not_preemptible__keeps_its_system(
     )
     for each in (runs, victim):
         start(people["east"], each["recipe_ids"][0])
-    in_vain, taking = (submit(people["bob"], recipe_for(fqdn), queue="urgent") for fqdn in (one, other))
+    in_vain = submit(people["bob"], recipe_for(one), queue="urgent")
+    why = client.get(f"/recipes/{in_vain['recipe_ids'][0]}/explanation").json()["waiting"]["preemption"]
+    assert why.endswith(" guaranteed systems; no set can give way: 1 started and not preemptible")
+    taking = submit(people["bob"], recipe_for(other), queue="urgent")
     # The scheduler looks at the earlier set first.
     in_state(client, taking["recipe_ids"][0], "waiting")
     assert client.get(f"/recipes/{in_vain['recipe_ids'][0]}").json()["state"] == "queued"

@@ -100,10 +100,12 @@ class Waiting(AnswerPart):
     """`held_back`: the dependencies, job filters and limits that keep the set from its first system.
 
     `systems`: those that could run the recipe, nearest first, and those that only a loan or an access
-    policy excludes; at most `limit` of `systems_count`. `weight` is null if weights are off.
+    policy excludes; at most `limit` of `systems_count`. `weight` is null if weights are off. `preemption`:
+    when the set preempts others, or why nobody gives way, if its queue is below its guarantee.
     """
 
     held_back: list[HeldBackBy]
+    preemption: str | None
     weight: float | None
     overtaken: Overtaken
     rules: list[RuleCount]
