@@ -13,7 +13,14 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant
 from domain.scheduling.decisions.kept_room import room_kept_for
-from domain.scheduling.decisions.preemption_plans import Plan, Taking, TakingDemand, demand_of, plan_for
+from domain.scheduling.decisions.preemption_plans import (
+    Plan,
+    Taking,
+    TakingDemand,
+    VictimLists,
+    demand_of,
+    plan_for,
+)
 from domain.scheduling.supply.reasons import PREEMPTED
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
@@ -27,6 +34,7 @@ def preempt(partition: Partition, now: datetime) -> Iterator[Decision]:
     if not partition.configuration.preemption.is_enabled:
         return
     failed: defaultdict[str, set[TakingDemand]] = defaultdict(set)
+    victim_lists = VictimLists(partition)
     for recipe_set in _waiting_sets(partition):
         without_victims = failed[recipe_set.submitted.queue]
         if len(without_victims) == MAX_TRIES or not is_due(partition, recipe_set, now):
@@ -35,11 +43,12 @@ def preempt(partition: Partition, now: datetime) -> Iterator[Decision]:
         demand = demand_of(partition, taking)
         if demand in without_victims:
             continue
-        plan = plan_for(partition, taking)
+        plan = plan_for(partition, taking, victim_lists)
         if plan is None:
             without_victims.add(demand)
         else:
             yield _decision(partition, taking, plan)
+            victim_lists = VictimLists(partition)
 
 
 def _decision(partition: Partition, taking: Taking, plan: Plan) -> Decision:

@@ -78,7 +78,27 @@ def demand_of(partition: Partition, taking: Taking) -> TakingDemand:
     return TakingDemand(systems, missing[0].lab_controller, recipe_set.priority, taking.needs, spared)
 
 
-def plan_for(partition: Partition, taking: Taking) -> Plan | None:
+class VictimLists:
+    """The sets that may give way, in order, to sets of a queue and priority. Valid until the next decision.
+
+    Most placed sets have started and are not preemptible; each is looked at once for all taking sets.
+    """
+
+    def __init__(self, partition: Partition) -> None:
+        self._partition = partition
+        self._lists: dict[tuple[str, int, tuple[int, ...]], list[Victim]] = {}
+
+    def of(self, taking: RecipeSet) -> list[Victim]:
+        """Return the sets that may be preempted for another one, whatever else is preempted."""
+        spared = self._partition.sets.preemptions.takings.get(taking.recipe_set_id, ())
+        key = taking.submitted.queue, taking.priority, spared
+        if key not in self._lists:
+            victims = _victims(self._partition, taking)
+            self._lists[key] = sorted(victims, key=lambda victim: victim.order)
+        return [victim for victim in self._lists[key] if victim.recipe_set.job_id != taking.job_id]
+
+
+def plan_for(partition: Partition, taking: Taking, victim_lists: VictimLists) -> Plan | None:
     """Return the plan with the fewest victims of all labs, None if no lab can place the set.
 
     Without victims the set is placed by the usual order, which also answers pending systems first.
@@ -88,10 +108,10 @@ def plan_for(partition: Partition, taking: Taking) -> Plan | None:
     wants = [partition.usable(host) for host in taking.missing]
     if union(wants) & union(labs) & partition.available.pending():
         return None
-    victims = sorted(_victims(partition, taking.recipe_set), key=lambda victim: victim.order)
     searches = [VictimSearch(partition, taking, [want & of_lab for want in wants]) for of_lab in labs]
     if any(search.numbers(()) is not None for search in searches):
         return None
+    victims = victim_lists.of(taking.recipe_set)
     found = (plan for search in searches if (plan := search.plan(victims)) is not None)
     return min(found, key=lambda plan: len(plan.victims), default=None)
 
@@ -187,14 +207,15 @@ class PreemptionLosses:
 
 
 def _victims(partition: Partition, taking: RecipeSet) -> Iterator[Victim]:
-    """Yield the sets that may be preempted for another one, whatever else is preempted."""
+    """Yield the sets that may be preempted for another one, or for another one of its queue and priority."""
     sets, seen = partition.sets, dict[int, None]()
-    for recipe_id in sets.placed:
-        recipe_set = sets.sets[sets.recipes[recipe_id].recipe_set_id]
-        if recipe_set.recipe_set_id in seen:
+    for recipe in map(sets.recipes.__getitem__, sets.placed):
+        recipe_set = sets.sets[recipe.recipe_set_id]
+        # This first test is the cheapest one, and rules out most sets.
+        if (recipe.started and not recipe_set.preemptible) or recipe_set.recipe_set_id in seen:
             continue
         seen[recipe_set.recipe_set_id] = None
-        if why_spared(partition, taking, recipe_set) is None:
+        if _why_spared(partition, taking, recipe_set) is None:
             members = partition.members(recipe_set.recipe_set_id)
             held = (host.system for host in members.hosts if host.system is not None)
             systems = union(1 << partition.labs.number(fqdn) for fqdn in held)
@@ -203,9 +224,12 @@ def _victims(partition: Partition, taking: RecipeSet) -> Iterator[Victim]:
 
 def why_spared(partition: Partition, taking: RecipeSet, other: RecipeSet) -> str | None:
     """Return why a set with systems is no victim of a taking set; None if it may be one."""
+    return OF_ITS_JOB if other.job_id == taking.job_id else _why_spared(partition, taking, other)
+
+
+def _why_spared(partition: Partition, taking: RecipeSet, other: RecipeSet) -> str | None:
+    """Return what `why_spared` returns, for sets of different jobs."""
     preemptions, queue = partition.sets.preemptions, taking.submitted.queue
-    if other.job_id == taking.job_id:
-        return OF_ITS_JOB
     if other.priority > taking.priority:
         return OF_HIGHER_PRIORITY
     # Otherwise two sets could take a system from each other in turn.

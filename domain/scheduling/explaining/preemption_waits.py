@@ -11,7 +11,7 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.preemption import has_passed, is_below, is_due, taking_of
-from domain.scheduling.decisions.preemption_plans import plan_for, why_spared
+from domain.scheduling.decisions.preemption_plans import VictimLists, plan_for, why_spared
 from domain.scheduling.world.partition import Partition
 
 MAY_GIVE_WAY: Final = "could give way, but a guarantee, a limit or `most_per_job` forbids it"
@@ -32,7 +32,7 @@ def preemption_of(partition: Partition, host: Recipe, now: datetime) -> str | No
         return f"{used}; the set may preempt others once it has waited {section.after_seconds} s"
     if not is_due(partition, recipe_set, now):
         return None
-    if plan_for(partition, taking_of(partition, recipe_set)) is not None:
+    if plan_for(partition, taking_of(partition, recipe_set), VictimLists(partition)) is not None:
         return f"{used}; the set is about to preempt others"
     found = Counter(_holders(partition, host, recipe_set))
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(found.items()))
