@@ -146,10 +146,10 @@ PARTS: tuple[RemovedPart, ...] = (
         "unsafe",
         lets_go="lab silent",
     ),
-    # A holder waits for a broken system, as a person changed its other recipe.
+    # A holder waits for a system that it has itself, as a person changed its other recipe.
     RemovedPart(
         "let-go of changed recipes",
-        case("a b c:Broken", "a b", "b"),
+        case("a b", "a b", "b"),
         Options((*BASIC, "change")),
         "unsafe",
         lets_go="recipe changed",

@@ -220,7 +220,7 @@ class Admission:
     def ending_after(self, subject: str) -> list[int]:
         """Return the sets to end after an event of an ended job or set, a changed set, or the partition."""
         kind, name = split_subject(subject)
-        if kind == "partition":
+        if kind not in (JOB, RECIPE_SET):
             return sorted(self.ending)
         concerned = {*self.dependents(kind, int(name)), *((int(name),) if kind == RECIPE_SET else ())}
         return sorted(concerned & self.ending.keys())

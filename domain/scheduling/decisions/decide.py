@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 from domain.intake_states import STOPPED
 from domain.queues.tree import WITHOUT_CONFIGURATION
-from domain.scheduling.decisions.changed_sets import abort_impossible, impossible_sets
 from domain.scheduling.decisions.claiming import ClaimChange, change_claims, claim_changes
 from domain.scheduling.decisions.draft import Decision, with_batch
-from domain.scheduling.decisions.ending_sets import end_set, ending_sets
+from domain.scheduling.decisions.ending_sets import Ending, end_set, ending_sets
 from domain.scheduling.decisions.let_go import let_go, stuck_lab
 from domain.scheduling.decisions.lock_grants import grant_locks
 from domain.scheduling.decisions.new_job import new_job
@@ -38,7 +36,7 @@ from domain.scheduling.world.triggers import (
 # 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
 # 6: priorities rank before assignment (`order.assigned_first`), then weights; sets wait for their locks.
 # 7: maxima and states of queues. Without configured queues, version 6 decides alike.
-# 8: claims, and an end of changed sets that no lab can serve. Without both, version 7 decides alike.
+# 8: claims. Without them, version 7 decides alike.
 POLICY_VERSION: Final = 8
 WITHOUT_CLAIMS: Final = 7
 WITHOUT_QUEUES: Final = 6
@@ -89,7 +87,7 @@ class _Answering:
         self._partition = partition
         self._has_claims = policy_version > WITHOUT_CLAIMS
         self._wake_up_grants: WakeUpGrants | None = None
-        self._ending: Iterator[Answer] | None = None
+        self._ending: Iterator[Ending] | None = None
         self._claims: Iterator[ClaimChange] | None = None
         self._has_begun = False
 
@@ -129,14 +127,9 @@ class _Answering:
 
     def admission(self) -> Answer | None:
         if self._ending is None:
-            self._ending = self._answers_of_admission()
-        return next(self._ending, None)
-
-    def _answers_of_admission(self) -> Iterator[Answer]:
-        for ending in ending_sets(self._partition):
-            yield partial(end_set, self._partition, ending)
-        for ending in impossible_sets(self._partition) if self._has_claims else ():
-            yield partial(abort_impossible, self._partition, ending)
+            self._ending = ending_sets(self._partition)
+        ending = next(self._ending, None)
+        return None if ending is None else lambda: end_set(self._partition, ending)
 
     def locks(self) -> Answer | None:
         recipe_set_id = self._partition.locks.next()

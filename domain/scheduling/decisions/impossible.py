@@ -5,7 +5,7 @@ Every registered system counts, whatever its condition, because a broken system 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
@@ -40,30 +40,13 @@ from domain.scheduling.supply.reasons import (
 from domain.scheduling.supply.rules import fitting, why_none
 from domain.scheduling.world.partition import Partition
 
-Documents = Mapping[int, Mapping[str, Any]]
-"""The documents of distro trees by id."""
-
 
 def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
     """Return the abort reason for each recipe of a set, guests included; empty if a lab could serve the set.
 
     A distro tree that left every lab shortly before the submission counts as if it were still there.
     """
-    return _why_impossible(partition, recipe_set_id, _absent_trees(partition, recipe_set_id))
-
-
-def why_no_longer(partition: Partition, recipe_set_id: int) -> dict[int, str]:
-    """Return what `why_never` returns, for a set that was changed while it waits.
-
-    Each absent distro tree counts as if it were still there, because a timer ends the sets that need it.
-    """
-    last_document = partition.absent_trees.last_document
-    return _why_impossible(partition, recipe_set_id, _documents(partition, recipe_set_id, last_document))
-
-
-def _why_impossible(partition: Partition, recipe_set_id: int, absent: Documents) -> dict[int, str]:
-    """Return why no lab can serve a set, although it had these trees; empty if one can."""
-    labs = partition.labs.with_more_trees(absent) if absent else partition.labs
+    labs = _labs_with_absent_trees(partition, recipe_set_id)
     hosts = partition.sets.hosts(recipe_set_id)
     entitled = [_entitled(partition, labs, host) for host in hosts]
     if all(entitled) and (len(hosts) == 1 or _some_lab_serves(labs, entitled)):
@@ -93,29 +76,25 @@ def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
     return {host.recipe_id: own.get(host.recipe_id, SIBLING_TREE_AWAY) for host in hosts} if own else {}
 
 
-def _absent_trees(partition: Partition, recipe_set_id: int) -> Documents:
+def _absent_trees(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapping[str, Any]]:
     """Return the last documents of the trees that the set needs and that were absent at its submission."""
-    at = partition.sets.sets[recipe_set_id].submitted_at
-    if at is None:
-        return {}
-    document_at = partition.absent_trees.recent_document
-    return _documents(partition, recipe_set_id, lambda tree_id: document_at(tree_id, at))
-
-
-def _documents(
-    partition: Partition, recipe_set_id: int, document: Callable[[int], Mapping[str, Any] | None]
-) -> Documents:
-    """Return the documents of the trees that a set needs, of those for which `document` returns one."""
     if not partition.absent_trees:
         return {}
+    at = partition.sets.sets[recipe_set_id].submitted_at
     hosts = partition.sets.hosts(recipe_set_id)
     needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.index.key(host).tree_ids)
-    found = {tree_id: document(tree_id) for tree_id in needed if tree_id}
+    document_at = partition.absent_trees.recent_document
+    found = {tree_id: document_at(tree_id, at) for tree_id in needed if tree_id and at}
     return {tree_id: document for tree_id, document in found.items() if document is not None}
 
 
 def _first_in(trees: Mapping[int, object], key: FilterKey) -> int | None:
     return next((tree_id for tree_id in key.tree_ids if tree_id in trees), None)
+
+
+def _labs_with_absent_trees(partition: Partition, recipe_set_id: int) -> Labs:
+    trees = _absent_trees(partition, recipe_set_id)
+    return partition.labs.with_more_trees(trees) if trees else partition.labs
 
 
 def _fitting(partition: Partition, labs: Labs, host: Recipe) -> int:

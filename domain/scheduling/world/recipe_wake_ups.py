@@ -115,9 +115,8 @@ RECIPE_RULES: tuple[TriggerRule, ...] = (
         (recipe_events.RecipeChanged,),
         (),
         affected.lab_of_bound_set,
-        "Systems that the recipe waits for in its lab may not fit any more, nor the one that it claims. Then"
-        " no lab may be able to serve its set, which ends. The change of its set follows.",
-        affected.own_subject,
+        "Systems that the recipe waits for in its lab may not fit any more, nor the one that it claims. The"
+        " change of its set follows.",
         may_claim=claims.claiming_host,
     ),
     TriggerRule(

@@ -3,8 +3,7 @@
 A batch holds every trigger up to one basis. Its kinds are answered one after another, in the order of
 `ORDER`; later triggers wait until the batch is answered, so that no trigger starves.
 
-- Admission comes first: the sets that it ends stand in no line, so nothing else depends on them. It also ends
-  changed sets that no lab can serve, so that nothing is granted to them.
+- Admission comes first: the sets that it ends stand in no line, so nothing else depends on them.
 - Locks come next: a set that waits for its locks, and can have them, must not be overtaken by a set that gets
   its last system in the same batch.
 - Let-go comes next: while holders of a lab cannot be completed, grants there are refused as unsafe, and a
