@@ -36,7 +36,7 @@ from domain.scheduling.world.triggers import (
 # 5: the changes that CHANGELOG.md lists under "Decisions (policy version 5)".
 # 6: priorities rank before assignment (`order.assigned_first`), then weights; sets wait for their locks.
 # 7: maxima and states of queues. Without configured queues, version 6 decides alike.
-# 8: claims. Without them, version 7 decides alike.
+# 8: claims; preemption is a decision of timers. Without them, version 7 decides alike.
 POLICY_VERSION: Final = 8
 WITHOUT_CLAIMS: Final = 7
 WITHOUT_QUEUES: Final = 6

@@ -21,6 +21,7 @@ from domain.scheduling.decisions.preemption_plans import (
     demand_of,
     plan_for,
 )
+from domain.scheduling.sets.claims import WAITING
 from domain.scheduling.supply.reasons import PREEMPTED
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
@@ -108,8 +109,7 @@ def has_passed(since: datetime, now: datetime, seconds: int) -> bool:
 
 
 def _missing(partition: Partition, recipe_set_id: int) -> list[Recipe]:
-    waiting = ("queued", "assigned")
-    return [host for host in partition.sets.hosts(recipe_set_id) if host.state in waiting]
+    return [host for host in partition.sets.hosts(recipe_set_id) if host.state in WAITING]
 
 
 def is_below(partition: Partition, path: str) -> bool:
