@@ -10,6 +10,7 @@ from api.caller_slots import CallerSlots
 from api.clock import Clock
 from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
+from api.item_pace import ItemPace
 from api.metrics.requests import RequestCounters
 from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
@@ -45,5 +46,6 @@ class Parts:
     quotas: Quotas = field(default_factory=Quotas)
     active_requests: ActiveRequests = field(default_factory=ActiveRequests)
     faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
+    item_pace: ItemPace = field(default_factory=partial(ItemPace, 0))
     max_waits: MaxWaits = field(default_factory=MaxWaits)
     clock: Clock = lambda: datetime.now(UTC)

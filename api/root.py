@@ -11,6 +11,7 @@ from functools import partial
 
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
 from api.feed import Feed
+from api.item_pace import ItemPace
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from api.parts import Parts
@@ -53,6 +54,7 @@ def http_application(settings: Settings) -> InFlight:
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
         active_requests=ActiveRequests(_concurrency_limits(settings)),
+        item_pace=ItemPace(settings.items_per_second),
         max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     feed, reader = parts.feed, parts.reader

@@ -121,8 +121,11 @@ def peak_mb(pid: int) -> float:
 
 
 @contextmanager
-def bench_cluster() -> Iterator[BenchCluster]:
-    """Yield a cluster in which only the database runs, and remove everything at the end."""
+def bench_cluster(items_per_second: int = 0) -> Iterator[BenchCluster]:
+    """Yield a cluster in which only the database runs, and remove everything at the end.
+
+    `items_per_second` is the pace of each lab controller, 0 for none.
+    """
     remove_libpq_variables()
     with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
@@ -141,6 +144,7 @@ def bench_cluster() -> Iterator[BenchCluster]:
             port=port,
             url=f"http://{HOST}:{port}",
             requests_per_second=0,
+            items_per_second=items_per_second,
         )
         log = stack.enter_context(closing(EventLog(require_url(service_settings.database_url))))
         cluster = BenchCluster(service_settings, require_url(owner.database_url), token, log)

@@ -63,7 +63,7 @@ CASES: Mapping[str, BenchCase] = {
     ),
     "saturated": BenchCase(full_lab.fill, saturated.measure, RAW_INSERT_RATIO),
     "partitions": BenchCase(partitions.prepare, partitions.measure, RAW_INSERT_RATIO),
-    "flood": BenchCase(partitions.prepare, flood.measure),
+    "flood": BenchCase(partitions.prepare, flood.measure, cluster=flood.paced_cluster),
     "submit": BenchCase(
         full_lab.fill_with_backlog,
         submit.measure,

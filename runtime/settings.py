@@ -125,6 +125,13 @@ class Settings:
         "0: unlimited",
         SERVE,
     )
+    items_per_second: int = _setting(
+        1000,
+        values.Integer(0, 10**6),
+        "maximum number of items per second in messages of one lab controller, to each serving process; "
+        "0: unlimited",
+        SERVE,
+    )
     retention_tags: tuple[RetentionTag, ...] = _setting(
         DEFAULT_TAGS,
         values.retention_tags,

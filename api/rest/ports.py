@@ -6,6 +6,7 @@ from typing import Protocol
 
 from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
+from api.item_pace import ItemPace
 from api.password_attempts import FaultyLogins
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, RegistrationParts, WriteParts
 from domain.job.retention import RetentionTags
@@ -95,6 +96,9 @@ class CommandParts(ReadParts, LabParts, Protocol):
 
 class UpdateParts(RegistrationParts, SubmissionParts, Protocol):
     """Parts of messages of lab controllers."""
+
+    @property
+    def item_pace(self) -> ItemPace: ...
 
 
 class DocumentParts(ReadParts, PasswordParts, Protocol):

@@ -25,7 +25,7 @@ from runtime.locks import LockClass
 from store.requests import Committed
 
 # More concurrent items would only wait for a database session.
-MAX_CONCURRENT_ITEMS = 16
+MAX_CONCURRENT_ITEMS = 64
 
 CommitItem = Callable[[RequestContext], Awaitable[Committed | None]]
 """A function that commits an item; its argument is the item's request (`idempotency.item_request`)."""

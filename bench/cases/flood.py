@@ -7,19 +7,20 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import NamedTuple
 
 from api.headers import ACTS_AS
 from bench.cases.full_lab import enable
 from bench.cases.partitions import SECOND
 from bench.cases.pending import TooSmall
-from bench.cluster_fixture import BenchCluster
+from bench.cluster_fixture import BenchCluster, bench_cluster
 from bench.completions import end_in_time
 from bench.measurements import SQL, in_milliseconds, seconds_to_next
 from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 from domain.directory.partitions import DEFAULT
+from runtime.settings import Settings
 
 CLIENTS = 8
 ITEMS_PER_MESSAGE = 200
@@ -34,6 +35,11 @@ class StartedRecipe(NamedTuple):
     system: str
     lab_controller: str
     partition: str
+
+
+def paced_cluster() -> AbstractContextManager[BenchCluster]:
+    """Return a cluster with the pace of items that a service has by default."""
+    return bench_cluster(Settings().items_per_second)
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:

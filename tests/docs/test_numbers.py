@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from api import concurrency_limits, password_attempts
+from api import concurrency_limits, item_pace, password_attempts
 from api.client import inventory_file
 from api.intake import limits
 from api.rest import routes
@@ -52,6 +52,9 @@ HTTP = (
     f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
     f"`/login` {operation.MAX_LOGIN_BYTES // KIB} KiB (413)",
     f"{SET.requests_per_second:,} requests a second (`LABLEDGER_REQUESTS_PER_SECOND`)",
+    f"takes {SET.items_per_second:,} items a second from one lab controller",
+    f"the items of {item_pace.BURST_SECONDS:g} s may come at once",
+    f"message waits up to {item_pace.MAX_WAIT_SECONDS:g} s for its turn",
     f"after {password_attempts.MAX_FAILED_BY_USER} wrong passwords for a name",
     f"or {password_attempts.MAX_FAILED_BY_ADDRESS} from one address",
     f"at most {choose_trees.MAX_COMPARISONS:,} comparisons",

@@ -19,7 +19,7 @@ ROUNDS = "LABLEDGER_RACE_ROUNDS"
 
 
 def soaked_rounds(name: str) -> int:
-    usual = 100 if name in FREQUENT_CLAIM_RACES else 500
+    usual = 100 if name in FREQUENT_CLAIM_RACES else 1_000
     return int(os.environ.get(ROUNDS) or usual)
 
 

@@ -23,6 +23,8 @@ from tests.soak.reporters import Offer
 pytestmark = pytest.mark.soak
 
 REPORTS = int(os.environ.get("LABLEDGER_REPORTS", "1000000"))
+# Of the service. The default would take more than ten minutes.
+ITEMS_PER_SECOND = 10_000
 # More than the requests that one lab controller may have under way (LABLEDGER_MAX_REQUESTS_UNDER_WAY).
 CLIENTS = 300
 # Issue 18. The median of all removals counts, because anything else on the machine may delay a single one.
@@ -34,7 +36,7 @@ PAUSE_SECONDS = 3.0
 def lab(servers: ServerPool, tmp_path: Path) -> Iterator[FloodedLab]:
     with (
         servers.databases("embedded").fresh() as database,
-        running(database) as service,
+        running(database, LABLEDGER_ITEMS_PER_SECOND=str(ITEMS_PER_SECOND)) as service,
         service.client() as admin,
         owner_session(database.owner_url) as owner,
     ):

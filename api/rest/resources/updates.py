@@ -47,6 +47,7 @@ class LabUpdates:
         body = await read_json_bytes(req)
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
+        await self._parts.item_pace.wait_turn(request.caller, len(message.items))
         items, answers = await self._read_items(req, name, message.items, len(body))
         own = None if request.is_admin else name
         listed = sum(len(error.faults) for error in answers.values() if isinstance(error, FaultyInput))
@@ -71,6 +72,7 @@ class LabUpdates:
             *({"system": document} for document in message.systems),
             *({"running": document} for document in message.running),
         ]
+        await self._parts.item_pace.wait_turn(request.caller, len(documents))
         items, faulty = await self._read_items(req, name, documents, len(body))
         part = part_of(message, items, faulty, sha256(body).digest())
         own = None if request.is_admin else name
