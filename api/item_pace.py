@@ -4,40 +4,59 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
 from domain.errors import TooOften
 
-# A lab controller that was silent may send the items of this time at once.
+# A lab controller that was silent may send the items of this time at once, and one more message.
 BURST_SECONDS: Final = 2.0
-# Less than the timeouts of clients. A message that would have to wait longer is refused.
-MAX_WAIT_SECONDS: Final = 5.0
+# Less than the timeouts of clients, and short enough for the end of the process.
+MAX_WAIT_SECONDS: Final = 2.0
+# Waiting messages occupy memory, and the slots of concurrent requests.
+MAX_WAITING: Final = 16
 
 
 class ItemPace:
-    """Turns of messages: `per_second` items of each caller, 0 for no limit. Mutable; for one event loop."""
+    """Limit the items of each caller to `per_second`; 0 means no limit. Mutable; for one event loop."""
 
     def __init__(self, per_second: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
         self._clock = clock
-        # When all admitted items of a caller will have been taken. Callers are users and lab controllers, so
-        # there are few.
-        self._taken_at: dict[str, float] = {}
+        # The time of the next turn of each caller. There are few callers: users and lab controllers.
+        self._next_turn: dict[str, float] = {}
+        self._waiting = Counter[str]()
 
-    def delay(self, caller: str, items: int) -> float:
-        """Admit a message and return the seconds until its turn. Raises TooOften above MAX_WAIT_SECONDS."""
-        if not self._per_second:
-            return 0.0
-        now = self._clock()
-        turn = max(self._taken_at.get(caller, 0.0), now - BURST_SECONDS)
-        if (excess := turn - now - MAX_WAIT_SECONDS) > 0:
+    def require_room(self, caller: str) -> None:
+        """Raise TooOften if a message would wait longer than MAX_WAIT_SECONDS, or MAX_WAITING ones wait."""
+        excess = self._delay(caller) - MAX_WAIT_SECONDS
+        if excess > 0 or self._waiting[caller] >= MAX_WAITING:
             raise TooOften(
                 f"{caller} may report {self._per_second:,} items a second, and more items are waiting", excess
             )
-        self._taken_at[caller] = turn + items / self._per_second
-        return max(0.0, turn - now)
+
+    def admit(self, caller: str, items: int) -> float:
+        """Count the items of a message, and return the seconds until its turn. Raises as `require_room`."""
+        self.require_room(caller)
+        delay = self._delay(caller)
+        if self._per_second:
+            self._next_turn[caller] = self._clock() + delay + items / self._per_second
+        return max(0.0, delay)
 
     async def wait_turn(self, caller: str, items: int) -> None:
-        """Wait until the items of a message may be taken. Raises TooOften as `delay` does."""
-        await asyncio.sleep(self.delay(caller, items))
+        """Wait until the items of a message may be taken. Raises as `require_room`."""
+        delay = self.admit(caller, items)
+        if not delay:
+            return
+        self._waiting[caller] += 1
+        try:
+            await asyncio.sleep(delay)
+        finally:
+            self._waiting[caller] -= 1
+
+    def _delay(self, caller: str) -> float:
+        """Return the seconds until the next turn, negative after a silence: at least -BURST_SECONDS."""
+        if not self._per_second:
+            return 0.0
+        return max(self._next_turn.get(caller, 0.0) - self._clock(), -BURST_SECONDS)

@@ -67,7 +67,7 @@ class JobCounts(StateCounts):
         self.had_system = False
 
     def stage(self, *, is_open: bool) -> str:
-        return stage_of(RecipeStates(self._counts, self.preempted > 0, self.had_system, is_open))
+        return stage_of(RecipeStates(frozenset(self._counts), self.preempted > 0, self.had_system, is_open))
 
 
 class RecipeCache:

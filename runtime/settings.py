@@ -128,8 +128,8 @@ class Settings:
     items_per_second: int = _setting(
         1000,
         values.Integer(0, 10**6),
-        "maximum number of items per second in messages of one lab controller, to each serving process; "
-        "0: unlimited",
+        "maximum number of items per second in updates and registrations of one user, or lab controller, to "
+        "each serving process; 0: unlimited",
         SERVE,
     )
     retention_tags: tuple[RetentionTag, ...] = _setting(

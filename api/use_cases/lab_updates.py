@@ -24,7 +24,7 @@ from domain.system_admin.registration import unknown_names
 from runtime.locks import LockClass
 from store.requests import Committed
 
-# More concurrent items would only wait for a database session.
+# The items that wait for their commits together share a group commit, so more of them need fewer commits.
 MAX_CONCURRENT_ITEMS = 64
 
 CommitItem = Callable[[RequestContext], Awaitable[Committed | None]]

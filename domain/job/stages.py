@@ -19,27 +19,26 @@ COMPLETED: Final = "completed"
 class RecipeStates(NamedTuple):
     """The states of the recipes of a job, as far as its stage depends on them.
 
-    `counts` has the number of recipes in each state, without zeros. `waits_preempted`: a recipe waits again
-    after its set was preempted. `had_system`: a recipe has or had a system. `is_open`: the job takes further
-    recipe sets.
+    `present` has each state in which a recipe is. `waits_preempted`: a recipe waits again after its set was
+    preempted. `had_system`: a recipe has or had a system. `is_open`: the job takes further recipe sets.
     """
 
-    counts: Mapping[str, int]
+    present: frozenset[str]
     waits_preempted: bool = False
     had_system: bool = False
     is_open: bool = False
 
     @property
     def are_new(self) -> bool:
-        return not self.counts or self.counts.keys() == {NEW}
+        return self.present <= {NEW}
 
     @property
     def has_unfinished(self) -> bool:
-        return not self.counts.keys().isdisjoint(UNFINISHED)
+        return not self.present.isdisjoint(UNFINISHED)
 
     @property
     def has_placed(self) -> bool:
-        return not self.counts.keys().isdisjoint(PLACED)
+        return not self.present.isdisjoint(PLACED)
 
     @property
     def is_over(self) -> bool:
@@ -56,11 +55,11 @@ class Stage(NamedTuple):
 
 STAGES: Final = (
     # An open job without recipes is new, a closed one has nothing left to do.
-    Stage("new", "all recipes are new", lambda job: job.are_new and not (job.is_over and not job.counts)),
+    Stage("new", "all recipes are new", lambda job: job.are_new and not (job.is_over and not job.present)),
     Stage(
         "failing",
         "a recipe was aborted, and another one is unfinished or the job is open",
-        lambda job: "aborted" in job.counts and not job.is_over,
+        lambda job: "aborted" in job.present and not job.is_over,
     ),
     Stage(
         "resuming",
@@ -70,17 +69,17 @@ STAGES: Final = (
     Stage(
         "running",
         "a recipe is placed, or one has completed and another is unfinished",
-        lambda job: job.has_placed or (COMPLETED in job.counts and job.has_unfinished),
+        lambda job: job.has_placed or (COMPLETED in job.present and job.has_unfinished),
     ),
     Stage("accepted", "a recipe is unfinished", lambda job: job.has_unfinished),
     Stage("completing", "all recipes have ended, and the job is open", lambda job: job.is_open),
     Stage(
         "rejected",
         "the job is over, a recipe was aborted, and none ever had a system",
-        lambda job: "aborted" in job.counts and not job.had_system,
+        lambda job: "aborted" in job.present and not job.had_system,
     ),
-    Stage("failed", "the job is over, and a recipe was aborted", lambda job: "aborted" in job.counts),
-    Stage("cancelled", "the job is over, and a recipe was cancelled", lambda job: "cancelled" in job.counts),
+    Stage("failed", "the job is over, and a recipe was aborted", lambda job: "aborted" in job.present),
+    Stage("cancelled", "the job is over, and a recipe was cancelled", lambda job: "cancelled" in job.present),
     Stage("completed", "the job is over", lambda job: job.is_over),
 )
 
@@ -88,8 +87,9 @@ OVER: Final = ("rejected", "failed", "cancelled", "completed")
 """The stages of jobs that are over; a job stays in them."""
 
 
+@cache
 def stage_of(job: RecipeStates) -> str:
-    """Return the first stage of the table that holds."""
+    """Return the first stage of the table that holds. There are few different arguments."""
     return next(stage.name for stage in STAGES if stage.holds(job))
 
 
@@ -140,11 +140,11 @@ def _jobs(recipes: int) -> Iterator[_Job]:
 
 def _states(job: _Job) -> RecipeStates:
     is_open, members = job
-    counts: dict[str, int] = {}
-    for member in members:
-        counts[member.state] = counts.get(member.state, 0) + 1
     return RecipeStates(
-        counts, any(one.is_preempted for one in members), any(one.had_system for one in members), is_open
+        frozenset(one.state for one in members),
+        any(one.is_preempted for one in members),
+        any(one.had_system for one in members),
+        is_open,
     )
 
 

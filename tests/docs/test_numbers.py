@@ -52,9 +52,10 @@ HTTP = (
     f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
     f"`/login` {operation.MAX_LOGIN_BYTES // KIB} KiB (413)",
     f"{SET.requests_per_second:,} requests a second (`LABLEDGER_REQUESTS_PER_SECOND`)",
-    f"takes {SET.items_per_second:,} items a second from one lab controller",
-    f"the items of {item_pace.BURST_SECONDS:g} s may come at once",
-    f"message waits up to {item_pace.MAX_WAIT_SECONDS:g} s for its turn",
+    f"takes {SET.items_per_second:,} items a second from one user or lab controller",
+    f"the items of {item_pace.BURST_SECONDS:g} s and one more message",
+    f"needs a timeout above {item_pace.MAX_WAIT_SECONDS:g} s",
+    f"longer than {item_pace.MAX_WAIT_SECONDS:g} s, or behind {item_pace.MAX_WAITING} others, is 429",
     f"after {password_attempts.MAX_FAILED_BY_USER} wrong passwords for a name",
     f"or {password_attempts.MAX_FAILED_BY_ADDRESS} from one address",
     f"at most {choose_trees.MAX_COMPARISONS:,} comparisons",
@@ -95,6 +96,8 @@ WATCHING = (
     f"{SPARE_CONNECTIONS} are kept for everything else",
 )
 OPERATION = (
+    f'it "may report {SET.items_per_second:,} items a second" has more items waiting',
+    f"than are taken within {item_pace.MAX_WAIT_SECONDS:g} s",
     f"at most {readiness.MAX_LAG_EVENTS:,} events and {readiness.MAX_LAG_SECONDS:g} s behind",
     f"has looked at the log within {readiness.MAX_UNREAD_SECONDS:g} s",
     f"after {gate.MAX_UNREAD_SECONDS:g} s without it refuses every token",

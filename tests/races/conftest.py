@@ -5,13 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.in_process.environment import Environment, Instance
-from tests.races.stage import furnish
+from tests.races.stage import furnished_scene
 
 
 @pytest.fixture
 def scene(environment: Environment) -> Iterator[Instance]:
-    with environment.scene() as scene:
-        furnish(scene)
-        scene.scheduler.begin()
+    with furnished_scene(environment) as scene:
         yield scene
-        scene.scheduler.die()

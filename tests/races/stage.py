@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +32,7 @@ from domain.system.state import System
 from domain.system_admin.registration import register
 from replay.audit.world import FoldedWorld
 from tests.in_process.api_process import ApiProcess
-from tests.in_process.environment import Instance
+from tests.in_process.environment import Environment, Instance
 from tests.random_histories.jobs import job, named, recipe
 from tests.random_histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
 from tests.random_histories.reporting import to_the_end as to_the_end_of
@@ -49,6 +51,19 @@ def furnish(scene: Instance) -> None:
     pools = [(f"pool/{name}", directory_events.PoolRegistered(owner_group=None)) for name in POOLS]
     people = [(f"user/{name}", directory_events.UserRegistered()) for name in USERS]
     scene.put([*labs, *trees, *pools, *people])
+
+
+@contextmanager
+def furnished_scene(environment: Environment) -> Iterator[Instance]:
+    """Yield a furnished scene whose scheduler has begun. End the scheduler also after a failure."""
+    with environment.scene() as scene:
+        furnish(scene)
+        scene.scheduler.begin()
+        try:
+            yield scene
+        finally:
+            # Otherwise the scheduler of the next scene would not get the lease.
+            scene.scheduler.die()
 
 
 class RaceStage:

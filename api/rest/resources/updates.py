@@ -44,6 +44,8 @@ class LabUpdates:
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
         await existing(self._parts.feed, "lab-controller", name)
+        # Before the body is read, so that refused messages cost little.
+        self._parts.item_pace.require_room(principal_of(req).limit_key)
         body = await read_json_bytes(req)
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
@@ -65,6 +67,8 @@ class LabUpdates:
     )
     async def on_post_registration(self, req: Request, resp: Response, name: str) -> None:
         await existing(self._parts.feed, "lab-controller", name)
+        # Before the body is read, so that refused messages cost little.
+        self._parts.item_pace.require_room(principal_of(req).limit_key)
         body = await read_json_bytes(req)
         message: Registration = await parse_model(req, body)
         request = keyed_request(req, body)

@@ -12,7 +12,7 @@ from domain.recipe.lifecycle import PLACED, RECIPE, UNFINISHED, UNPLACED
 
 
 def stage(*states: str, preempted: bool = False, had_system: bool = True, is_open: bool = False) -> str:
-    return stage_of(RecipeStates(Counter(states), preempted, had_system, is_open))
+    return stage_of(RecipeStates(frozenset(states), preempted, had_system, is_open))
 
 
 TABLE = [
@@ -89,9 +89,9 @@ def test_moves__random_lives_of_larger_jobs__are_all_in_the_table() -> None:
 
 
 def _stage(recipes: list[tuple[str, bool, bool]], is_open: bool) -> str:
-    counts = Counter(state for state, _, _ in recipes)
+    present = frozenset(state for state, _, _ in recipes)
     waits, had = any(waits for _, waits, _ in recipes), any(had for _, _, had in recipes)
-    return stage_of(RecipeStates(counts, waits, had, is_open))
+    return stage_of(RecipeStates(present, waits, had, is_open))
 
 
 def _after(

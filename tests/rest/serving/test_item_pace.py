@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
-from api.item_pace import BURST_SECONDS, MAX_WAIT_SECONDS, ItemPace
+from api.item_pace import BURST_SECONDS, MAX_WAIT_SECONDS, MAX_WAITING, ItemPace
 from api.rest.app import Lifespan, application
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory_events
@@ -36,35 +38,56 @@ class SetClock:
 def test_pace__a_burst_and_more__the_rest_waits_for_its_turn() -> None:
     clock = SetClock()
     pace = ItemPace(PER_SECOND, clock)
-    assert [pace.delay(EAST, each) for each in (BURST - 5, 5, 10, 1)] == [0, 0, 0, 1]
-    assert pace.delay(WEST, 1) == 0
+    assert [pace.admit(EAST, each) for each in (BURST - 5, 5, 10, 1)] == [0, 0, 0, 1]
+    assert pace.admit(WEST, 1) == 0
     clock.now += 1
-    assert pace.delay(EAST, 1) == pytest.approx(0.1)
+    assert pace.admit(EAST, 1) == pytest.approx(0.1)
 
 
 def test_pace__after_silence__has_no_more_than_a_burst() -> None:
     clock = SetClock()
     pace = ItemPace(PER_SECOND, clock)
-    pace.delay(EAST, 1)
+    pace.admit(EAST, 1)
     clock.now += 3_600
-    assert [pace.delay(EAST, each) for each in (BURST + 10, 1)] == [0, 1]
+    assert [pace.admit(EAST, each) for each in (BURST + 10, 1)] == [0, 1]
 
 
 def test_pace__longer_than_a_message_may_wait__refused_without_counting() -> None:
     clock = SetClock()
     pace = ItemPace(PER_SECOND, clock)
-    pace.delay(EAST, BURST + TOO_MANY)
+    pace.admit(EAST, BURST + TOO_MANY)
     for _ in range(3):
         with pytest.raises(TooOften, match=f"{EAST} may report 10 items a second") as refused:
-            pace.delay(EAST, 1)
+            pace.admit(EAST, 1)
         assert refused.value.retry_after_seconds == 1
     clock.now += refused.value.retry_after_seconds
-    assert pace.delay(EAST, 1) == MAX_WAIT_SECONDS
+    assert pace.admit(EAST, 1) == MAX_WAIT_SECONDS
+
+
+def test_pace__many_messages_wait__the_next_is_refused_and_a_cancelled_one_leaves() -> None:
+    pace = ItemPace(PER_SECOND)
+
+    async def flood() -> None:
+        pace.admit(EAST, BURST + PER_SECOND // 2)
+        waiting = [asyncio.create_task(pace.wait_turn(EAST, 0)) for _ in range(MAX_WAITING)]
+        await asyncio.sleep(0)
+        with pytest.raises(TooOften):
+            pace.require_room(EAST)
+        pace.require_room(WEST)
+        waiting[0].cancel()
+        await asyncio.gather(waiting[0], return_exceptions=True)
+        pace.require_room(EAST)
+        began = time.monotonic()
+        await asyncio.gather(*waiting[1:])
+        # Half a second of items was before these messages.
+        assert time.monotonic() - began > 0.3
+
+    asyncio.run(flood())
 
 
 def test_pace__none__never_waits() -> None:
     pace = ItemPace(0)
-    assert [pace.delay(EAST, 1_000_000) for _ in range(3)] == [0, 0, 0]
+    assert [pace.admit(EAST, 1_000_000) for _ in range(3)] == [0, 0, 0]
 
 
 async def nothing() -> None:
