@@ -10,6 +10,7 @@ import pytest
 
 from domain.scheduling.supply.reasons import PREEMPTED
 from tests.harness.running import Running
+from tests.harness.waiting import wait_until
 from tests.rest.actions import (
     EAST,
     People,
@@ -165,7 +166,9 @@ def test_started_set__not_preemptible__keeps_its_system(
     for each in (runs, victim):
         start(people["east"], each["recipe_ids"][0])
     in_vain = submit(people["bob"], recipe_for(one), queue="urgent")
-    why = client.get(f"/recipes/{in_vain['recipe_ids'][0]}/explanation").json()["waiting"]["preemption"]
+    in_state(client, in_vain["recipe_ids"][0], "queued")
+    explanation = f"/recipes/{in_vain['recipe_ids'][0]}/explanation"
+    why = wait_until(lambda: client.get(explanation).json()["waiting"]["preemption"], "the explanation")
     assert why.endswith(" guaranteed systems; no set can give way: 1 started and not preemptible")
     taking = submit(people["bob"], recipe_for(other), queue="urgent")
     # The scheduler looks at the earlier set first.
