@@ -123,7 +123,7 @@ def flooded_lab(service: Running, admin: httpx.Client, owner: Owner, folder: Pat
     movable = _submit_sets(admin, REMOVALS, "spare-%", "busy-0.%")
     wait_until(lambda: lab.row(IN_STATE, "recipe.assigned")[0] >= REMOVALS, "all systems to be granted")
     with service.client(token) as controller:
-        tasks = _start_all(controller, admin, recipe_ids)
+        tasks = _start_all(controller, admin, recipe_ids, service.end())
     return FloodedLab(service, admin, owner, token, tasks, movable)
 
 
@@ -148,10 +148,12 @@ def _submit_sets(admin: httpx.Client, count: int, *patterns: str) -> list[int]:
 
 
 def _start_all(
-    controller: httpx.Client, admin: httpx.Client, recipe_ids: Sequence[int]
+    controller: httpx.Client, admin: httpx.Client, recipe_ids: Sequence[int], end: int
 ) -> list[tuple[int, int]]:
-    """Run the task of each recipe; return the ids of the recipes and their tasks."""
-    shown = (admin.get(f"/recipes/{recipe_id}").json() for recipe_id in recipe_ids)
+    """Run the task of each recipe, which the log has at its `end`; return the ids of recipes and tasks."""
+    # The read models may be behind the log.
+    params = {"min_position": end}
+    shown = (admin.get(f"/recipes/{recipe_id}", params=params).json() for recipe_id in recipe_ids)
     tasks = [(each["recipe_id"], each["tasks"][0]["task_id"]) for each in shown]
     items = [
         {"progress": {"recipe_id": recipe_id, "task_id": task_id, "state": "running"}}
