@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +23,7 @@ class ItemPace:
     """Limit the items of each caller to `per_second`; 0 means no limit. Mutable; for one event loop."""
 
     def __init__(self, per_second: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._per_second = per_second
+        self._per_second = per_second or math.inf
         self._clock = clock
         # The time of the next turn of each caller. There are few callers: users and lab controllers.
         self._next_turn: dict[str, float] = {}
@@ -37,15 +38,14 @@ class ItemPace:
             )
 
     def admit(self, caller: str, items: int) -> float:
-        """Count the items of a message, and return the seconds until its turn. Raises as `require_room`."""
+        """Count the items of a message, and return the seconds until its turn. Raises TooOften."""
         self.require_room(caller)
         delay = self._delay(caller)
-        if self._per_second:
-            self._next_turn[caller] = self._clock() + delay + items / self._per_second
+        self._next_turn[caller] = self._clock() + delay + items / self._per_second
         return max(0.0, delay)
 
     async def wait_turn(self, caller: str, items: int) -> None:
-        """Wait until the items of a message may be taken. Raises as `require_room`."""
+        """Wait until the items of a message may be taken. Raises TooOften as `require_room` does."""
         delay = self.admit(caller, items)
         if not delay:
             return
@@ -57,6 +57,4 @@ class ItemPace:
 
     def _delay(self, caller: str) -> float:
         """Return the seconds until the next turn, negative after a silence: at least -BURST_SECONDS."""
-        if not self._per_second:
-            return 0.0
         return max(self._next_turn.get(caller, 0.0) - self._clock(), -BURST_SECONDS)

@@ -23,7 +23,7 @@ from tests.soak.reporters import Offer
 pytestmark = pytest.mark.soak
 
 REPORTS = int(os.environ.get("LABLEDGER_REPORTS", "1000000"))
-# Of the service. The default would take more than ten minutes.
+# The limit of the service. With the default, this test would take more than ten minutes.
 ITEMS_PER_SECOND = 10_000
 # More than the requests that one lab controller may have under way (LABLEDGER_MAX_REQUESTS_UNDER_WAY).
 CLIENTS = 300

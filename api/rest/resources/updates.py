@@ -44,9 +44,7 @@ class LabUpdates:
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
         await existing(self._parts.feed, "lab-controller", name)
-        # Before the body is read, so that refused messages cost little.
-        self._parts.item_pace.require_room(principal_of(req).limit_key)
-        body = await read_json_bytes(req)
+        body = await self._read_body(req)
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
         await self._parts.item_pace.wait_turn(request.caller, len(message.items))
@@ -67,9 +65,7 @@ class LabUpdates:
     )
     async def on_post_registration(self, req: Request, resp: Response, name: str) -> None:
         await existing(self._parts.feed, "lab-controller", name)
-        # Before the body is read, so that refused messages cost little.
-        self._parts.item_pace.require_room(principal_of(req).limit_key)
-        body = await read_json_bytes(req)
+        body = await self._read_body(req)
         message: Registration = await parse_model(req, body)
         request = keyed_request(req, body)
         documents: list[dict[str, Any]] = [
@@ -85,6 +81,11 @@ class LabUpdates:
         shown = [_shown(answers[number], end) for number in range(len(documents))]
         count = len(message.systems)
         paging.answer(resp, end, {"systems": shown[:count], "running": shown[count:]})
+
+    async def _read_body(self, req: Request) -> bytes:
+        """Return the body. Raises TooOften, before it is read, if too many items of the caller wait."""
+        self._parts.item_pace.require_room(principal_of(req).limit_key)
+        return await read_json_bytes(req)
 
     async def _read_items(
         self, req: Request, name: str, documents: list[dict[str, Any]], size: int
