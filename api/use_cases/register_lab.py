@@ -14,7 +14,7 @@ from api.use_cases.ports import RegistrationParts, RequestContext
 from api.use_cases.recover import end_unreported
 from api.use_cases.report_progress import Answer
 from domain.directory.partitions import identity_of, number_of_lab
-from domain.directory.rejections import Rejection, rejected_after
+from domain.directory.rejections import rejected_after, rejection
 from domain.directory.state import Directory
 from domain.errors import LabledgerError, Refused
 from domain.events import subject
@@ -91,7 +91,7 @@ async def _append_rejections(
     """Append the rejections that the log does not have yet, for `/reconciliations`."""
     name, directory = subject("lab-controller", lab_controller), parts.feed.directory
     rejected = [
-        Rejection(part.system_of_item[number], str(answer))
+        rejection(part.system_of_item[number], str(answer))
         for number, answer in sorted(answers.items())
         if isinstance(answer, LabledgerError)
     ]

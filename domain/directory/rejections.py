@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from domain.characters import quoted
 from domain.directory.events import LabControllerItemsRejected
 
 FIELD: Final = "rejected"
 MAX_LISTED: Final = 100
+MAX_NAME_CHARACTERS: Final = 255
+MAX_REASON_CHARACTERS: Final = 1_000
 
 
 class Rejection(NamedTuple):
@@ -16,6 +19,12 @@ class Rejection(NamedTuple):
 
     system: str | None
     reason: str
+
+
+def rejection(system: str | None, reason: str) -> Rejection:
+    """Return a rejection; both texts may repeat anything that the lab controller sent."""
+    name = None if system is None else quoted(system, MAX_NAME_CHARACTERS)
+    return Rejection(name, quoted(reason, MAX_REASON_CHARACTERS))
 
 
 def rejected_after(

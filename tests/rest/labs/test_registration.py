@@ -108,6 +108,22 @@ def test_registration__rejected_items__are_listed_until_the_next_registration(
     assert rejected(client, ended, as_of=further.json()["position"])[:2] == listed
 
 
+def test_registration__faulty_items_of_odd_characters__are_listed_with_escapes(
+    client: httpx.Client, people: People, fresh: list[str], instance: str
+) -> None:
+    systems = [
+        {"fqdn": fresh[0], "\0key\u202e": 1},
+        {"fqdn": f"\0{fresh[1]}"},
+        {"fqdn": fresh[2], **{f"{'k' * 100}{number}": number for number in range(100)}},
+    ]
+    answer = register(people["east"], instance, systems=systems)
+    assert statuses(answer) == [422, 422, 422]
+    odd, name, long = rejected(client, answer)
+    assert "\\u0000key\\u202e" in odd["reason"]
+    assert name["system"] == f"\\u0000{fresh[1]}"
+    assert (len(long["reason"]), long["reason"][-1]) == (1_000, "…")
+
+
 def test_registration__another_partition_or_lab__each_item_is_rejected_with_the_reason(
     people: People, machine: str, fresh: list[str], instance: str, service: Running
 ) -> None:

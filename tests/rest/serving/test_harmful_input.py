@@ -56,6 +56,13 @@ def test_text__with_a_nul__422_and_nothing_stored(
     assert by_people(service, before) == []
 
 
+def test_text__with_the_escape_of_a_nul__is_stored_as_it_is(client: httpx.Client) -> None:
+    text = r"\u0000 \\u0000"
+    submitted = client.post("/jobs", json={**JOB, "whiteboard": text}).raise_for_status().json()
+    shown = client.get(f"/jobs/{submitted['job_id']}", params={"min_position": submitted["position"]})
+    assert shown.json()["whiteboard"] == text
+
+
 @pytest.mark.parametrize("tree", ["5.0", "1_0", "001", "²", "0", "-1", "2147483648", "1e3", "abc"])
 def test_distro_tree__id_is_no_plain_number__422(client: httpx.Client, tree: str) -> None:
     answer = client.put(f"/distro-trees/{tree}", json={"name": "x", "family": "x", "arch": "x86_64"})
