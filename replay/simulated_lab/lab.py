@@ -81,8 +81,13 @@ def _stop(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedL
 
 
 def _release(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedLab:
-    """End a recipe and its guests; without a recipe, end whatever the system runs."""
-    free = _system_free(lab, command) if command.get("recipe_id") is None else _silenced(lab, command)
+    """End a recipe and its guests on that system; without a recipe, end whatever the system runs."""
+    recipe_id, system = command.get("recipe_id"), command.get("system")
+    free = lab.without(
+        lambda step: (
+            step.system == system and (not step.lasting if recipe_id is None else step.is_of(recipe_id))
+        )
+    )
     return _at_once(free, command, now_seconds)
 
 

@@ -24,15 +24,18 @@ def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float
     """
     given, lab = list(commands), SimulatedLab(behaviour)
     last, ended = _last_of_each_system(given)
+    open_ids = {command["id"] for command in last.values()} - ended
+    # First, because the stop of a recipe that was placed again must not end its new attempt.
+    for command in given:
+        if command["id"] not in open_ids:
+            lab = obey(lab, _done(command), now_seconds)
+    in_use = {system for system, command in last.items() if command["id"] in open_ids}
+    lab = lab.without(lambda step: step.kind == "vacant" and step.system in in_use)
     for command in last.values():
-        if command["id"] not in ended:
+        if command["id"] in open_ids:
             lab = obey(lab, _begun(command), now_seconds)
         else:
             lab = lab.with_steps(step for step in life(command, behaviour, now_seconds) if step.lasting)
-    settled = ended | {command["id"] for command in given} - {command["id"] for command in last.values()}
-    for command in given:
-        if command["id"] in settled:
-            lab = obey(lab, _done(command), now_seconds)
     # After a restart, an old command does not make the lab silent again.
     return lab.without(lambda step: step.kind == "silence")
 
@@ -47,25 +50,25 @@ def _last_of_each_system(commands: Iterable[Command]) -> tuple[dict[str, Command
     """Return the last provisioning of each system, and the ids of those that ended since."""
     last, ended = dict[str, Command](), set[int]()
     for command in commands:
-        recipe_id = command.get("recipe_id")
+        recipe_id, system = command.get("recipe_id"), command.get("system")
         if command["kind"] == "provision":
-            ended |= _of_recipe(last, recipe_id)
+            ended |= _of_recipe(last.values(), recipe_id)
             last[command["system"]] = command
-        elif command["kind"] in ENDINGS and recipe_id is None:
-            ended |= {one["id"] for system, one in last.items() if system == command.get("system")}
-        elif command["kind"] in ENDINGS:
-            ended |= _of_recipe(last, recipe_id)
-            last = {system: _without_guest(one, recipe_id) for system, one in last.items()}
+        elif command["kind"] in ENDINGS and system in last:
+            # On another system the recipe may be at its next attempt.
+            there = last[system]
+            ended |= {there["id"]} if recipe_id is None else _of_recipe([there], recipe_id)
+            last[system] = _without_guest(there, recipe_id)
     # A person's installed system needs nothing more.
     installed = {one["id"] for one in last.values() if one.get("recipe_id") is None and not is_open(one)}
     return last, ended | installed
 
 
-def _of_recipe(last: Mapping[str, Command], recipe_id: int | None) -> set[int]:
-    return {one["id"] for one in last.values() if recipe_id is not None and one.get("recipe_id") == recipe_id}
+def _of_recipe(commands: Iterable[Command], recipe_id: int | None) -> set[int]:
+    return {one["id"] for one in commands if recipe_id is not None and one.get("recipe_id") == recipe_id}
 
 
-def _without_guest(command: Command, recipe_id: Any) -> Command:
+def _without_guest(command: Command, recipe_id: int | None) -> Command:
     guests = command.get("guests") or []
     return {**command, "guests": [guest for guest in guests if guest["recipe_id"] != recipe_id]}
 

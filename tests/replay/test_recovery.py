@@ -28,6 +28,7 @@ def release(command_id: int, recipe_id: int | None, system: str = "a", **more: A
         ([provision(1, 12, "a"), release(2, 99, "z")], [1]),  # somebody else has
         ([provision(1, 12, "a"), provision(2, 14, "a")], [2]),  # the system went on to the next
         ([provision(1, 12, "a"), provision(2, 12, "b")], [2]),  # placed again elsewhere
+        ([provision(1, 12, "a"), provision(2, 12, "b"), release(3, 12, "a")], [2]),  # a late release
         ([provision(1, None, "a"), release(2, None)], []),  # a person has returned it
         ([provision(1, None, "a", state="completed")], []),  # a person works on it
         ([provision(1, None, "a", state="running")], [1]),
@@ -66,6 +67,17 @@ def test_recall__system_was_broken_and_released__is_still_repaired() -> None:
     old = [provision(1, 12, "a", state="completed"), release(2, 12, state="completed")]
     lab = recall(Behaviour(break_percent=100), old, 0.0)
     assert [step.body["condition"] for step in lab.agenda] == ["Automated"]
+
+
+@pytest.mark.parametrize(("stop_id", "again_id", "system"), [(2, 3, "a"), (2, 3, "b"), (3, 2, "b")])
+def test_recall__preempted_and_placed_again__the_old_stop_ends_nothing(
+    stop_id: int, again_id: int, system: str
+) -> None:
+    stop = {"id": stop_id, "kind": "stop", "recipe_id": 12, "system": "a", "state": "completed"}
+    old = [provision(1, 12, "a"), stop, provision(again_id, 12, system, state="completed")]
+    lab = recall(Behaviour(), sorted(old, key=lambda one: one["id"]), 0.0)
+    assert {step.system for step in of_kind(lab.agenda, "progress")} == {system}
+    assert {step.system for step in of_kind(lab.agenda, "vacant")} == {"a"} - {system}
 
 
 def test_recall__lab_that_vanishes__does_not_vanish_again_for_the_same_command() -> None:

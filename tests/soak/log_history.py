@@ -71,6 +71,20 @@ class LogHistory:
             for record in records
         )
 
+    def busy(self) -> list[str]:
+        """Return the systems that have a recipe or are about to get one, with what happened to them last."""
+        systems = self.audit.world.systems.values()
+        busy = [system for system in systems if system.recipe_id or system.usage == "pending"]
+        return [
+            f"{system.subject} is {system.usage}: {self._last_events(system.subject)};"
+            f" recipe/{system.recipe_id}: {self._last_events(f'recipe/{system.recipe_id}')}"
+            for system in busy
+        ]
+
+    def _last_events(self, subject: str) -> str:
+        records = self._of_subject[subject][-4:]
+        return ", ".join(f"{record.position} {record.topic} by {record.actor}" for record in records)
+
     def check(self) -> list[str]:
         """Read on, and return the findings about new events and about answers since the last check."""
         self._book.note(*self._journal.news())

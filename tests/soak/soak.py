@@ -215,10 +215,12 @@ class Soak:
 
         def at_rest() -> bool:
             right([*history.check(), *self.site.book.wrong])
-            systems = history.audit.world.systems.values()
-            return not any(system.recipe_id or system.usage == "pending" for system in systems)
+            return not history.busy()
 
-        wait_until(at_rest, "every recipe that has a system to end", REST_SECONDS)
+        try:
+            wait_until(at_rest, "every recipe that has a system to end", REST_SECONDS)
+        finally:
+            print(*history.busy(), sep="\n")
         right(map(str, history.audit.at_rest()))
 
     def _seen_to(self, end: int) -> bool:
