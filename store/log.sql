@@ -258,10 +258,13 @@ SELECT clock_timestamp(), c.lab_controller, c.last_heard_at
 FROM (SELECT) AS one LEFT JOIN live.contacts AS c ON true
 
 -- name: note_registration
-SELECT live.note_registration(%s, %s, %s, %s, %s, %s)
+SELECT replaced_by, named_twice FROM live.note_registration(%s, %s, %s, %s, %s, %s)
 
 -- name: registered_running
-SELECT fqdn, recipe_id FROM live.registered_running WHERE lab_controller = %s
+-- At least one row for a present registration.
+SELECT r.fqdn, r.recipe_id
+FROM live.registrations p LEFT JOIN live.registered_running r USING (lab_controller)
+WHERE p.lab_controller = %s AND p.instance = %s
 
 -- name: existing_partitions
 -- The number and name of each partition, without `default`, which needs no creation.

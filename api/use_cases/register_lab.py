@@ -53,7 +53,8 @@ async def take_part(
 
     `reporter` is the lab controller, None for an admin. After the last part, recipes are aborted that the log
     has as installing or later and that the registration does not name, and occupied systems are vacated on
-    which nothing runs. Raises NotYetFolded if the read models have not reached the end of the log in time.
+    which nothing runs. Raises Refused for a part of an instance that was replaced, and NotYetFolded if the
+    read models have not reached the end of the log in time.
     """
     await parts.feed.catch_up()
     wrong = _wrong_partition(parts.feed.directory, lab_controller, part.partition)
@@ -63,7 +64,7 @@ async def take_part(
         answers = {**part.faulty, **await _take_items(parts, request, lab_controller, reporter, part)}
     await _append_rejections(parts, request, lab_controller, part, answers)
     if part.is_last and wrong is None:
-        await _end_unreported(parts, request, lab_controller)
+        await _end_unreported(parts, request, lab_controller, part.instance)
     return answers
 
 
@@ -76,7 +77,13 @@ async def _take_items(
 ) -> dict[int, Answer]:
     contents = PartContents(part.digest, list(part.systems.values()), part.running)
     note = partial(parts.registrations.note, lab_controller, part.instance, contents)
-    twice = _named_twice(part.systems, await asyncio.to_thread(note))
+    noted = await asyncio.to_thread(note)
+    if noted.replaced_by is not None:
+        raise Refused(
+            f"registration {part.instance} was replaced by {noted.replaced_by};"
+            " a new start of the lab controller needs a new instance"
+        )
+    twice = _named_twice(part.systems, noted.named_twice)
     todo = {number: item for number, item in part.items.items() if number not in twice}
     return {**twice, **await take_updates(parts, request, reporter, todo)}
 
@@ -128,12 +135,20 @@ def _named_twice(systems: Mapping[int, str], before: frozenset[str]) -> dict[int
     return answers
 
 
-async def _end_unreported(parts: RegistrationParts, request: RequestContext, lab_controller: str) -> None:
-    """Abort the recipes that do not run any more, and vacate the systems on which nothing runs."""
+async def _end_unreported(
+    parts: RegistrationParts, request: RequestContext, lab_controller: str, instance: str
+) -> None:
+    """Abort the recipes that do not run any more, and vacate the systems on which nothing runs.
+
+    Nothing is ended if a later instance has begun meanwhile: its own last part does that.
+    """
     end = await asyncio.to_thread(parts.log.end)
     await parts.reader.reach(end, parts.max_waits.position_wait_seconds)
+    registered = await asyncio.to_thread(parts.registrations.running, lab_controller, instance)
+    if registered is None:
+        return
     running = defaultdict[str, list[int]](list)
-    for fqdn, recipe_id in await asyncio.to_thread(parts.registrations.running, lab_controller):
+    for fqdn, recipe_id in registered:
         running[fqdn].append(recipe_id)
     rows = await parts.reader.rows("uses_in_lab", {"lab_controller": lab_controller, "at": end})
     updates: dict[int, Item] = {}

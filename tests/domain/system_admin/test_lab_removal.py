@@ -15,8 +15,9 @@ from domain.system.events import (
     SystemIdle,
     SystemLoanEnded,
     SystemReservationEnded,
+    SystemVacated,
 )
-from domain.system.state import Loan, Reservation
+from domain.system.state import Loan, Occupation, Reservation
 from domain.system_admin.lab_removal import remove_systems
 from tests.domain.recipe.samples import system_in
 from tests.domain.recipe_set.read_sets import read_set
@@ -49,6 +50,17 @@ def test_systems__with_recipes_of_one_set__are_removed_and_each_recipe_ends_once
 def test_systems__removed_already__nothing_happens() -> None:
     _, after = removed(read_set(set_of("running")))
     assert removed(after)[0] == []
+
+
+def test_system__occupied__is_vacated() -> None:
+    occupied = replace(
+        system_in("idle"), recipe_id=None, occupied=Occupation("recipe 7 runs there", 7, None, since=3)
+    )
+    decided, after = removed(ReadSet({occupied.subject: occupied}))
+    assert [type(event) for _, event in decided] == [SystemConditionChanged, SystemVacated]
+    assert (occupied.subject, SystemVacated(WHY)) in decided
+    system = after.system(occupied.fqdn)
+    assert system is not None and (system.usage, system.occupied) == ("idle", None)
 
 
 def test_system__reserved_by_a_person_who_has_it_on_loan__both_end() -> None:

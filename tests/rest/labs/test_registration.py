@@ -81,6 +81,21 @@ def test_registration__system_named_twice__is_rejected_the_second_time(
     assert statuses(register(people["east"], f"{instance}-new", systems=[b, c])) == [200, 200]
 
 
+def test_registration__late_part_of_an_instance_that_was_replaced__409_and_ends_nothing(
+    client: httpx.Client, people: People, machine: str, runs: int, instance: str, service: Running
+) -> None:
+    running = [{"system": machine, "recipe_id": runs}]
+    assert register(people["east"], instance, running=running, last=True).status_code == 200
+    assert register(people["east"], f"{instance}-new", running=running).status_code == 200
+    before = service.end()
+    late = register(people["east"], instance, last=True)
+    assert late.status_code == 409
+    assert f"registration {instance} was replaced by {instance}-new" in late.json()["detail"]
+    assert by_people(service, before) == []
+    assert register(people["east"], f"{instance}-new", last=True, running=running).status_code == 200
+    assert client.get(f"/recipes/{runs}").json()["state"] == "running"
+
+
 def rejected(client: httpx.Client, answer: httpx.Response, **query: Any) -> list[dict[str, Any]]:
     shown = client.get("/reconciliations", params={"lab_controller": EAST, **after(answer), **query})
     found: list[dict[str, Any]] = shown.json()["rejected"]

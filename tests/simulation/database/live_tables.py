@@ -48,6 +48,8 @@ class LiveTables:
         self.snapshots: dict[tuple[str, str], list[SnapshotPiece]] = {}
         self.contacts: dict[str, datetime] = {}
         self._registrations: dict[str, _Registration] = {}
+        # Pairs of a lab controller and an instance.
+        self._replaced_registrations: set[tuple[str, str]] = set()
         self._server = server
         self._leases: dict[str, _Lease] = {}
 
@@ -126,16 +128,22 @@ class LiveTables:
         recipe_ids: list[int],
     ) -> list[tuple[Any, ...]]:
         present = self._registrations.get(lab)
+        if (lab, instance) in self._replaced_registrations and present is not None:
+            return [(present.instance, None)]
+        if present is not None and present.instance != instance:
+            self._replaced_registrations.add((lab, present.instance))
         if present is None or present.instance != instance:
             present = self._registrations[lab] = _Registration(instance)
         for fqdn in systems:
             present.systems.setdefault(fqdn, part)
         present.running.update(dict.fromkeys(zip(running, recipe_ids, strict=True)))
-        return [(fqdn,) for fqdn in systems if present.systems[fqdn] != part]
+        return [(None, [fqdn for fqdn in systems if present.systems[fqdn] != part])]
 
-    def registered_running(self, lab: str) -> list[tuple[Any, ...]]:
+    def registered_running(self, lab: str, instance: str) -> list[tuple[Any, ...]]:
         present = self._registrations.get(lab)
-        return [] if present is None else list(present.running)
+        if present is None or present.instance != instance:
+            return []
+        return list(present.running) or [(None, None)]
 
     def last_heard(self, *_: Any) -> list[tuple[Any, ...]]:
         now = self._server.loop.now()
