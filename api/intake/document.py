@@ -167,8 +167,9 @@ class Recipe(AnyRecipe):
     guests: Annotated[list[Guest], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
 
 
+# An empty text is refused: an unset variable of a client would take away the protection of the key.
 Key = Annotated[
-    OptionalName,
+    Name | None,
     Field(description="A name of the submitter's own, for a repeated submission to be recognised."),
 ]
 

@@ -186,7 +186,14 @@ def _completed(document: dict[str, Any], present: Job) -> list[Finding]:
     document["retention_tag"] = present.retention_tag
     if present.product is not None:
         document["product"] = present.product
-    return [Finding((field,), "belongs to the job; here only recipe_sets can be given") for field in fields]
+    findings = [
+        Finding((field,), "belongs to the job; here only recipe_sets can be given") for field in fields
+    ]
+    if document.get("recipe_sets") == []:
+        # That only an open job can be without sets is no fault here.
+        document["open"] = True
+        findings.append(Finding(("recipe_sets",), "must not be empty"))
+    return findings
 
 
 def may_depend(body: bytes) -> bool:

@@ -16,7 +16,7 @@ from api.use_cases.report_progress import Answer
 from domain.directory.partitions import identity_of, number_of_lab
 from domain.directory.rejections import rejected_after, rejection
 from domain.directory.state import Directory
-from domain.errors import LabledgerError, Refused
+from domain.errors import LabledgerError, Refused, Unknown
 from domain.events import subject
 from store.registrations import PartContents
 from store.requests import AppendRequest
@@ -98,7 +98,8 @@ async def _append_rejections(
     """Append the rejections that the log does not have yet, for `/reconciliations`."""
     name, directory = subject("lab-controller", lab_controller), parts.feed.directory
     rejected = [
-        rejection(part.system_of_item[number], str(answer))
+        # The text of Unknown is the name of the thing alone.
+        rejection(part.system_of_item[number], answer.title if isinstance(answer, Unknown) else str(answer))
         for number, answer in sorted(answers.items())
         if isinstance(answer, LabledgerError)
     ]

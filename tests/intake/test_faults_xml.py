@@ -139,6 +139,7 @@ RECIPE = "recipe_sets[0].recipes[0]"
             "must not be empty; only an open job can be submitted without recipe sets",
         ),
         ({"recipe_sets": {}}, "recipe_sets", "must be a list"),
+        (job_document(key=""), "key", "must not be empty"),
         ({"recipe_sets": [3]}, "recipe_sets[0]", "must be an object"),
         (job_document(whiteboard=3), "whiteboard", "must be text"),
         (job_document(whiteboard="a\u0000b"), "whiteboard", "must not contain control characters: U+0000"),

@@ -68,7 +68,7 @@ class Jobs:
         paging.answer(resp, done.position, answer)
 
     @operation(
-        "Add recipe sets to a job that is open, or change those with the same keys",
+        "Add recipe sets to an open job, or change those with the same keys",
         *(answers.SetsAdded, queries.Strict),
         body=AddedSets,
         takes=(JSON, *(kind for kind in PARSERS if kind != JSON)),

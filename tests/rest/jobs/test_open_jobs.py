@@ -122,6 +122,14 @@ def test_add__faulty_sets__422_with_all_places_and_nothing_is_stored(
     assert by_people(service, before) == []
 
 
+def test_add__no_sets__422_without_the_rule_of_submissions(people: People, job: int) -> None:
+    answer = people["alice"].post(f"/jobs/{job}/recipe-sets", json={"recipe_sets": []})
+    assert (answer.status_code, answer.json()["errors"]) == (
+        422,
+        [{"where": "line 1, column 2: recipe_sets", "message": "must not be empty"}],
+    )
+
+
 def test_add__of_another_user__403_and_unknown_job_404(people: People, machine: str, job: int) -> None:
     assert add(people["bob"], job, recipe_set(machine)).status_code == 403
     assert add(people["alice"], 2**31 - 1, recipe_set(machine)).status_code == 404

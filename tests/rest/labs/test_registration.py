@@ -118,6 +118,7 @@ def test_registration__rejected_items__are_listed_until_the_next_registration(
     assert by_people(service, before) == []
     further = register(people["east"], instance, running=[{"system": "nobody.example.com"}], last=True)
     assert [each["system"] for each in rejected(client, further)] == [*fresh[:2], "nobody.example.com"]
+    assert rejected(client, further)[-1]["reason"] == "System nobody.example.com not found"
     ended = register(people["east"], f"{instance}-new", last=True)
     assert rejected(client, ended) == []
     assert rejected(client, ended, as_of=further.json()["position"])[:2] == listed
