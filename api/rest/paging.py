@@ -75,8 +75,13 @@ async def position_of(log: Log, done: Committed | None) -> int:
     return done.position if done else await asyncio.to_thread(log.end)
 
 
-def answer_read(resp: Response, at: At, body: Mapping[str, Any]) -> None:
-    """Answer a read. If it is about the past, the answer contains its time as `as_of`."""
+def answer_read(resp: Response, at: At, body: Mapping[str, Any], *, version: int | None = None) -> None:
+    """Answer a read. If it is about the past, the answer contains its time as `as_of`.
+
+    `version` is that of the resource, for its ETag.
+    """
+    if version is not None:
+        resp.etag = str(version)
     answer(resp, at.position, body if at.moment is None else {"as_of": at.moment, **body})
 
 

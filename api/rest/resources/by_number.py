@@ -29,22 +29,19 @@ _NUMBERS = dict.fromkeys(key for _, key in _QUERIES.values())
 
 
 class FoundRow(NamedTuple):
-    """A row and the position of the read; `others` has the rows of each further query.
+    """A row with its version; `others` has the rows of each further query.
 
     The row has the name of its partition.
     """
 
-    at: At
+    version: int
     row: Row
     others: list[list[Row]]
 
 
-async def find(
-    req: Request, resp: Response, parts: ReadParts, kind: str, number: int, *further_queries: str
-) -> FoundRow:
-    """Return the row with the rows of further queries, and set its version as ETag. Raises Unknown."""
+async def find(parts: ReadParts, at: At, kind: str, number: int, *further_queries: str) -> FoundRow:
+    """Return the row as of a position, with the rows of further queries. Raises Unknown."""
     query, key = _QUERIES[kind]
-    at = await paging.read_at(req, parts)
     params = {
         "at": at.position,
         "moment": at.moment,
@@ -57,11 +54,10 @@ async def find(
     rows, versions, *others = await parts.reader.together(*queries)
     if not rows:
         raise Unknown(display_name(kind, number))
-    resp.etag = str(versions[0]["version"])
     partition = rows[0]["partition"]
     names = await partitions.names_at(parts, at, [partition])
     row = {**rows[0], "partition": names[partition]}
-    return FoundRow(at, row, others)
+    return FoundRow(versions[0]["version"], row, others)
 
 
 async def cancel(

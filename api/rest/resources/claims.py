@@ -10,9 +10,10 @@ from api.rest.contract import queries
 from api.rest.contract.answers import claims as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
+from api.rest.views import View, read_view
 from domain.errors import Unknown, display_name
 from domain.recipe.lifecycle import UNPLACED
-from projections.reader import At, Row
+from projections.reader import Row
 from projections.sql import ANY_CLAIM
 
 
@@ -32,31 +33,31 @@ class ClaimResource:
 
     @operation("Show the claim of a recipe", answers.ShownClaim, queries.ReadQuery)
     async def on_get_one(self, req: Request, resp: Response, recipe_id: int) -> None:
-        at = await paging.read_at(req, self._parts)
-        claim = await _claim(req, self._parts, at, recipe_id=recipe_id)
+        view = await read_view(req, self._parts)
+        claim = await _claim(self._parts, view, recipe_id=recipe_id)
         if claim is None:
             thing = display_name("recipe", recipe_id)
-            if await self._parts.reader.row("recipe", {"at": at.position, "recipe_id": recipe_id}):
+            if await self._parts.reader.row("recipe", {"at": view.position, "recipe_id": recipe_id}):
                 raise Unknown("claim", f"{thing} has no claim")
             raise Unknown(thing)
-        paging.answer_read(resp, at, claim)
+        paging.answer_read(resp, view.at, claim)
 
 
-async def claim_of_recipe(req: Request, parts: ReadParts, at: At, recipe: Row) -> Row | None:
+async def claim_of_recipe(parts: ReadParts, view: View, recipe: Row) -> Row | None:
     """Return system, forced and since of the claim of a recipe; None without one, or to a hidden system."""
     if recipe["state"] not in UNPLACED:
         return None
-    claim = await _claim(req, parts, at, recipe_id=recipe["recipe_id"])
+    claim = await _claim(parts, view, recipe_id=recipe["recipe_id"])
     return claim and {name: claim[name] for name in answers.RecipeClaim.model_fields}
 
 
-async def claimant_of_system(req: Request, parts: ReadParts, at: At, fqdn: str) -> int | None:
+async def claimant_of_system(parts: ReadParts, view: View, fqdn: str) -> int | None:
     """Return the id of the recipe that claims a system, None if there is none."""
-    claim = await _claim(req, parts, at, system=fqdn)
+    claim = await _claim(parts, view, system=fqdn)
     return None if claim is None else int(claim["recipe_id"])
 
 
-async def _claim(req: Request, parts: ReadParts, at: At, **wanted: str | int) -> Row | None:
-    hidden = await visibility.hidden_rows(req, parts)
-    params = {**ANY_CLAIM, "at": at.position, "hidden": hidden, "after": 0, "limit": 1, **wanted}
+async def _claim(parts: ReadParts, view: View, **wanted: str | int) -> Row | None:
+    found = {"at": view.position, "hidden": view.hidden_rows, "after": 0, "limit": 1}
+    params = {**ANY_CLAIM, **found, **wanted}
     return await parts.reader.row("claims", params)

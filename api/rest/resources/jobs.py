@@ -141,8 +141,10 @@ class Jobs:
             await self._as_xml(req, resp, job_id, kind)
             return
         further_queries = ("recipe_sets", "seconds_in_states")
-        at, job, (recipe_sets, seconds) = await find(req, resp, self._parts, "job", job_id, *further_queries)
-        paging.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
+        at = await paging.read_at(req, self._parts)
+        version, job, others = await find(self._parts, at, "job", job_id, *further_queries)
+        recipe_sets, seconds = others
+        paging.answer_read(resp, at, job_document(job, recipe_sets[0], seconds), version=version)
 
     @operation(
         "Return the submitted bytes of a job",
@@ -151,7 +153,8 @@ class Jobs:
         versioned=True,
     )
     async def on_get_original(self, req: Request, resp: Response, job_id: int) -> None:
-        at, _, _ = await find(req, resp, self._parts, "job", job_id)
+        at = await paging.read_at(req, self._parts)
+        resp.etag = str((await find(self._parts, at, "job", job_id)).version)
         original = await asyncio.to_thread(original_of, self._parts.log, job_id)
         resp.set_header(POSITION_HEADER, str(at.position))
         resp.content_type, resp.data = original.media_type, original.content
@@ -159,7 +162,9 @@ class Jobs:
         resp.downloadable_as = f"job-{job_id}"
 
     async def _as_xml(self, req: Request, resp: Response, job_id: int, kind: str) -> None:
-        at, job, _ = await find(req, resp, self._parts, "job", job_id)
+        at = await paging.read_at(req, self._parts)
+        version, job, _ = await find(self._parts, at, "job", job_id)
+        resp.etag = str(version)
         resp.set_header(POSITION_HEADER, str(at.position))
         resp.content_type = kind
         tag = self._parts.retention_tags.default

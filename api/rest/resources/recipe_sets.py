@@ -33,9 +33,11 @@ class RecipeSets:
 
     @operation("Show a recipe set", answers.RecipeSet, queries.ReadQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
-        at, recipe_set, (shown, declared, held) = await find(
-            req, resp, self._parts, "recipe-set", recipe_set_id, *FURTHER_QUERIES
+        at = await paging.read_at(req, self._parts)
+        version, recipe_set, others = await find(
+            self._parts, at, "recipe-set", recipe_set_id, *FURTHER_QUERIES
         )
+        shown, declared, held = others
         body = recipe_set_document(recipe_set, shown[0], declared, held)
         admission = await admission_of(self._parts, at, recipe_set_id)
         weight: Mapping[str, Any] = NO_WEIGHT
@@ -43,7 +45,8 @@ class RecipeSets:
         if any(recipe["state"] in UNPLACED for recipe in body["recipes"]):
             weight = await weight_of_set(self._parts, at, recipe_set_id, declared[0]["submitted_at"])
             held_back = (await held_back_of(self._parts, at, [recipe_set_id]))[recipe_set_id]
-        paging.answer_read(resp, at, {**body, **weight, **admission, "held_back": held_back})
+        answer = {**body, **weight, **admission, "held_back": held_back}
+        paging.answer_read(resp, at, answer, version=version)
 
     @operation(
         "Change the priority of a recipe set, before it starts",

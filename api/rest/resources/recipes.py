@@ -20,7 +20,7 @@ from api.rest.contract.inputs.jobs import RecipePatch
 from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import BODY_REFUSALS, operation
 from api.rest.held_back import HeldBack, held_back_of
-from api.rest.ports import RecipeResourceParts
+from api.rest.ports import ExplainParts, RecipeResourceParts
 from api.rest.resources.by_number import find
 from api.rest.resources.claims import claim_of_recipe
 from api.rest.resources.progress import read_report
@@ -33,6 +33,7 @@ from api.rest.resources.shapes import (
     seconds_document,
 )
 from api.rest.shown_weights import weights_of
+from api.rest.views import View, read_view
 from api.use_cases.change_job import return_recipe
 from api.use_cases.idempotency import commit_once
 from api.use_cases.report_drafts import RecipeItem
@@ -55,6 +56,29 @@ FURTHER_QUERIES = (
 )
 
 
+async def recipe_answer(parts: ExplainParts, view: View, recipe_id: int) -> tuple[int, dict[str, Any]]:
+    """Return the version of a recipe, and the answer about it. Raises Unknown."""
+    version, recipe, others = await find(parts, view.at, "recipe", recipe_id, *FURTHER_QUERIES)
+    tasks, seconds, trees, history, results, held_locks = others
+    return version, {
+        **recipe_document(recipe, tasks, await _deadline(parts, recipe, view.position)),
+        "claim": await claim_of_recipe(parts, view, recipe),
+        "locks": recipe_locks(recipe, held_locks),
+        "seconds": seconds_document(seconds),
+        "distro_tree": {"id": recipe["distro_tree_id"], **trees[0]["document"]} if trees else None,
+        "history": history,
+        "results": results,
+    }
+
+
+async def _deadline(parts: ExplainParts, recipe: dict[str, Any], at: int) -> datetime | None:
+    """Return the deadline of the watchdog, folded from the log: no read model has it."""
+    if recipe["state"] not in STARTED or recipe["awaits_locks"]:
+        return None
+    state = await asyncio.to_thread(parts.aggregates.as_of, f"recipe/{recipe['recipe_id']}", at)
+    return state.recorded_deadline if isinstance(state, Recipe) else None
+
+
 class Recipes:
     def __init__(self, parts: RecipeResourceParts) -> None:
         self._parts = parts
@@ -65,26 +89,9 @@ class Recipes:
         versioned=True,
     )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
-        at, recipe, others = await find(req, resp, self._parts, "recipe", recipe_id, *FURTHER_QUERIES)
-        tasks, seconds, trees, history, results, held_locks = others
-        body = {
-            **recipe_document(recipe, tasks, await self._deadline(recipe, at.position)),
-            "claim": await claim_of_recipe(req, self._parts, at, recipe),
-            "locks": recipe_locks(recipe, held_locks),
-            "seconds": seconds_document(seconds),
-            "distro_tree": {"id": recipe["distro_tree_id"], **trees[0]["document"]} if trees else None,
-            "history": history,
-            "results": results,
-        }
-        paging.answer_read(resp, at, body)
-
-    async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
-        """Return the deadline of the watchdog, folded from the log: no read model has it."""
-        if recipe["state"] not in STARTED or recipe["awaits_locks"]:
-            return None
-        subject = f"recipe/{recipe['recipe_id']}"
-        state = await asyncio.to_thread(self._parts.aggregates.as_of, subject, at)
-        return state.recorded_deadline if isinstance(state, Recipe) else None
+        view = await read_view(req, self._parts)
+        version, body = await recipe_answer(self._parts, view, recipe_id)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation(
         "Change a recipe, before its set starts: its requirements, tasks or locks",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from falcon.asgi import Request, Response
 
@@ -19,6 +20,7 @@ from api.rest.ports import ChangeParts, ReadParts
 from api.rest.resources.claims import claimant_of_system
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.shapes import system_document
+from api.rest.views import View, read_view
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.idempotency import commit_once
 from api.use_cases.system_rights import require_may_change
@@ -39,6 +41,19 @@ async def system_rows(req: Request, parts: ReadParts, page: paging.PageAt) -> tu
     params |= labs.labs_of(number)
     params["hidden"] = await visibility.hidden_rows(req, parts)
     return await parts.reader.rows("systems", params), labs
+
+
+async def system_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, dict[str, Any]]:
+    """Return the version of a system, and the answer about it. Raises Unknown."""
+    view.require_visible(fqdn)
+    params = {**ANY_SYSTEM, "at": view.position, "fqdn": fqdn, "after": "", "limit": 1}
+    version = {"at": view.position, "subject": f"system/{fqdn}"}
+    rows, versions = await parts.reader.together(("systems", params), ("version", version))
+    if not rows:
+        raise Unknown(display_name("system", fqdn))
+    labs = await partitions.lab_partitions(parts, view.at)
+    claimed_by = await claimant_of_system(parts, view, fqdn)
+    return versions[0]["version"], {**system_document(labs.named(rows[0])), "claimed_by": claimed_by}
 
 
 class Systems:
@@ -67,17 +82,9 @@ class Systems:
 
     @operation("Show a system", answers.System, queries.ReadQuery, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        await visibility.require_visible(req, self._parts, fqdn)
-        params = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
-        version = {"at": at.position, "subject": f"system/{fqdn}"}
-        rows, versions = await self._parts.reader.together(("systems", params), ("version", version))
-        if not rows:
-            raise Unknown(display_name("system", fqdn))
-        resp.etag = str(versions[0]["version"])
-        labs = await partitions.lab_partitions(self._parts, at)
-        claimed_by = await claimant_of_system(req, self._parts, at, fqdn)
-        paging.answer_read(resp, at, {**system_document(labs.named(rows[0])), "claimed_by": claimed_by})
+        view = await read_view(req, self._parts)
+        version, body = await system_answer(self._parts, view, fqdn)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation(
         "Change a system: its properties, condition, lab or owner, or drain it",
