@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from api.application import HttpOptions, Lifespan, application
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
 from api.feed import Feed
 from api.item_pace import ItemPace
@@ -16,7 +17,6 @@ from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from api.parts import Parts
 from api.quotas import QuotaLimits, Quotas
-from api.rest.app import HttpOptions, Lifespan, application
 from api.rest.serving.in_flight import InFlight
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags

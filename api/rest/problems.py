@@ -94,44 +94,17 @@ def answer(resp: Response, body: dict[str, Any]) -> None:
         resp.set_header("Retry-After", str(RETRY_SECONDS))
 
 
-async def on_labledger_error(
-    req: Request, resp: Response | None, error: LabledgerError, params: Any, ws: Any = None
-) -> None:
-    if resp is None:
-        await _close_web_socket(ws)
-        return
-    answer(resp, problem_of(error, action_of_request(req)))
-    if isinstance(error, TooOften):
-        resp.set_header("Retry-After", str(error.retry_after_seconds))
-
-
-async def on_http_error(
-    req: Request, resp: Response | None, error: falcon.HTTPError, params: Any, ws: Any = None
-) -> None:
-    if resp is None:
-        await _close_web_socket(ws)
-        return
-    status = error.status_code
-    body = problem(status, error.description or _HTTP_ERROR_DETAILS.get(status, error.title or ""))
-    answer(resp, body)
-    for name, value in dict(error.headers or {}).items():
-        resp.set_header(name, value)
-
-
-async def on_unexpected_error(
-    req: Request, resp: Response | None, error: Exception, params: Any, ws: Any = None
-) -> None:
-    """Log an unexpected error with its traceback, and answer with the id of the request."""
-    if resp is None:
-        await _close_web_socket(ws)
-        return
-    logging.getLogger(__name__).exception("request %s failed", request_id_of(req))
-    answer(resp, problem(500, f"request {request_id_of(req)} failed; see the log of the server"))
-
-
-async def _close_web_socket(ws: Any) -> None:
-    """Close a web socket, which no resource supports: events are streamed by plain HTTP."""
-    await ws.close()
+def described(req: Request, error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the problem of an error, and the headers of its answer. Log an unexpected error."""
+    if isinstance(error, LabledgerError):
+        retry = {"Retry-After": str(error.retry_after_seconds)} if isinstance(error, TooOften) else {}
+        return problem_of(error, action_of_request(req)), retry
+    if isinstance(error, falcon.HTTPError):
+        status = error.status_code
+        detail = error.description or _HTTP_ERROR_DETAILS.get(status, error.title or "")
+        return problem(status, detail), dict(error.headers or {})
+    logging.getLogger(__name__).error("request %s failed", request_id_of(req), exc_info=error)
+    return problem(500, f"request {request_id_of(req)} failed; see the log of the server"), {}
 
 
 _HTTP_ERROR_DETAILS = {

@@ -6,7 +6,7 @@ A method that is not listed does not exist; a method without roles needs no toke
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from domain.directory import roles
 
@@ -24,13 +24,15 @@ WITHOUT_TOKEN: tuple[str, ...] = ()
 class Route:
     """`resource` and `suffix` name the object and the responders (`on_get_<suffix>`) in `app`.
 
-    `own_lab`: a lab controller may use the path only with its own name.
+    `own_lab`: a lab controller may use the path only with its own name. `is_page`: it is HTML for browsers,
+    whose cookie has the token.
     """
 
     resource: str
     roles: Mapping[str, tuple[str, ...]]
     suffix: str | None = None
     own_lab: bool = False
+    is_page: bool = False
 
 
 # The use cases check the owners of jobs, pools and groups; `permissions` has the permissions on systems.
@@ -45,7 +47,7 @@ JOB = f"/jobs/{{job_id:{_ID}}}"
 RECIPE_SET = f"/recipe-sets/{{recipe_set_id:{_ID}}}"
 RECIPE = f"/recipes/{{recipe_id:{_ID}}}"
 
-ROUTES: dict[str, Route] = {
+API_ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
     JOB: Route("jobs", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
     JOB + "/original": Route("jobs", {"GET": READERS}, "original"),
@@ -126,6 +128,21 @@ ROUTES: dict[str, Route] = {
     "/healthz": Route("health", {"GET": WITHOUT_TOKEN}, "alive"),
     "/readyz": Route("health", {"GET": WITHOUT_TOKEN}, "ready"),
 }
+
+PAGE_ROUTES: dict[str, Route] = {
+    path: replace(route, is_page=True)
+    for path, route in {
+        "/": Route("pages", {"GET": WITHOUT_TOKEN}, "root"),
+        "/ui": Route("pages", READ, "home"),
+        "/ui/login": Route("page_sessions", {"GET": WITHOUT_TOKEN, "POST": WITHOUT_TOKEN}, "login"),
+        "/ui/logout": Route("page_sessions", {"POST": ANY_ROLE}, "logout"),
+        "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
+        f"/ui{RECIPE}": Route("recipe_pages", READ),
+        f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
+    }.items()
+}
+
+ROUTES = API_ROUTES | PAGE_ROUTES
 
 
 def responder_of(route: Route, method: str) -> str:

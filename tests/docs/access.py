@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from unittest.mock import MagicMock
 
-from api.rest.app import operations_of, resources
+from api.application import operations_of, resources
 from api.rest.contract.openapi import plain
 from api.rest.permissions import OPERATIONS, required_permissions
-from api.rest.routes import ROUTES, Route
+from api.rest.routes import API_ROUTES, Route
 from domain.access.people import OF_ADMINS, OF_BORROWERS
 from domain.access.policy import SUBMIT
 from domain.directory.roles import ROLES
@@ -97,7 +97,7 @@ def _operations() -> Iterator[str]:
 
 def operations() -> Iterator[tuple[str, str, Route]]:
     """Yield path, method and route of every operation."""
-    for path, route in ROUTES.items():
+    for path, route in API_ROUTES.items():
         for method in route.roles:
             yield path, method, route
 

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
-from api.rest.app import operations_of, resources
+from api.application import operations_of, resources
 from api.rest.contract.openapi import describe, plain
 from api.rest.contract.operation import JSON
-from api.rest.routes import ROUTES
+from api.rest.routes import API_ROUTES
 from tests.docs.shapes import fields, words
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "api-reference.md"
 REGENERATE = "python -m tests.docs.api_reference"
 # Errors of every operation.
 EVERYWHERE = ("400", "401", "403", "422", "429", "500", "503")
-OWN_LAB = {plain(path) for path, route in ROUTES.items() if route.own_lab}
+OWN_LAB = {plain(path) for path, route in API_ROUTES.items() if route.own_lab}
 # Parameters of at least this many operations are listed once.
 OFTEN = 4
 
@@ -45,7 +45,7 @@ Parameter = Mapping[str, Any]
 
 def document() -> Document:
     """Return the OpenAPI document, built without a service behind the resources."""
-    return describe(ROUTES, operations_of(resources(MagicMock())), version="")
+    return describe(API_ROUTES, operations_of(resources(MagicMock())), version="")
 
 
 def page() -> str:

@@ -151,5 +151,7 @@ def test_scheduler_readme__files_of_its_folder__names_each() -> None:
 
 def test_clients_page__open_paths__are_those_without_a_role() -> None:
     (said,) = re.findall(r"can rely on it. (.*?) need no token", text("docs/how-to/write-a-client.md"))
-    opened = {path for path, route in routes.ROUTES.items() if routes.WITHOUT_TOKEN in route.roles.values()}
+    opened = {
+        path for path, route in routes.API_ROUTES.items() if routes.WITHOUT_TOKEN in route.roles.values()
+    }
     assert {*re.findall(r"`([^`]+)`", said)} == opened

@@ -11,7 +11,7 @@ import httpx
 import schemathesis
 from schemathesis.openapi.checks import UseAfterFree
 
-from api.rest.routes import ROUTES
+from api.rest.routes import API_ROUTES
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.waiting import wait_until
 from tests.rest.schemathesis_links import add_links
@@ -57,7 +57,9 @@ MAX_QUERY_LENGTH = 4_000
 # history. A pool whose access policy is removed shows a policy without entries.
 READABLE_AFTER_DELETE = {
     "DELETE /systems/{fqdn}": tuple(
-        path for path, route in ROUTES.items() if path.startswith("/systems/{fqdn}") and "GET" in route.roles
+        path
+        for path, route in API_ROUTES.items()
+        if path.startswith("/systems/{fqdn}") and "GET" in route.roles
     ),
     "DELETE /tokens/{token_id}": ("/tokens/{token_id}",),
     "DELETE /pools/{name}/access-policy": ("/pools/{name}/access-policy",),

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from api.rest.contract.openapi import plain
-from api.rest.routes import ROUTES
+from api.rest.routes import API_ROUTES
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
 
@@ -110,7 +110,7 @@ ROWS = [(method, path, allowed) for path, methods in MATRIX.items() for method, 
 
 
 def test_matrix__compared_with_the_routes__names_every_method_of_every_path() -> None:
-    routed = {plain(path): set(route.roles) for path, route in ROUTES.items()}
+    routed = {plain(path): set(route.roles) for path, route in API_ROUTES.items()}
     assert routed == {path: set(methods) for path, methods in MATRIX.items()}
 
 

@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from api.rest.contract.openapi import plain
-from api.rest.routes import ROUTES
+from api.rest.routes import API_ROUTES
 from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.harness.databases import TestDatabase
@@ -82,7 +82,7 @@ class LoggedNames:
 
     def paths(self) -> Iterator[str]:
         """Yield every readable path, for every object."""
-        for path, route in ROUTES.items():
+        for path, route in API_ROUTES.items():
             template = plain(path)
             if "GET" in route.roles and template not in NOT_OF_THE_LOG:
                 yield from self._filled(template)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-import api.rest.app  # noqa: F401  # imports all models of bodies
+import api.application  # noqa: F401  # imports all models of bodies
 from api.intake.document import Partition, Reservesys
 from api.rest.contract.inputs.systems import Cpu, Disk
 from api.rest.contract.values import Input

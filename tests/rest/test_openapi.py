@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from api.rest.routes import ROUTES
+from api.rest.routes import API_ROUTES
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
@@ -30,7 +30,7 @@ HOOKS = "tests.rest.schemathesis_hooks"
 SEED = "LABLEDGER_SOAK_SEED"
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 # Requests have random values of `min_position` and `wait_seconds`, so waits are short here.
-REMOVABLE = [path for path, route in ROUTES.items() if {"GET", "DELETE"} <= set(route.roles)]
+REMOVABLE = [path for path, route in API_ROUTES.items() if {"GET", "DELETE"} <= set(route.roles)]
 IMPATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "0.02", "LABLEDGER_LONG_POLL_SECONDS": "0.02"}
 
 
@@ -54,7 +54,7 @@ def test_document__every_route__is_described(client: httpx.Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     described = sorted((path.count("/"), method) for path, methods in paths.items() for method in methods)
     routed = sorted(
-        (path.count("/"), method.lower()) for path, route in ROUTES.items() for method in route.roles
+        (path.count("/"), method.lower()) for path, route in API_ROUTES.items() for method in route.roles
     )
     assert described == routed
     ids = [operation["operationId"] for methods in paths.values() for operation in methods.values()]
@@ -111,7 +111,7 @@ def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
     for path in ("/users/{name}", "/tokens", *REMOVABLE):
         if path == "/tokens":
             values["token_id"] = client.post(path, json={"user": name, "role": "auditor"}).json()["token_id"]
-        elif "PUT" in ROUTES[path].roles:
+        elif "PUT" in API_ROUTES[path].roles:
             put = client.put(address(path), json=bodies.get(path, {}))
             assert put.status_code == 200, (path, put.text)
     # An active partition cannot be removed.
@@ -122,7 +122,7 @@ def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
         position = gone.headers["labledger-position"]
         shown = {
             below
-            for below, route in ROUTES.items()
+            for below, route in API_ROUTES.items()
             if below.startswith(path) and "GET" in route.roles and "command_id" not in below
             if client.get(address(below), params={"min_position": position}).status_code != 404
         }
@@ -210,5 +210,5 @@ def fuzz(service: Running, *arguments: str) -> None:
         )
     assert done.returncode == 0, done.stdout[-12_000:] + done.stderr[-2_000:]
     asked = re.search(r"(\d+) generated", done.stdout)
-    assert asked is not None and int(asked.group(1)) > len(ROUTES), done.stdout
+    assert asked is not None and int(asked.group(1)) > len(API_ROUTES), done.stdout
     service.wait_ready()

@@ -11,7 +11,9 @@ from api.rest import routes
 from api.rest.context import is_undoing
 
 EVERY = [
-    (re.sub(r"{.*?}", "1", path), method) for path, route in routes.ROUTES.items() for method in route.roles
+    (re.sub(r"{.*?}", "1", path), method)
+    for path, route in routes.API_ROUTES.items()
+    for method in route.roles
 ]
 ENDING = {
     *((path, method) for path, method in EVERY if method == "DELETE"),

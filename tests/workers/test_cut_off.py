@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from api import database_setup
+from api.application import Lifespan, application
 from api.feed import Feed
-from api.rest.app import Lifespan, application
 from api.rest.middleware import gate
 from api.rest.resources import readiness
 from domain.partition_numbers import DEFAULT_PARTITION

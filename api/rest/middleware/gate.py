@@ -24,6 +24,7 @@ from api.rest.middleware.address import address_of
 from api.rest.ports import GateParts
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
+from api.rest.session_cookie import session_token
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, TooOften, Unreadable
@@ -82,7 +83,7 @@ class Gate:
         """Set the principal of the request, and record its contact or audited read.
 
         Raises HTTPUnauthorized without a valid token, TooOften at a limit, NotPermitted without the role."""
-        bearer = await self._principal(req)
+        bearer = await self._principal(req, session_token(req) if route.is_page else _bearer_token(req))
         # Before the limits, because a refused request is a contact, too.
         await self._record_contact(bearer)
         self._rates.take(bearer.limit_key)
@@ -128,13 +129,12 @@ class Gate:
             with suppress(DatabaseAway):
                 await asyncio.to_thread(contacts.store, lab_controller)
 
-    async def _principal(self, req: Request) -> Principal:
-        scheme, _, token = (req.auth or "").partition(" ")
-        if scheme.lower() != "bearer" or not token:
+    async def _principal(self, req: Request, token: str | None) -> Principal:
+        if not token:
             raise falcon.HTTPUnauthorized(
                 description="send 'Authorization: Bearer ll_…'", challenges=("Bearer",)
             )
-        digest = digest_of(token.strip())
+        digest = digest_of(token)
         directory = self._parts.feed.directory
         entry = directory.token(digest, self._parts.clock())
         if entry is None:
@@ -150,6 +150,11 @@ class Gate:
             raise NotReady("the service cannot read the log to check whether the token was revoked")
         token_id, document = entry
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)
+
+
+def _bearer_token(req: Request) -> str | None:
+    scheme, _, token = (req.auth or "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 class Rates:

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from api import caller_slots, concurrency_limits, password_attempts
+from api.application import Lifespan, application
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits, Overloaded, Parsing, Share
-from api.rest.app import Lifespan, application
 from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory_events

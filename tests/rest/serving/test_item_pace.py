@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from api.application import Lifespan, application
 from api.item_pace import BURST_SECONDS, MAX_WAIT_SECONDS, MAX_WAITING, ItemPace
-from api.rest.app import Lifespan, application
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory_events
 from domain.errors import TooOften

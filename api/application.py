@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -12,6 +13,10 @@ import falcon.asgi
 
 from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
+from api.pages.errors import answer_page
+from api.pages.places import Places
+from api.pages.recipes import RecipePages
+from api.pages.sessions import PageSessions
 from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
@@ -47,7 +52,7 @@ from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
 from api.rest.resources.weights import Weights
-from api.rest.routes import ROUTES, responder_of
+from api.rest.routes import API_ROUTES, ROUTES, responder_of
 from domain.errors import LabledgerError
 from runtime.setting_values import Network
 
@@ -101,6 +106,9 @@ def resources(parts: Parts) -> dict[str, Any]:
         "health": Health(parts),
         "metrics": Metrics(parts),
         "description": Description(),
+        "pages": Places(parts),
+        "page_sessions": PageSessions(parts),
+        "recipe_pages": RecipePages(parts),
     }
 
 
@@ -131,13 +139,28 @@ def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOpt
     middleware: list[Any] = [lifespan, AccessLog(parts.requests), *cors, Compression(), gate]
     app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
-    by_name["description"].describe = lambda: describe(ROUTES, operations, version("labledger"))
+    of_api = {of: operation for of, operation in operations.items() if of[0] in API_ROUTES}
+    by_name["description"].describe = lambda: describe(API_ROUTES, of_api, version("labledger"))
     for path, route in ROUTES.items():
         app.add_route(path, by_name[route.resource], suffix=route.suffix)
-    app.add_error_handler(Exception, problems.on_unexpected_error)
-    app.add_error_handler(falcon.HTTPError, problems.on_http_error)
-    app.add_error_handler(LabledgerError, problems.on_labledger_error)
+    for kind in (Exception, falcon.HTTPError, LabledgerError):
+        app.add_error_handler(kind, partial(_on_error, parts))
     return with_concurrency_limits(app, parts.active_requests)
+
+
+async def _on_error(parts: Parts, req: Any, resp: Any, error: Exception, params: Any, ws: Any = None) -> None:
+    """Answer with an error: below `/ui/` as a page, elsewhere as a problem."""
+    if resp is None:
+        # No resource supports web sockets: events are streamed by plain HTTP.
+        await ws.close()
+        return
+    problem, headers = problems.described(req, error)
+    if req.path == "/ui" or req.path.startswith("/ui/"):
+        await answer_page(req, resp, parts, problem)
+    else:
+        problems.answer(resp, problem)
+    for name, value in headers.items():
+        resp.set_header(name, value)
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:

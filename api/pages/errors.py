@@ -1,0 +1,42 @@
+"""Errors below `/ui/` as pages: the status, what is wrong, the id of the request, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import falcon
+from falcon.asgi import Request, Response
+
+from api.pages.page import show
+from api.pages.security import secure
+from api.rest.context import request_id_of
+from api.use_cases.ports import NameParts
+
+_NEXT_STEPS: Final = {
+    403: "Ask an admin, or log in with another role.",
+    404: "Check the address. What is hidden from you does not exist for you.",
+    422: "Correct the address.",
+    429: "Wait a moment, and load the page again.",
+    503: "The service is not ready; the page is loaded again by itself.",
+    504: "The read models lag; load the page again.",
+}
+_RETRY_SECONDS: Final = 5
+
+
+async def answer_page(req: Request, resp: Response, parts: NameParts, problem: Mapping[str, Any]) -> None:
+    """Answer with a problem as a page; without a login, lead to the login page and back."""
+    status: int = problem["status"]
+    if status == 401:
+        secure(resp)
+        resp.status = falcon.HTTP_303
+        wanted = req.relative_uri if req.method == "GET" else "/ui"
+        resp.location = f"/ui/login?{urlencode({'next': wanted})}"
+        return
+    resp.status = status
+    if status == 503:
+        resp.set_header("Refresh", str(_RETRY_SECONDS))
+    next_step = _NEXT_STEPS.get(status, "Load the page again, and tell an admin the number of the request.")
+    values = {"problem": problem, "request_id": request_id_of(req), "next_step": next_step}
+    await show(req, resp, parts, None, "error.html", values)

@@ -1,0 +1,83 @@
+"""The cookie with the token of a browser, and the values that bind forms to it.
+
+The cookie counts only for pages: the HTTP API takes bearer tokens and ignores it, so no foreign page can make
+a browser call the API.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from datetime import UTC, datetime
+from typing import Final
+
+from falcon.asgi import Request, Response
+
+SESSION: Final = "__Host-labledger"
+# Before the login there is no token to bind its form to.
+LOGIN: Final = "__Host-labledger-login"
+FORM_FIELD: Final = "form_value"
+_LOGIN_SECONDS: Final = 3_600
+_PAST: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def session_token(req: Request) -> str | None:
+    """Return the token in the cookie of a request; None without one, or if it is sent twice."""
+    return _one(req, SESSION)
+
+
+def store_session(resp: Response, token: str, expires_at: datetime) -> None:
+    _store(resp, SESSION, token, expires=expires_at)
+    _drop(resp, LOGIN)
+
+
+def end_session(resp: Response) -> None:
+    _drop(resp, SESSION)
+
+
+def form_value(token: str) -> str:
+    """Return the value that every form of this session contains; the token cannot be computed from it."""
+    return hmac.new(token.encode(), b"labledger form", hashlib.sha256).hexdigest()
+
+
+def begin_login(req: Request, resp: Response) -> str:
+    """Return the value of the login form, which belongs to a cookie of its own."""
+    secret = _one(req, LOGIN) or secrets.token_urlsafe(32)
+    _store(resp, LOGIN, secret, max_age=_LOGIN_SECONDS)
+    return form_value(secret)
+
+
+def is_from_form(req: Request, given: str | None, *, is_login: bool = False) -> bool:
+    """Return whether the value of a form belongs to the cookie of its request."""
+    secret = _one(req, LOGIN if is_login else SESSION)
+    return secret is not None and given is not None and hmac.compare_digest(form_value(secret), given)
+
+
+def is_same_origin(req: Request) -> bool:
+    """Return whether a browser sent the request from a page of this service.
+
+    `Origin` counts where the browser sends no `Sec-Fetch-Site`: over plain HTTP, except on loopback.
+    """
+    site = req.get_header("Sec-Fetch-Site")
+    if site is not None:
+        return site == "same-origin"
+    return req.get_header("Origin") == f"{req.forwarded_scheme}://{req.forwarded_host}"
+
+
+def _one(req: Request, name: str) -> str | None:
+    values = req.get_cookie_values(name)
+    return values[0] if values is not None and len(values) == 1 and values[0] else None
+
+
+def _drop(resp: Response, name: str) -> None:
+    # With all attributes, because a browser refuses to change such a cookie without them.
+    _store(resp, name, "", expires=_PAST)
+
+
+def _store(
+    resp: Response, name: str, value: str, *, expires: datetime | None = None, max_age: int | None = None
+) -> None:
+    resp.set_cookie(
+        name, value, expires=expires, max_age=max_age, path="/", secure=True, http_only=True, same_site="Lax"
+    )

@@ -1,0 +1,51 @@
+"""A client that behaves as a browser does on loopback: it keeps the cookies and sends the origin."""
+
+from __future__ import annotations
+
+import re
+from http.cookies import SimpleCookie
+from typing import Any
+
+import httpx
+
+FORM_VALUE = re.compile(r'name="form_value" value="([0-9a-f]+)"')
+
+
+class Browser:
+    def __init__(self, url: str) -> None:
+        self._client = httpx.Client(base_url=url, trust_env=False, headers={"Sec-Fetch-Site": "same-origin"})
+        self.cookies: dict[str, str] = {}
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        return self._kept(self._client.get(path, headers=self._cookies(), **more))
+
+    def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:
+        return self._kept(self._client.post(path, data=fields, headers={**self._cookies(), **headers}))
+
+    def log_in(self, user: str, password: str, **more: str) -> httpx.Response:
+        value = form_value(self.get("/ui/login"))
+        return self.post(
+            "/ui/login", {"form_value": value, "user": user, "password": password, "role": "", **more}
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _cookies(self) -> dict[str, str]:
+        return {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+
+    def _kept(self, answer: httpx.Response) -> httpx.Response:
+        for line in answer.headers.get_list("set-cookie"):
+            for name, morsel in SimpleCookie(line).items():
+                if morsel["expires"].endswith("1970 00:00:00 GMT"):
+                    self.cookies.pop(name, None)
+                else:
+                    self.cookies[name] = morsel.value
+        return answer
+
+
+def form_value(page: httpx.Response) -> str:
+    """Return the value that binds the forms of a page to its login."""
+    found = FORM_VALUE.search(page.text)
+    assert found is not None, page.text
+    return found[1]

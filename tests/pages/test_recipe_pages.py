@@ -1,0 +1,94 @@
+"""The pages of a recipe: the facts of the API, as of one position, and nothing of the text is markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.pages.browser import Browser
+from tests.rest.actions import recipe_for, submit
+
+HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}"
+
+
+@pytest.fixture
+def recipe(service: Running) -> dict[str, Any]:
+    with service.client() as admin:
+        submitted = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=HOSTILE)
+        (recipe_id,) = submitted["recipe_ids"]
+        found: dict[str, Any] = admin.get(
+            f"/recipes/{recipe_id}", params={"min_position": submitted["position"]}
+        ).json()
+        return found
+
+
+def test_recipe_page__shows_the_facts_of_the_api(
+    browser: Browser, service: Running, recipe: dict[str, Any]
+) -> None:
+    path = f"/recipes/{recipe['recipe_id']}"
+    with service.client() as admin:
+        fact = admin.get(path, params={"as_of": recipe["position"]}).json()
+    page = browser.get(f"/ui{path}", params={"as_of": recipe["position"]})
+    assert page.status_code == 200, page.text
+    for name in ("state", "priority", "owner", "queue", "job_id"):
+        assert f"{fact[name]}" in page.text
+    assert "this page is about the past" in page.text
+    for task in fact["tasks"]:
+        assert task["name"] in page.text
+
+
+def test_why_page__has_the_summary_of_the_explanation_in_title_and_description(
+    browser: Browser, service: Running, recipe: dict[str, Any]
+) -> None:
+    path = f"/recipes/{recipe['recipe_id']}"
+    asked = {"as_of": recipe["position"]}
+    with service.client() as admin:
+        summary = admin.get(f"{path}/explanation", params=asked).json()["summary"]
+    page = browser.get(f"/ui{path}/why", params=asked)
+    assert page.status_code == 200, page.text
+    sentence = f"Recipe {recipe['recipe_id']}: {summary}"
+    assert f"<title>{sentence} · Labledger</title>" in page.text
+    assert f'<meta name="description" content="{sentence}">' in page.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/ui", "/ui/login", "/ui/recipes/999999", "/ui/nowhere", "/ui/recipes/1?x=1"]
+)
+def test_every_page__errors_too__has_the_security_headers(browser: Browser, path: str) -> None:
+    answer = browser.get(path)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"].split("; ")
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert (answer.headers["cache-control"], answer.headers["referrer-policy"]) == ("no-store", "same-origin")
+    assert "style=" not in answer.text
+    assert "<script" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words"),
+    [
+        ("/ui/recipes/999999", 404, "Recipe 999999 not found"),
+        ("/ui/nowhere", 404, "there is no resource at this path"),
+        ("/ui/recipes/1?colour=red", 422, "unknown parameter"),
+    ],
+)
+def test_error__below_ui__is_a_page_with_the_number_of_the_request(
+    browser: Browser, path: str, status: int, words: str
+) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == status
+    assert words in answer.text
+    assert answer.headers["x-request-id"] in answer.text
+
+
+def test_static_file__by_its_hash__is_immutable(browser: Browser, service: Running) -> None:
+    page = browser.get("/ui").text
+    path = page.partition('rel="stylesheet" href="')[2].partition('"')[0]
+    answer = httpx.get(f"{service.url}{path}", trust_env=False)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/css; charset=utf-8")
+    assert "immutable" in answer.headers["cache-control"]
+    assert browser.get("/ui/static/pages.css").status_code == 404

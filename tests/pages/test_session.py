@@ -1,0 +1,74 @@
+"""Login and logout of browsers: the cookie, forms of other origins, and the way back."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.pages.browser import Browser, form_value
+from tests.pages.conftest import PASSWORD
+
+COOKIE = "__Host-labledger"
+
+
+def test_page__without_login__leads_to_the_login_and_back(stranger: Browser) -> None:
+    asked = stranger.get("/ui/recipes/17/why?as_of=3")
+    assert asked.status_code == 303
+    assert asked.headers["location"] == "/ui/login?next=%2Fui%2Frecipes%2F17%2Fwhy%3Fas_of%3D3"
+    assert "17" not in stranger.get("/ui/login").text
+    back = stranger.log_in("admin", PASSWORD, next="/ui/recipes/17/why?as_of=3")
+    assert (back.status_code, back.headers["location"]) == (303, "/ui/recipes/17/why?as_of=3")
+
+
+@pytest.mark.parametrize(
+    "place", ["https://elsewhere.example.com/", "//elsewhere.example.com", "/uix", "/jobs", "/ui/\\a", ""]
+)
+def test_login__next_leads_elsewhere__goes_home(stranger: Browser, place: str) -> None:
+    assert stranger.log_in("admin", PASSWORD, next=place).headers["location"] == "/ui"
+
+
+def test_cookie__after_login__is_bound_to_host_and_hidden_from_scripts(stranger: Browser) -> None:
+    cookies = stranger.log_in("admin", PASSWORD).headers.get_list("set-cookie")
+    (session,) = [line for line in cookies if line.startswith(f"{COOKIE}=")]
+    attributes = {part.strip().partition("=")[0] for part in session.split(";")[1:]}
+    assert {"Secure", "HttpOnly", "Path", "SameSite", "expires"} <= attributes
+    assert "Path=/" in session
+    assert "SameSite=Lax" in session
+    assert "Domain" not in attributes
+
+
+def test_cookie__outside_of_the_pages__is_ignored(browser: Browser, service: Running) -> None:
+    assert browser.get("/jobs").status_code == 401
+    bearer = {"Authorization": f"Bearer {service.token}"}
+    assert httpx.get(f"{service.url}/ui", headers=bearer, trust_env=False).status_code == 303
+
+
+def test_login__wrong_password__says_so_and_keeps_the_name(stranger: Browser) -> None:
+    answer = stranger.log_in("admin", "not this one")
+    assert answer.status_code == 401
+    assert "no user has this name and password" in answer.text
+    assert 'value="admin"' in answer.text
+    assert COOKIE not in stranger.cookies
+
+
+def test_login__form_of_another_origin_or_without_its_value__403(stranger: Browser) -> None:
+    value = form_value(stranger.get("/ui/login"))
+    fields = {"user": "admin", "password": PASSWORD, "role": "", "form_value": value}
+    for wrong in ({**fields, "form_value": "0" * 64}, {**fields, "form_value": ""}):
+        assert stranger.post("/ui/login", wrong).status_code == 403
+    foreign = stranger.post("/ui/login", fields, **{"Sec-Fetch-Site": "cross-site"})
+    assert foreign.status_code == 403
+    assert stranger.post("/ui/login", fields).status_code == 303
+
+
+def test_logout__revokes_the_token(browser: Browser, service: Running) -> None:
+    home = browser.get("/ui")
+    assert home.status_code == 200
+    token = browser.cookies[COOKIE]
+    assert browser.post("/ui/logout", {"form_value": "0" * 64}).status_code == 403
+    assert browser.get("/ui").status_code == 200
+    assert browser.post("/ui/logout", {"form_value": form_value(home)}).status_code == 303
+    assert COOKIE not in browser.cookies
+    bearer = {"Authorization": f"Bearer {token}"}
+    assert httpx.get(f"{service.url}/whoami", headers=bearer, trust_env=False).status_code == 401
