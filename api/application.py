@@ -13,8 +13,8 @@ import falcon.asgi
 
 from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
+from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
-from api.pages.places import Places
 from api.pages.recipes import RecipePages
 from api.pages.sessions import PageSessions
 from api.parts import Parts
@@ -106,7 +106,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "health": Health(parts),
         "metrics": Metrics(parts),
         "description": Description(),
-        "pages": Places(parts),
+        "pages": EntryPages(parts),
         "page_sessions": PageSessions(parts),
         "recipe_pages": RecipePages(parts),
     }
@@ -139,8 +139,7 @@ def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOpt
     middleware: list[Any] = [lifespan, AccessLog(parts.requests), *cors, Compression(), gate]
     app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
-    of_api = {of: operation for of, operation in operations.items() if of[0] in API_ROUTES}
-    by_name["description"].describe = lambda: describe(API_ROUTES, of_api, version("labledger"))
+    by_name["description"].describe = lambda: describe(API_ROUTES, operations, version("labledger"))
     for path, route in ROUTES.items():
         app.add_route(path, by_name[route.resource], suffix=route.suffix)
     for kind in (Exception, falcon.HTTPError, LabledgerError):

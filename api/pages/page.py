@@ -1,4 +1,4 @@
-"""The frame of a page: who reads it, as of which position, and the answers that fill it."""
+"""The frame of every page: its reader, and the position that it reflects."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from api.use_cases.ports import NameParts
 
 
 @dataclass(frozen=True)
-class Page:
-    """What every template shows; `as_of` is the time of a page about the past, else None.
+class PageFrame:
+    """The values that every template shows; `as_of` is the time of a page about the past, else None.
 
     `form_value` binds the forms of the page to the login. `position` is None on a page without answers.
     """
@@ -39,7 +39,7 @@ async def show(
     req: Request, resp: Response, parts: NameParts, view: View | None, template: str, values: dict[str, Any]
 ) -> None:
     """Answer with a page that reflects a view."""
-    page = Page(
+    page = PageFrame(
         path=req.path,
         principal=getattr(req.context, "principal", None),
         form_value=form_value(session_token(req) or ""),

@@ -20,9 +20,10 @@ from projections.reader import At
 
 @dataclass(frozen=True)
 class View:
-    """What a principal sees at a position; `hidden` are the systems that do not exist for the principal.
+    """The part of the log that a principal sees at a position.
 
-    `is_past`: the position was asked for with `as_of`, even if it is before the first event.
+    `hidden`: the systems that do not exist for the principal. `is_past`: the position was asked for with
+    `as_of`, even if it is before the first event.
     """
 
     principal: Principal

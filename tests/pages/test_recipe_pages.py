@@ -25,7 +25,7 @@ def recipe(service: Running) -> dict[str, Any]:
         return found
 
 
-def test_recipe_page__shows_the_facts_of_the_api(
+def test_recipe_page__as_of_a_position__shows_the_facts_of_the_api(
     browser: Browser, service: Running, recipe: dict[str, Any]
 ) -> None:
     path = f"/recipes/{recipe['recipe_id']}"
@@ -40,7 +40,7 @@ def test_recipe_page__shows_the_facts_of_the_api(
         assert task["name"] in page.text
 
 
-def test_why_page__has_the_summary_of_the_explanation_in_title_and_description(
+def test_why_page__of_a_waiting_recipe__says_the_summary_in_title_and_description(
     browser: Browser, service: Running, recipe: dict[str, Any]
 ) -> None:
     path = f"/recipes/{recipe['recipe_id']}"

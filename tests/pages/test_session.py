@@ -16,7 +16,7 @@ def test_page__without_login__leads_to_the_login_and_back(stranger: Browser) -> 
     asked = stranger.get("/ui/recipes/17/why?as_of=3")
     assert asked.status_code == 303
     assert asked.headers["location"] == "/ui/login?next=%2Fui%2Frecipes%2F17%2Fwhy%3Fas_of%3D3"
-    assert "17" not in stranger.get("/ui/login").text
+    assert "ecipe" not in stranger.get(asked.headers["location"]).text.replace("/ui/recipes", "")
     back = stranger.log_in("admin", PASSWORD, next="/ui/recipes/17/why?as_of=3")
     assert (back.status_code, back.headers["location"]) == (303, "/ui/recipes/17/why?as_of=3")
 
@@ -62,7 +62,7 @@ def test_login__form_of_another_origin_or_without_its_value__403(stranger: Brows
     assert stranger.post("/ui/login", fields).status_code == 303
 
 
-def test_logout__revokes_the_token(browser: Browser, service: Running) -> None:
+def test_logout__form_of_this_login__revokes_the_token(browser: Browser, service: Running) -> None:
     home = browser.get("/ui")
     assert home.status_code == 200
     token = browser.cookies[COOKIE]

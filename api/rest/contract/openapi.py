@@ -39,7 +39,11 @@ _RETRY: Header = {"description": "seconds until a retry", "schema": {"type": "in
 def describe(
     routes: Mapping[str, Any], operations: Mapping[tuple[str, str], Operation], version: str
 ) -> Document:
-    """Return the document. `operations` are by (path, method); `routes` have the permitted roles."""
+    """Return the document of these routes, which have the permitted roles.
+
+    `operations` are by (path, method); those of other routes are left out.
+    """
+    operations = {of: operation for of, operation in operations.items() if of[0] in routes}
     schemas, components = _schemas(operations.values())
     paths: dict[str, Document] = {}
     for (path, method), operation in operations.items():

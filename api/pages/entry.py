@@ -14,7 +14,7 @@ from api.rest.ports import ReadParts
 from api.rest.views import read_view
 
 
-class Places:
+class EntryPages:
     def __init__(self, parts: ReadParts) -> None:
         self._parts = parts
 
