@@ -9,7 +9,11 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-_KINDS: Final = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+_KINDS: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 FOREVER: Final = "public, max-age=31536000, immutable"
 
 

@@ -1,0 +1,55 @@
+"""A real Chromium, driven by Playwright: that of the machine, never one of Playwright's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+REQUIRED = "LABLEDGER_TEST_BROWSER"
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Yield a browser. Skip the test without Chromium, except where it is required."""
+    program = shutil.which("chromium")
+    if program is None:
+        if os.environ.get(REQUIRED) == "required":
+            pytest.fail(f"{REQUIRED}=required, but chromium is not on PATH")
+        pytest.skip("chromium is not on PATH")
+    # As root Chromium starts only without its sandbox.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watched:
+    """A page of the browser, with everything that it must not do: messages, and requests elsewhere."""
+
+    page: Page
+    origin: str
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("request", self._on_request)
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.origin}{path}")
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        # A violation of the content security policy is a message, too.
+        self.wrong.append(f"console: {message.text}")
+
+    def _on_request(self, request: Request) -> None:
+        if not request.url.startswith(f"{self.origin}/"):
+            self.wrong.append(f"request: {request.url}")

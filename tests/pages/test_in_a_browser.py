@@ -1,0 +1,98 @@
+"""The pages in a real browser: login by keyboard, accessibility, and nothing that a policy forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser
+
+from tests.harness.running import Running
+from tests.pages.chromium import Watched, chromium
+from tests.pages.conftest import PASSWORD
+from tests.rest.actions import recipe_for, submit
+
+SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def recipe_id(service: Running) -> int:
+    """Return a waiting recipe with hostile text."""
+    with service.client() as admin:
+        hostile = "<script>alert(1)</script>\u202e" + "x" * 2_000
+        submitted = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=hostile[:25])
+        number: int = submitted["recipe_ids"][0]
+        admin.get(f"/recipes/{number}", params={"min_position": submitted["position"]}).raise_for_status()
+        return number
+
+
+@pytest.fixture
+def watched(program: Browser, service: Running, request: pytest.FixtureRequest) -> Iterator[Watched]:
+    """Yield a page that is logged in, and check in the end that it did nothing that is forbidden."""
+    options: dict[str, Any] = getattr(request, "param", {})
+    # Browsers keep a cookie that is for HTTPS alone over HTTP only from this machine.
+    context = program.new_context(**options)
+    found = Watched(context.new_page(), service.url.replace("127.0.0.1", "localhost"))
+    log_in(found)
+    yield found
+    context.close()
+    assert found.wrong == []
+
+
+def log_in(watched: Watched) -> None:
+    """Log in by keyboard alone."""
+    watched.open("/ui/login")
+    page = watched.page
+    page.locator("#user").focus()
+    page.keyboard.type("admin")
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/ui")
+
+
+def test_login__by_keyboard__shows_who_is_logged_in(watched: Watched) -> None:
+    assert "admin, admin" in watched.page.inner_text("header")
+
+
+@pytest.mark.parametrize(
+    "watched",
+    [
+        {"color_scheme": scheme, "viewport": size, "java_script_enabled": True}
+        for scheme in ("light", "dark")
+        for size in SIZES
+    ],
+    indirect=True,
+    ids=["light small", "light", "dark small", "dark"],
+)
+def test_every_page__by_axe__has_no_violation(watched: Watched, recipe_id: int) -> None:
+    for path in ("/ui", f"/ui/recipes/{recipe_id}", f"/ui/recipes/{recipe_id}/why", "/ui/login"):
+        watched.open(path)
+        found = Axe().run(watched.page, options={"runOnly": {"type": "tag", "values": TAGS}})
+        assert found.violations_count == 0, f"{path}: {found.generate_report()}"
+        width = watched.page.evaluate("document.documentElement.scrollWidth")
+        assert width <= watched.page.viewport_size["width"], f"{path} is {width} px wide"  # type: ignore[index]
+
+
+def test_axe__planted_input_without_label__is_found(watched: Watched) -> None:
+    watched.page.evaluate("document.querySelector('main').append(document.createElement('input'))")
+    found = Axe().run(watched.page)
+    assert "label" in {violation["id"] for violation in found.response["violations"]}
+
+
+def test_watched__planted_inline_script_and_foreign_request__are_found(watched: Watched) -> None:
+    watched.page.evaluate(
+        "() => { const s = document.createElement('script'); s.textContent = '1'; document.body.append(s);"
+        " return fetch('http://127.0.0.1:9/').catch(() => null); }"
+    )
+    assert len(watched.wrong) >= 2
+    watched.wrong.clear()
