@@ -9,7 +9,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.pages.browser import Browser
-from tests.rest.actions import recipe_for, submit
+from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
 HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}"
 
@@ -52,6 +52,23 @@ def test_why_page__of_a_waiting_recipe__says_the_summary_in_title_and_descriptio
     sentence = f"Recipe {recipe['recipe_id']}: {summary}"
     assert f"<title>{sentence} · Labledger</title>" in page.text
     assert f'<meta name="description" content="{sentence}">' in page.text
+
+
+def test_why_page__of_a_recipe_with_a_system__names_system_and_position(
+    browser: Browser, service: Running
+) -> None:
+    with service.client() as admin:
+        submitted = submit(admin, recipe_for("x86-07.east.example.com"))
+        (recipe_id,) = submitted["recipe_ids"]
+        in_state(admin, recipe_id, "scheduled", "waiting")
+        explained = admin.get(f"/recipes/{recipe_id}/explanation").json()
+        cancel_set(admin, submitted)
+    page = browser.get(f"/ui/recipes/{recipe_id}/why", params={"as_of": explained["position"]})
+    assert page.status_code == 200, page.text
+    granted = explained["granted"]
+    assert f"It got <b>{granted['system']}</b> at position {granted['position']}" in page.text
+    for each in (*granted["behind"], *granted["passed_over"]):
+        assert f'href="/ui/recipes/{each["recipe_id"]}' in page.text
 
 
 @pytest.mark.parametrize(
