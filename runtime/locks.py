@@ -156,7 +156,12 @@ class LockClass(Enum):
     REGISTRATIONS = LockSpec(
         LockKind.TRANSACTION,
         "The present registration of each lab controller: parts are noted one after another.",
-        tables=("live.registrations", "live.registered_systems", "live.registered_running"),
+        tables=(
+            "live.registrations",
+            "live.replaced_registrations",
+            "live.registered_systems",
+            "live.registered_running",
+        ),
         places=(
             ("live.note_registration()", "DO UPDATE"),
             ("live.note_registration()", "UPDATE registrations"),

@@ -59,6 +59,7 @@ async def take_part(
     await parts.feed.catch_up()
     wrong = _wrong_partition(parts.feed.directory, lab_controller, part.partition)
     if wrong is not None:
+        await _note(parts, lab_controller, part.instance, PartContents(part.digest, (), ()))
         answers = {**part.faulty, **dict.fromkeys(part.items, wrong)}
     else:
         answers = {**part.faulty, **await _take_items(parts, request, lab_controller, reporter, part)}
@@ -76,16 +77,22 @@ async def _take_items(
     part: RegistrationPart,
 ) -> dict[int, Answer]:
     contents = PartContents(part.digest, list(part.systems.values()), part.running)
-    note = partial(parts.registrations.note, lab_controller, part.instance, contents)
-    noted = await asyncio.to_thread(note)
-    if noted.replaced_by is not None:
-        raise Refused(
-            f"registration {part.instance} was replaced by {noted.replaced_by};"
-            " a new start of the lab controller needs a new instance"
-        )
-    twice = _named_twice(part.systems, noted.named_twice)
+    twice = _named_twice(part.systems, await _note(parts, lab_controller, part.instance, contents))
     todo = {number: item for number, item in part.items.items() if number not in twice}
     return {**twice, **await take_updates(parts, request, reporter, todo)}
+
+
+async def _note(
+    parts: RegistrationParts, lab_controller: str, instance: str, contents: PartContents
+) -> frozenset[str]:
+    """Note a part; return the systems that another part named. Raises Refused for a replaced instance."""
+    noted = await asyncio.to_thread(parts.registrations.note, lab_controller, instance, contents)
+    if noted.replaced_by is not None:
+        raise Refused(
+            f"registration {instance} was replaced by {noted.replaced_by};"
+            " a new start of the lab controller needs a new instance"
+        )
+    return noted.named_twice
 
 
 async def _append_rejections(

@@ -87,7 +87,8 @@ LINK_PATTERN = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#\x00-\x1f\x7f][^\s\x00-\x1f\x7f
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
-Fqdn = Annotated[str, StringConstraints(max_length=253, pattern=FQDN_PATTERN)]
+MAX_FQDN_LENGTH: Final = 253
+Fqdn = Annotated[str, StringConstraints(max_length=MAX_FQDN_LENGTH, pattern=FQDN_PATTERN)]
 Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printable)]
 Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from hashlib import sha256
 from typing import Any, Final
@@ -16,6 +17,7 @@ from api.rest.context import client_address, keyed_request, principal_of
 from api.rest.contract.answers.labs import RegistrationTaken, UpdatesTaken
 from api.rest.contract.inputs.labs import Registration, Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, operation
+from api.rest.contract.values import FQDN_PATTERN, MAX_FQDN_LENGTH
 from api.rest.ports import UpdateParts
 from api.rest.problems import problem_of
 from api.rest.resources.update_items import ItemReader
@@ -113,10 +115,18 @@ def part_of(
             (document["system"], document.get("recipe_id") or UNNAMED if count + number in items else UNNAMED)
             for number, document in enumerate(message.running)
             # Something runs on the system also if the rest of the item has faults.
-            if isinstance(document.get("system"), str)
+            if _is_fqdn(document.get("system"))
         ],
         digest=digest,
         is_last=message.last,
+    )
+
+
+def _is_fqdn(name: Any) -> bool:
+    return (
+        isinstance(name, str)
+        and len(name) <= MAX_FQDN_LENGTH
+        and re.fullmatch(FQDN_PATTERN, name) is not None
     )
 
 

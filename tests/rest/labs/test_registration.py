@@ -88,9 +88,10 @@ def test_registration__late_part_of_an_instance_that_was_replaced__409_and_ends_
     assert register(people["east"], instance, running=running, last=True).status_code == 200
     assert register(people["east"], f"{instance}-new", running=running).status_code == 200
     before = service.end()
-    late = register(people["east"], instance, last=True)
-    assert late.status_code == 409
-    assert f"registration {instance} was replaced by {instance}-new" in late.json()["detail"]
+    for partition in ("default", "elsewhere"):
+        late = register(people["east"], instance, last=True, partition=partition, running=[{"system": "x"}])
+        assert late.status_code == 409
+        assert f"registration {instance} was replaced by {instance}-new" in late.json()["detail"]
     assert by_people(service, before) == []
     assert register(people["east"], f"{instance}-new", last=True, running=running).status_code == 200
     assert client.get(f"/recipes/{runs}").json()["state"] == "running"
@@ -132,9 +133,10 @@ def test_registration__faulty_items_of_odd_characters__are_listed_with_escapes(
         {"fqdn": f"\0{fresh[1]}"},
         {"fqdn": fresh[2], **{f"{'k' * 100}{number}": number for number in range(100)}},
     ]
-    answer = register(people["east"], instance, systems=systems)
-    assert statuses(answer) == [422, 422, 422]
-    odd, name, long = rejected(client, answer)
+    running = [{"system": "\0x"}, {"system": "".join(map(chr, range(0x100, 0x1000)))}]
+    answer = register(people["east"], instance, systems=systems, running=running)
+    assert statuses(answer) == [422] * 5
+    odd, name, long, *_ = rejected(client, answer)
     assert "\\u0000key\\u202e" in odd["reason"]
     assert name["system"] == f"\\u0000{fresh[1]}"
     assert (len(long["reason"]), long["reason"][-1]) == (1_000, "…")
