@@ -8,11 +8,11 @@ from typing import Final
 # DEL, C1 controls, line and paragraph separators, bidirectional embeddings, overrides and isolates.
 CONTROL_CLASS: Final = r"\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 CONTROL_CHARACTERS: Final = re.compile(f"[{CONTROL_CLASS}]")
-# Those of a text on one line: also NUL, which PostgreSQL cannot store, tabs and line breaks.
-_OF_A_LINE: Final = re.compile(rf"[\x00-\x1f{CONTROL_CLASS}]")
+# A text on one line must not have these: also tabs, line breaks, and NUL, which PostgreSQL cannot store.
+LINE_CONTROLS: Final = re.compile(rf"[\x00-\x1f{CONTROL_CLASS}]")
 
 
-def quoted(text: str, max_characters: int) -> str:
+def escaped(text: str, max_characters: int) -> str:
     """Return text that a client sent, fit for the log: controls as `\\u0000`, the cut end as `…`."""
-    escaped = _OF_A_LINE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    return escaped if len(escaped) <= max_characters else f"{escaped[: max_characters - 1]}…"
+    line = LINE_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return line if len(line) <= max_characters else f"{line[: max_characters - 1]}…"

@@ -24,7 +24,7 @@ class PartContents(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """The systems that another part has named, and the instance that has replaced this one, if any."""
+    """The instance that has replaced this one, if any, and the systems that another part has named."""
 
     replaced_by: str | None
     named_twice: frozenset[str]

@@ -190,7 +190,7 @@ def _completed(document: dict[str, Any], present: Job) -> list[Finding]:
         Finding((field,), "belongs to the job; here only recipe_sets can be given") for field in fields
     ]
     if document.get("recipe_sets") == []:
-        # That only an open job can be without sets is no fault here.
+        # So that `check_document` does not also tell the rule of submissions.
         document["open"] = True
         findings.append(Finding(("recipe_sets",), "must not be empty"))
     return findings

@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from domain.characters import CONTROL_CLASS
+from domain.characters import CONTROL_CLASS, LINE_CONTROLS
 
 _UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f{CONTROL_CLASS}]")
-_CONTROL: Final = re.compile(rf"[\x00-\x1f{CONTROL_CLASS}]")
 
 
 def printable(text: str) -> str:
@@ -26,7 +25,7 @@ def one_line(text: str) -> str:
 
     Names and options are written into boot loaders and environments, where a line break starts another entry.
     """
-    return _without(_CONTROL, text)
+    return _without(LINE_CONTROLS, text)
 
 
 def refusal(match: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from domain.characters import quoted
+from domain.characters import escaped
 from domain.directory.events import LabControllerItemsRejected
 
 FIELD: Final = "rejected"
@@ -23,8 +23,8 @@ class Rejection(NamedTuple):
 
 def rejection(system: str | None, reason: str) -> Rejection:
     """Return a rejection; both texts may repeat anything that the lab controller sent."""
-    name = None if system is None else quoted(system, MAX_NAME_CHARACTERS)
-    return Rejection(name, quoted(reason, MAX_REASON_CHARACTERS))
+    name = None if system is None else escaped(system, MAX_NAME_CHARACTERS)
+    return Rejection(name, escaped(reason, MAX_REASON_CHARACTERS))
 
 
 def rejected_after(

@@ -81,7 +81,7 @@ def _stop(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedL
 
 
 def _release(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedLab:
-    """End a recipe and its guests on that system; without a recipe, end whatever the system runs."""
+    """End a recipe and its guests on the system of the command; without a recipe, whatever runs there."""
     recipe_id, system = command.get("recipe_id"), command.get("system")
     free = lab.without(
         lambda step: (

@@ -25,7 +25,7 @@ def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float
     given, lab = list(commands), SimulatedLab(behaviour)
     last, ended = _last_of_each_system(given)
     open_ids = {command["id"] for command in last.values()} - ended
-    # First, because the stop of a recipe that was placed again must not end its new attempt.
+    # Ended commands come first: the stop of a recipe that was placed again must not end its new attempt.
     for command in given:
         if command["id"] not in open_ids:
             lab = obey(lab, _done(command), now_seconds)

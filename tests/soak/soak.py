@@ -219,8 +219,9 @@ class Soak:
 
         try:
             wait_until(at_rest, "every recipe that has a system to end", REST_SECONDS)
-        finally:
+        except AssertionError:
             print(*history.busy(), sep="\n")
+            raise
         right(map(str, history.audit.at_rest()))
 
     def _seen_to(self, end: int) -> bool:

@@ -32,7 +32,7 @@ class PriorityChange(Input):
 
 
 class RecipePatch(Input):
-    """Fields of a recipe as in a job; those that are left out stay, and a null field is removed.
+    """Fields of a recipe as in a job; those that are left out stay. Null removes the `locks`.
 
     A custom `distro` replaces the distro requirement, and the other way round.
     """
