@@ -15,6 +15,8 @@ from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
+from api.pages.jobs import JobPages, RecipeSetPages
+from api.pages.past import ChangeSteps
 from api.pages.recipes import RecipePages
 from api.pages.sessions import PageSessions
 from api.parts import Parts
@@ -106,8 +108,17 @@ def resources(parts: Parts) -> dict[str, Any]:
         "health": Health(parts),
         "metrics": Metrics(parts),
         "description": Description(),
+        **_pages(parts.for_pages()),
+    }
+
+
+def _pages(parts: Parts) -> dict[str, Any]:
+    return {
         "pages": EntryPages(parts),
         "page_sessions": PageSessions(parts),
+        "page_steps": ChangeSteps(parts),
+        "job_pages": JobPages(parts),
+        "recipe_set_pages": RecipeSetPages(parts),
         "recipe_pages": RecipePages(parts),
     }
 

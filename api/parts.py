@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -49,3 +49,20 @@ class Parts:
     item_pace: ItemPace = field(default_factory=partial(ItemPace, 0))
     max_waits: MaxWaits = field(default_factory=MaxWaits)
     clock: Clock = lambda: datetime.now(UTC)
+    page_reads: PageReads | None = None
+
+    def for_pages(self) -> Parts:
+        """Return the parts of the pages, which have sessions of their own for reads, so no lab controller waits."""
+        own = self.page_reads
+        if own is None:
+            return self
+        return replace(self, log=own.log, reader=own.reader, aggregates=own.aggregates)
+
+
+@dataclass(frozen=True)
+class PageReads:
+    """The parts for the reads of pages."""
+
+    log: EventLog
+    reader: Reader
+    aggregates: Aggregates

@@ -15,7 +15,7 @@ from api.feed import Feed
 from api.item_pace import ItemPace
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
-from api.parts import Parts
+from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.serving.in_flight import InFlight
 from api.startup import ServiceLifecycle
@@ -34,6 +34,9 @@ from store.migrate import require_migrated
 from store.registrations import Registrations
 from workers.explaining.explainers import Explainers
 
+# Pages have few sessions, so that they never take those of the API.
+PAGE_SESSIONS = 2
+
 
 def http_application(settings: Settings) -> InFlight:
     """Return the ASGI application of `labledger serve`, for one worker process."""
@@ -41,11 +44,14 @@ def http_application(settings: Settings) -> InFlight:
     log = EventLog(url, pool_size=4)
     # A separate session, so that reads do not delay appends.
     appended = EventLog(url, pool_size=1)
+    page_log = EventLog(url, pool_size=PAGE_SESSIONS)
+    reader = Reader(with_keepalive(url), SERVICE_ROLE)
+    page_reads = PageReads(page_log, reader.sibling(PAGE_SESSIONS), Aggregates(page_log))
     parts = Parts(
         log=log,
         commits=GroupCommit(appended),
         feed=Feed(log, url),
-        reader=Reader(with_keepalive(url), SERVICE_ROLE),
+        reader=reader,
         aggregates=Aggregates(log),
         contacts=Contacts(log),
         registrations=Registrations(log),
@@ -56,19 +62,20 @@ def http_application(settings: Settings) -> InFlight:
         active_requests=ActiveRequests(_concurrency_limits(settings)),
         item_pace=ItemPace(settings.items_per_second),
         max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
+        page_reads=page_reads,
     )
-    feed, reader = parts.feed, parts.reader
+    feed = parts.feed
     sources = (parts.requests, parts.commits.counters, feed.broadcast.counters, feed.tailer_counters)
     totals = partial(counters.serving, *sources)
     writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = ServiceLifecycle(
-        opening=(check, reader.open, feed.open, freeze_present_objects),
+        opening=(check, reader.open, page_reads.reader.open, feed.open, freeze_present_objects),
         on_start=writer.start,
         closing=(
-            *(feed.close, reader.close, parts.explainers.close, parts.commits.close, stop_writer),
-            *(appended.close, log.close),
+            *(feed.close, page_reads.reader.close, reader.close, parts.explainers.close),
+            *(parts.commits.close, stop_writer, appended.close, page_log.close, log.close),
         ),
     )
     options = HttpOptions(settings.cors_origins, settings.requests_per_second, settings.proxies)

@@ -18,3 +18,37 @@ SELECT coalesce(max(last_position), 0) AS position, least(%(wanted)s::timestampt
 -- name: version
 -- The version of an aggregate counts all its events, also those that change no row. A binary search finds it.
 SELECT log.version_at(%(subject)s, %(at)s) AS version
+
+-- name: previous_change
+-- The latest commit before the one that ends at a position with an event of one of the subjects.
+SELECT max(found.commit_end) AS position
+FROM unnest(%(subjects)s::text[]) AS wanted (subject)
+CROSS JOIN LATERAL (
+    SELECT e.commit_end FROM log.events e
+    WHERE e.originator_id = wanted.subject AND e.originator_version <= log.version_at(wanted.subject, %(at)s)
+      AND e.commit_end < %(at)s
+    ORDER BY e.originator_version DESC LIMIT 1) AS found
+
+-- name: next_change
+-- The first commit after a position with an event of one of the subjects.
+SELECT min(found.commit_end) AS position
+FROM unnest(%(subjects)s::text[]) AS wanted (subject)
+CROSS JOIN LATERAL (
+    SELECT e.commit_end FROM log.events e
+    WHERE e.originator_id = wanted.subject AND e.originator_version > log.version_at(wanted.subject, %(at)s)
+    ORDER BY e.originator_version LIMIT 1) AS found
+
+-- name: previous_commit
+SELECT commit_end AS position FROM log.events
+WHERE notification_id <= %(at)s AND commit_end < %(at)s ORDER BY notification_id DESC LIMIT 1
+
+-- name: next_commit
+SELECT commit_end AS position FROM log.events WHERE notification_id > %(at)s ORDER BY notification_id LIMIT 1
+
+-- name: subjects_of_job
+-- The subjects whose events change the page of a job.
+SELECT 'job/' || %(job_id)s::text AS subject
+UNION ALL
+SELECT 'recipe/' || d.recipe_id FROM read.recipe_details d WHERE d.job_id = %(job_id)s::integer
+UNION ALL
+SELECT DISTINCT 'recipe-set/' || d.recipe_set_id FROM read.recipe_details d WHERE d.job_id = %(job_id)s::integer

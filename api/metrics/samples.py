@@ -11,7 +11,8 @@ from prometheus_client.core import Metric
 
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
-from projections.reader import Reader, Row
+from projections.read_sessions import Row
+from projections.reader import Reader
 from store.event_log import EventLog
 from store.readiness import LeaseHolder, database_state
 

@@ -1,50 +1,113 @@
-"""The frame of every page: its reader, and the position that it reflects."""
+"""The frame of every page: its reader, its address, and the position that it reflects."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from falcon.asgi import Request, Response
 
+from api.pages.navigation import NavigationLink, links_of
 from api.pages.rendering import render
-from api.rest.context import Principal
+from api.rest.context import Principal, query_of
+from api.rest.contract.queries import ReadQuery
+from api.rest.ports import ReadParts
 from api.rest.session_cookie import form_value, session_token
-from api.rest.views import View
+from api.rest.views import View, read_view
 from api.use_cases.ports import NameParts
+from domain.errors import Fault, FaultyInput
+
+# Parameters that say which moment of a page is shown, and not what the page is about.
+OF_MOMENT = ("as_of", "min_position", "cursor")
 
 
 @dataclass(frozen=True)
 class PageFrame:
-    """The values that every template shows; `as_of` is the time of a page about the past, else None.
+    """The values that every template shows.
 
-    `form_value` binds the forms of the page to the login. `position` is None on a page without answers.
+    `path` and `query` are the address without its moment. `form_value` binds the forms of the page to the
+    login. `view` is None on a page without answers. `lag` is the number of positions that the log is ahead of
+    a page about the present.
     """
 
     path: str
+    query: dict[str, str]
     principal: Principal | None
     form_value: str
     now: datetime
-    position: int | None = None
-    as_of: datetime | None = None
+    view: View | None = None
+    lag: int = 0
+    cursor: str | None = None
 
     @property
-    def as_of_query(self) -> str:
-        """Return the query of links to other pages: those of a page about the past are about that moment."""
-        return "" if self.as_of is None else f"?as_of={self.position}"
+    def position(self) -> int | None:
+        return None if self.view is None else self.view.position
+
+    @property
+    def is_past(self) -> bool:
+        return self.view is not None and self.view.is_past
+
+    @property
+    def moment(self) -> datetime:
+        """Return the moment that the page is about: ages count from it."""
+        return (self.is_past and self.view is not None and self.view.at.moment) or self.now
+
+    @property
+    def navigation(self) -> list[NavigationLink]:
+        return [] if self.principal is None else links_of(self.principal.role)
+
+    def to(self, *segments: Any, **params: Any) -> str:
+        """Return the address of another page, about the same moment."""
+        path = "".join(f"/{quote(str(segment), safe='')}" for segment in segments)
+        given = {name: value for name, value in params.items() if value is not None}
+        if self.is_past:
+            given["as_of"] = self.position
+        return f"/ui{path}{f'?{urlencode(given)}' if given else ''}"
+
+    def here(self, **params: Any) -> str:
+        """Return the address of this page with other parameters; those that are None are left out."""
+        given = {name: value for name, value in {**self.query, **params}.items() if value is not None}
+        return f"{self.path}?{urlencode(given)}" if given else self.path
+
+    def step(self, direction: str) -> str:
+        """Return the address that leads to the `previous` or `next` change of the subject of this page."""
+        return f"/ui/step?{urlencode({'to': self.here(), 'at': self.position, 'direction': direction})}"
+
+
+async def page_view(req: Request, parts: ReadParts) -> View:
+    """Return the view of a page. The page asks all its questions of this view.
+
+    Raises FaultyInput for a moment in the future, which would be another one at the next visit.
+    """
+    as_of = query_of(req, ReadQuery).as_of
+    if isinstance(as_of, int) and as_of > parts.feed.position:
+        end = await asyncio.to_thread(parts.log.end)
+        if as_of > end:
+            raise FaultyInput([Fault("as_of", f"is after the end of the log, which is position {end}")])
+    if isinstance(as_of, datetime) and as_of > parts.clock():
+        raise FaultyInput([Fault("as_of", "is in the future")])
+    return await read_view(req, parts)
 
 
 async def show(
     req: Request, resp: Response, parts: NameParts, view: View | None, template: str, values: dict[str, Any]
 ) -> None:
-    """Answer with a page that reflects a view."""
+    """Answer with a page that reflects a view. `values` are shown as the HTTP API writes them."""
     page = PageFrame(
         path=req.path,
+        query={
+            name: value
+            for name, value in req.params.items()
+            if name not in OF_MOMENT and isinstance(value, str) and value
+        },
         principal=getattr(req.context, "principal", None),
         form_value=form_value(session_token(req) or ""),
         now=parts.clock(),
-        position=None if view is None else view.position,
-        as_of=None if view is None else view.at.moment,
+        view=view,
+        lag=0 if view is None or view.is_past else max(0, parts.feed.position - view.position),
+        cursor=req.get_param("cursor"),
     )
-    await render(resp, template, {"page": page, **values})
+    await render(resp, template, page, values)

@@ -1,22 +1,20 @@
-"""The pages of a recipe: what it does, and why it waits or got its system."""
+"""The pages of a recipe: its state and results, and why it waits or got its system."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.pages.page import show
+from api.pages.page import page_view, show
 from api.pages.security import HTML
+from api.rest.context import query_of
 from api.rest.contract.operation import operation
-from api.rest.contract.queries import ReadQuery
+from api.rest.contract.queries import Explained, ReadQuery
 from api.rest.ports import ExplainParts
 from api.rest.resources.explanations import explanation
 from api.rest.resources.recipes import recipe_answer
-from api.rest.views import read_view
-
-# Systems of an explanation, the nearest ones first; the page says how many there are.
-MAX_SYSTEMS: Final = 100
 
 
 class RecipePages:
@@ -25,17 +23,22 @@ class RecipePages:
 
     @operation("Show the page of a recipe", None, ReadQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
-        view = await read_view(req, self._parts)
+        view = await page_view(req, self._parts)
         _, recipe = await recipe_answer(self._parts, view, recipe_id)
         values = {"recipe": recipe, "sentence": _sentence(recipe)}
         await show(req, resp, self._parts, view, "recipe.html", values)
 
-    @operation("Show the page that explains a recipe", None, ReadQuery, gives=(HTML,))
+    @operation("Show the page that explains a recipe", None, Explained, gives=(HTML,))
     async def on_get_why(self, req: Request, resp: Response, recipe_id: int) -> None:
-        view = await read_view(req, self._parts)
-        _, explained = await explanation(self._parts, view, recipe_id, None, MAX_SYSTEMS)
-        sentence = f"Recipe {recipe_id}: {explained['summary']}"
-        values = {"recipe_id": recipe_id, "explanation": explained, "sentence": sentence}
+        view, query = await page_view(req, self._parts), query_of(req, Explained)
+        position, explained = await explanation(self._parts, view, recipe_id, query.system, query.limit)
+        view = replace(view, at=view.at._replace(position=position))
+        values = {
+            "recipe_id": recipe_id,
+            "explanation": explained,
+            "system": query.system,
+            "sentence": f"Recipe {recipe_id}: {explained['summary']}",
+        }
         await show(req, resp, self._parts, view, "why.html", values)
 
 

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Any, Final
 
+import orjson
 from falcon.asgi import Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from api.pages import elements
 from api.pages.security import HTML, secure
 from api.pages.static_files import static_path
-
-
-def _moment(at: datetime) -> str:
-    """Return a time for people, in UTC; the element around it has the exact one."""
-    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _exact(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
 
 _ENVIRONMENT: Final = Environment(
     loader=PackageLoader("api.pages"),
@@ -29,13 +20,32 @@ _ENVIRONMENT: Final = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
     auto_reload=False,
+    finalize=elements.visible,
 )
-_ENVIRONMENT.filters |= {"moment": _moment, "exact": _exact}
-_ENVIRONMENT.globals["static"] = static_path
+_ENVIRONMENT.filters |= {
+    "when": elements.when,
+    "until": elements.until,
+    "exact": elements.exact,
+    "moment": elements.moment,
+    "duration": elements.duration,
+    "cut": elements.cut,
+    "words": elements.words,
+}
+_ENVIRONMENT.globals |= {
+    "static": static_path,
+    "external_link": elements.external_link,
+    "lock_text": elements.lock_text,
+}
 
 
-async def render(resp: Response, template: str, values: dict[str, Any]) -> None:
+async def render(resp: Response, template: str, page: Any, values: dict[str, Any]) -> None:
     """Answer with a page. It is rendered in a thread, because a long page would hold up the event loop."""
     secure(resp)
     resp.content_type = HTML
-    resp.data = await asyncio.to_thread(lambda: _ENVIRONMENT.get_template(template).render(values).encode())
+    resp.data = await asyncio.to_thread(_rendered, template, page, values)
+
+
+def _rendered(template: str, page: Any, values: dict[str, Any]) -> bytes:
+    """Return a page. Its values pass through JSON, so they are those of an answer of the HTTP API."""
+    facts = orjson.loads(orjson.dumps(values, option=orjson.OPT_UTC_Z))
+    return _ENVIRONMENT.get_template(template).render(facts, page=page).encode()

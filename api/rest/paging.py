@@ -8,7 +8,7 @@ import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import orjson
@@ -24,6 +24,13 @@ from api.use_cases.ports import Log
 from domain.errors import Fault, FaultyInput
 from projections.reader import At
 from store.requests import Committed
+
+
+class Listed(NamedTuple):
+    """The items of a page of a list, and the key of the last one, None on the last page."""
+
+    items: list[dict[str, Any]]
+    key: Any
 
 
 @dataclass(frozen=True)
@@ -61,9 +68,14 @@ def moment_of(at: At, parts: ReadParts) -> datetime:
 
 async def read_page(req: Request, parts: ReadParts, first: Any) -> PageAt:
     """Return the requested page; `first` is a key before those of all items."""
+    return page_at(req, await read_at(req, parts), first)
+
+
+def page_at(req: Request, at: At, first: Any) -> PageAt:
+    """Return the requested page as of a position that has been read. Raises FaultyInput for its cursor."""
     query = query_of(req, Page)
     after = first if query.cursor is None else _decode(query.cursor, first)
-    return PageAt(await read_at(req, parts), query.limit, after)
+    return PageAt(at, query.limit, after)
 
 
 async def answer_write(resp: Response, log: Log, done: Committed | None, body: Mapping[str, Any]) -> None:
@@ -98,26 +110,37 @@ def answer_list(
     answer_page(req, resp, page, {name: rows}, key if len(rows) == page.limit else None)
 
 
+def answer_listed(req: Request, resp: Response, page: PageAt, name: str, listed: Listed) -> None:
+    """Answer a page of a list, with the path of the next one unless it is the last."""
+    answer_page(req, resp, page, {name: listed.items}, listed.key)
+
+
+def listed(page: PageAt, items: list[dict[str, Any]], key: Any) -> Listed:
+    """Return a page of a list. Only a full one may have a next one."""
+    return Listed(items, key if len(items) == page.limit else None)
+
+
 def answer_page(req: Request, resp: Response, page: PageAt, body: Mapping[str, Any], key: Any) -> None:
     """Answer a page of a list as `body`. `key` is that of its last item, None on the last page."""
-    answer_read(resp, page.at, {**body, "next": _add_link(req, resp, key)})
+    answer_read(resp, page.at, {**body, "next": next_path(req, resp, key)})
 
 
 def answer_table(req: Request, resp: Response, page: PageAt, text: str, key: Any) -> None:
     """Answer a page as CSV, with the position and the next page in headers."""
-    _add_link(req, resp, key)
+    next_path(req, resp, key)
     resp.set_header(POSITION_HEADER, str(page.position))
     resp.content_type = CSV
     resp.data = text.encode()
 
 
-def _add_link(req: Request, resp: Response, key: Any) -> str | None:
+def next_path(req: Request, resp: Response, key: Any) -> str | None:
+    """Return the path of the page after an item, and add it to the Link header; None on the last page."""
     if key is None:
         return None
     params = {**req.params, "cursor": _encode(key)}
-    next_path = f"{req.path}?{urlencode(params, doseq=True)}"
-    resp.append_header("Link", f'<{next_path}>; rel="next"')
-    return next_path
+    path = f"{req.path}?{urlencode(params, doseq=True)}"
+    resp.append_header("Link", f'<{path}>; rel="next"')
+    return path
 
 
 def _encode(key: Any) -> str:

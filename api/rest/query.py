@@ -20,18 +20,22 @@ Q = TypeVar("Q", bound=Query)
 _REPEATABLE = ("types", "subject")
 
 
-def read_query(req: Request, model: type[Q]) -> Q:
-    """Return the query of a request. Raises FaultyInput with all faults."""
-    if not req.query_string:
+def read_query(req: Request, model: type[Q], *, ignores_empty: bool = False) -> Q:
+    """Return the query of a request. Raises FaultyInput with all faults.
+
+    `ignores_empty`: a browser sends every field of a form, also the empty ones.
+    """
+    params = {name: value for name, value in req.params.items() if value or not ignores_empty}
+    if not params:
         with suppress(ValidationError):
             empty: Q = _empty_query(model)
             return empty
     names = tuple(model.model_fields)
     message = f"unknown parameter; the parameters are {', '.join(names)}" if names else "unknown parameter"
-    faults = [Fault(name[:MAX_MESSAGE_LENGTH], message) for name in req.params if name not in names]
+    faults = [Fault(name[:MAX_MESSAGE_LENGTH], message) for name in params if name not in names]
     given: dict[str, Any] = {}
     for name in names:
-        value: Any = req.params.get(name)
+        value: Any = params.get(name)
         if isinstance(value, list) and name not in _REPEATABLE:
             faults.append(Fault(name, "is given more than once"))
         elif value is not None:

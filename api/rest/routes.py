@@ -137,6 +137,11 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/login": Route("page_sessions", {"GET": WITHOUT_TOKEN, "POST": WITHOUT_TOKEN}, "login"),
         "/ui/logout": Route("page_sessions", {"POST": ANY_ROLE}, "logout"),
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
+        "/ui/step": Route("page_steps", READ),
+        "/ui/jobs": Route("job_pages", READ, "list"),
+        f"/ui{JOB}": Route("job_pages", READ),
+        f"/ui{JOB}/xml": Route("job_pages", READ, "xml"),
+        f"/ui{RECIPE_SET}": Route("recipe_set_pages", READ),
         f"/ui{RECIPE}": Route("recipe_pages", READ),
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
     }.items()

@@ -7,6 +7,7 @@ position: the HTTP API asks one question for each request, a page asks several.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from falcon.asgi import Request
 
@@ -23,13 +24,15 @@ class View:
     """The part of the log that a principal sees at a position.
 
     `hidden`: the systems that do not exist for the principal. `is_past`: the position was asked for with
-    `as_of`, even if it is before the first event.
+    `as_of`, even if it is before the first event. `recorded_at`: the time of the position, None before the
+    first event.
     """
 
     principal: Principal
     at: At
     hidden: frozenset[str]
     is_past: bool
+    recorded_at: datetime | None
 
     @property
     def position(self) -> int:
@@ -50,4 +53,7 @@ async def read_view(req: Request, parts: ReadParts) -> View:
     """Return the view of a request. Raises NotYetFolded as `paging.read_at` does."""
     at = await paging.read_at(req, parts)
     is_past = query_of(req, ReadQuery).as_of is not None
-    return View(principal_of(req), at, await visibility.hidden_systems(req, parts), is_past)
+    # Before another task may run: then the reader may be at a later position.
+    recorded_at = at.moment if is_past else parts.reader.recorded_at
+    hidden = await visibility.hidden_systems(req, parts)
+    return View(principal_of(req), at, hidden, is_past, recorded_at)

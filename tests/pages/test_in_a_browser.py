@@ -25,14 +25,18 @@ def program() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def recipe_id(service: Running) -> int:
-    """Return a waiting recipe with hostile text."""
+def pages(service: Running) -> list[str]:
+    """Return the addresses of all pages, about a waiting recipe with hostile text."""
     with service.client() as admin:
         hostile = "<script>alert(1)</script>\u202e" + "x" * 2_000
         submitted = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=hostile[:25])
-        number: int = submitted["recipe_ids"][0]
-        admin.get(f"/recipes/{number}", params={"min_position": submitted["position"]}).raise_for_status()
-        return number
+        admin.get("/jobs", params={"min_position": submitted["position"]}).raise_for_status()
+    job, recipe = f"/ui/jobs/{submitted['job_id']}", f"/ui/recipes/{submitted['recipe_ids'][0]}"
+    return [
+        *("/ui", "/ui/login", "/ui/jobs", job, f"{job}/xml"),
+        f"/ui/recipe-sets/{submitted['recipe_set_id']}",
+        *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
+    ]
 
 
 @pytest.fixture
@@ -74,8 +78,8 @@ def test_login__by_keyboard__shows_who_is_logged_in(watched: Watched) -> None:
     indirect=True,
     ids=["light small", "light", "dark small", "dark"],
 )
-def test_every_page__by_axe__has_no_violation(watched: Watched, recipe_id: int) -> None:
-    for path in ("/ui", f"/ui/recipes/{recipe_id}", f"/ui/recipes/{recipe_id}/why", "/ui/login"):
+def test_every_page__by_axe__has_no_violation(watched: Watched, pages: list[str]) -> None:
+    for path in pages:
         watched.open(path)
         found = Axe().run(watched.page, options={"runOnly": {"type": "tag", "values": TAGS}})
         assert found.violations_count == 0, f"{path}: {found.generate_report()}"

@@ -75,7 +75,7 @@ class Gate:
         req.context.operation = operation
         if allowed := route.roles[req.method]:
             await self._admit(req, route, allowed, params)
-        req.context.query = read_query(req, operation.query)
+        req.context.query = read_query(req, operation.query, ignores_empty=route.is_page)
 
     async def _admit(
         self, req: Request, route: Route, allowed: tuple[str, ...], params: dict[str, Any]

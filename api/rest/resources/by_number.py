@@ -16,7 +16,8 @@ from api.use_cases.idempotency import commit_once
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import Unknown, display_name
 from domain.roll_up import RESULT_ORDER
-from projections.reader import At, Row
+from projections.read_sessions import Row
+from projections.reader import At
 from store.requests import Committed
 
 # Kind -> its query, and the parameter of the query for the number.

@@ -13,7 +13,7 @@ from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
 from domain.errors import Unknown, display_name
 from domain.recipe.lifecycle import UNPLACED
-from projections.reader import Row
+from projections.read_sessions import Row
 from projections.sql import ANY_CLAIM
 
 

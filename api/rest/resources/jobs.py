@@ -19,11 +19,12 @@ from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import AddedSets, Cancel, JobPatch, Submission
 from api.rest.contract.operation import JSON, operation
-from api.rest.ports import JobResourceParts
+from api.rest.ports import JobResourceParts, ReadParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.job_bodies import job_media_type
 from api.rest.resources.shapes import job_document, listed_job
 from api.rest.resources.submissions import add_body, submit_body
+from api.rest.views import View, read_view
 from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.extend_job import close_job
 from api.use_cases.idempotency import commit_once
@@ -34,6 +35,35 @@ from store.requests import Committed
 
 # GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.
 ANSWERS = (JSON, "application/xml", "text/xml")
+# The key of the list before all jobs.
+BEFORE_ALL = 2**31
+
+
+async def job_list(
+    parts: ReadParts, view: View, query: queries.JobPage, page: paging.PageAt
+) -> paging.Listed:
+    """Return a page of the jobs, newest first. Raises Unknown for its partition."""
+    number = await partitions.number_at(parts, view.at, query.partition)
+    filters = {**query.filters(), "partition": number}
+    params = {"at": view.position, "limit": page.limit, "before": page.after, **filters}
+    found = await parts.reader.rows(job_ids_query(filters), params)
+    rows = await parts.reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
+    names = await partitions.names_at(parts, view.at, (row["partition"] for row in rows))
+    return paging.listed(page, [listed_job(row, names) for row in rows], rows[-1]["job_id"] if rows else None)
+
+
+async def job_answer(parts: ReadParts, view: View, job_id: int) -> tuple[int, dict[str, Any]]:
+    """Return the version of a job, and the answer about it. Raises Unknown."""
+    version, job, others = await find(parts, view.at, "job", job_id, "recipe_sets", "seconds_in_states")
+    recipe_sets, seconds = others
+    return version, job_document(job, recipe_sets[0], seconds)
+
+
+async def job_xml(parts: JobResourceParts, view: View, job_id: int) -> tuple[int, bytes]:
+    """Return the version of a job, and its normalised form as XML. Raises Unknown."""
+    version, job, _ = await find(parts, view.at, "job", job_id)
+    tag = parts.retention_tags.default
+    return version, await asyncio.to_thread(lambda: write_job(orjson.loads(job["document"]), tag))
 
 
 class Jobs:
@@ -117,16 +147,10 @@ class Jobs:
 
     @operation("List jobs, newest first", answers.JobList, queries.JobPage, refuses=(404,))
     async def on_get(self, req: Request, resp: Response) -> None:
-        page, reader = await paging.read_page(req, self._parts, first=2**31), self._parts.reader
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, first=BEFORE_ALL)
         query = query_of(req, queries.JobPage)
-        number = await partitions.number_at(self._parts, page.at, query.partition)
-        filters = {**query.filters(), "partition": number}
-        params = {"at": page.position, "limit": page.limit, "before": page.after, **filters}
-        found = await reader.rows(job_ids_query(filters), params)
-        jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
-        names = await partitions.names_at(self._parts, page.at, (job["partition"] for job in jobs))
-        listed = [listed_job(job, names) for job in jobs]
-        paging.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
+        paging.answer_listed(req, resp, page, "jobs", await job_list(self._parts, view, query, page))
 
     @operation(
         "Show a job and its state; as XML, its normalised form",
@@ -140,11 +164,9 @@ class Jobs:
         if kind in ANSWERS[1:]:
             await self._as_xml(req, resp, job_id, kind)
             return
-        further_queries = ("recipe_sets", "seconds_in_states")
-        at = await paging.read_at(req, self._parts)
-        version, job, others = await find(self._parts, at, "job", job_id, *further_queries)
-        recipe_sets, seconds = others
-        paging.answer_read(resp, at, job_document(job, recipe_sets[0], seconds), version=version)
+        view = await read_view(req, self._parts)
+        version, body = await job_answer(self._parts, view, job_id)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation(
         "Return the submitted bytes of a job",
@@ -162,10 +184,8 @@ class Jobs:
         resp.downloadable_as = f"job-{job_id}"
 
     async def _as_xml(self, req: Request, resp: Response, job_id: int, kind: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        version, job, _ = await find(self._parts, at, "job", job_id)
+        view = await read_view(req, self._parts)
+        version, resp.data = await job_xml(self._parts, view, job_id)
         resp.etag = str(version)
-        resp.set_header(POSITION_HEADER, str(at.position))
+        resp.set_header(POSITION_HEADER, str(view.position))
         resp.content_type = kind
-        tag = self._parts.retention_tags.default
-        resp.data = await asyncio.to_thread(lambda: write_job(orjson.loads(job["document"]), tag))

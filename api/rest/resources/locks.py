@@ -16,7 +16,8 @@ from api.rest.contract.operation import operation
 from api.rest.explainer_answers import ask
 from api.rest.ports import ExplainParts
 from projections.fold_locks import AWAITED
-from projections.reader import At, Row
+from projections.read_sessions import Row
+from projections.reader import At
 
 # The key before all others: level, name, recipe and mode.
 START: list[Any] = ["", "", 0, ""]

@@ -19,6 +19,7 @@ from api.rest.ports import RecipeParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.shapes import recipe_set_document
 from api.rest.shown_weights import NO_WEIGHT, weight_of_set
+from api.rest.views import View, read_view
 from api.use_cases.change_job import cancel_recipe_set, change_priority
 from domain.priority import Priority
 from domain.recipe.lifecycle import UNPLACED
@@ -27,26 +28,29 @@ from domain.recipe.lifecycle import UNPLACED
 FURTHER_QUERIES = "recipe_sets", "declared_locks_of_set", "held_locks_of_set"
 
 
+async def recipe_set_answer(parts: RecipeParts, view: View, recipe_set_id: int) -> tuple[int, dict[str, Any]]:
+    """Return the version of a recipe set, and the answer about it. Raises Unknown."""
+    version, recipe_set, others = await find(parts, view.at, "recipe-set", recipe_set_id, *FURTHER_QUERIES)
+    shown, declared, held = others
+    body = recipe_set_document(recipe_set, shown[0], declared, held)
+    admission = await admission_of(parts, view.at, recipe_set_id)
+    weight: Mapping[str, Any] = NO_WEIGHT
+    held_back: HeldBack = []
+    if any(recipe["state"] in UNPLACED for recipe in body["recipes"]):
+        weight = await weight_of_set(parts, view.at, recipe_set_id, declared[0]["submitted_at"])
+        held_back = (await held_back_of(parts, view.at, [recipe_set_id]))[recipe_set_id]
+    return version, {**body, **weight, **admission, "held_back": held_back}
+
+
 class RecipeSets:
     def __init__(self, parts: RecipeParts) -> None:
         self._parts = parts
 
     @operation("Show a recipe set", answers.RecipeSet, queries.ReadQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
-        at = await paging.read_at(req, self._parts)
-        version, recipe_set, others = await find(
-            self._parts, at, "recipe-set", recipe_set_id, *FURTHER_QUERIES
-        )
-        shown, declared, held = others
-        body = recipe_set_document(recipe_set, shown[0], declared, held)
-        admission = await admission_of(self._parts, at, recipe_set_id)
-        weight: Mapping[str, Any] = NO_WEIGHT
-        held_back: HeldBack = []
-        if any(recipe["state"] in UNPLACED for recipe in body["recipes"]):
-            weight = await weight_of_set(self._parts, at, recipe_set_id, declared[0]["submitted_at"])
-            held_back = (await held_back_of(self._parts, at, [recipe_set_id]))[recipe_set_id]
-        answer = {**body, **weight, **admission, "held_back": held_back}
-        paging.answer_read(resp, at, answer, version=version)
+        view = await read_view(req, self._parts)
+        version, body = await recipe_set_answer(self._parts, view, recipe_set_id)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation(
         "Change the priority of a recipe set, before it starts",

@@ -25,7 +25,7 @@ from api.use_cases.change_system import NewSystemValues, change_system, register
 from api.use_cases.idempotency import commit_once
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown, display_name
-from projections.reader import Row
+from projections.read_sessions import Row
 from projections.sql import ANY_SYSTEM
 
 # The fields whose changes have a reason.

@@ -16,7 +16,8 @@ from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from domain.errors import Unknown, display_name
-from projections.reader import At, Row
+from projections.read_sessions import Row
+from projections.reader import At
 from projections.sql import ANY_LAB
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from postgres.errors import DatabaseAway
-from projections.advancing import AscendingPosition
 from projections.projector import CHANNEL
-from projections.reader import Reader, Row
+from projections.read_sessions import Row
+from projections.reader import Reader, ReadProgress
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import RUNNING
@@ -22,8 +22,7 @@ class SimulatedReader(Reader):
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._progress = AscendingPosition()
-        self._whole_from = 0
+        self._progress = ReadProgress()
 
     async def open(self) -> None:
         (row,) = await self.rows("progress")
@@ -31,7 +30,7 @@ class SimulatedReader(Reader):
         self._server.listen(CHANNEL, self._look)
         process.at_death(lambda: self._server.unlisten(self._look))
         process.task(self._poll())
-        self._set_position(row["position"], row["whole_from"])
+        self._progress.update(row["position"], row["recorded_at"], row["whole_from"])
 
     async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
         await asyncio.sleep(0.0005 + self._server.dice.random() * 0.002)
@@ -40,7 +39,8 @@ class SimulatedReader(Reader):
         return QUERIES[query](self._server.read, params)
 
     def _look(self, _: str = "") -> None:
-        self._set_position(self._server.read.position, self._server.read.whole_from)
+        read = self._server.read
+        self._progress.update(read.position, read.recorded_at, read.whole_from)
 
     async def _poll(self) -> None:
         while True:
@@ -50,7 +50,8 @@ class SimulatedReader(Reader):
 
 
 def _progress(tables: ReadTables, _: Any) -> list[Row]:
-    return [{"position": tables.position, "whole_from": tables.whole_from}]
+    shown = {"position": tables.position, "recorded_at": tables.recorded_at, "whole_from": tables.whole_from}
+    return [shown]
 
 
 def _commands_by_id(tables: ReadTables, asked: Any) -> list[Row]:

@@ -1,0 +1,95 @@
+"""Filters of templates: times, durations, and text that people wrote."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+# Longer texts are cut in lists; the page of the thing itself has the whole text.
+MAX_SHOWN: Final = 200
+# Characters that change the order or hide the text around them, and other control characters.
+_CONTROLS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
+_INVISIBLE: Final = re.compile(rf"[{_CONTROLS}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+
+def visible(value: Any) -> Any:
+    """Return a value for output: a character that would not be seen is written as its escape."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+    return value
+
+
+def as_time(at: datetime | str) -> datetime:
+    return (at if isinstance(at, datetime) else datetime.fromisoformat(at)).astimezone(UTC)
+
+
+def moment(at: datetime | str) -> str:
+    """Return a time for people, in UTC."""
+    return f"{as_time(at):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def exact(at: datetime | str) -> str:
+    """Return a time for machines, with its microseconds."""
+    return as_time(at).isoformat().replace("+00:00", "Z")
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its two largest units, such as `2 h 5 min`; below a second, in tenths."""
+    if seconds < 1:
+        return f"{max(seconds, 0):.1f} s" if seconds else "0 s"
+    left = int(seconds)
+    found: list[str] = []
+    for unit, size in _UNITS:
+        number, left = divmod(left, size)
+        if number or found:
+            found.append(f"{number} {unit}" if number else "")
+    return " ".join(part for part in found[:2] if part)
+
+
+@pass_context
+def when(context: Context, at: datetime | str) -> Markup:
+    """Return how long before the moment of the page a time is, and the exact time."""
+    age = context["page"].moment - as_time(at)
+    return _time(at, f"{duration(max(age, timedelta()).total_seconds())} ago")
+
+
+@pass_context
+def until(context: Context, at: datetime | str) -> Markup:
+    """Return how long after the moment of the page a time is, and the exact time."""
+    left = as_time(at) - context["page"].moment
+    return _time(at, f"in {duration(left.total_seconds())}" if left > timedelta() else "over")
+
+
+def _time(at: datetime | str, relative: str) -> Markup:
+    return Markup('<time datetime="{}">{} <small>({})</small></time>').format(exact(at), relative, moment(at))
+
+
+def cut(text: str | None, length: int = MAX_SHOWN) -> str:
+    """Return the first characters of a text, with an ellipsis if it is longer."""
+    text = text or ""
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def words(name: str) -> str:
+    """Return the name of a field as words: `lab_controller` is `lab controller`."""
+    return name.replace("_", " ").replace("-", " ")
+
+
+def external_link(url: str, name: str) -> Markup:
+    """Return a link to a file that a lab names. Other schemes than HTTP stay text: they could run code."""
+    if not url.lower().startswith(("http://", "https://")):
+        return Markup("{} ({})").format(visible(name), visible(url))
+    return Markup('<a href="{}" rel="noreferrer noopener">{}</a>').format(url, visible(name))
+
+
+def lock_text(lock: Any) -> str:
+    """Return a resource lock as text: `Shared: a, b`, or its mode alone."""
+    if not isinstance(lock, dict):
+        return str(lock)
+    return "; ".join(f"{mode}: {', '.join(names)}" for mode, names in lock.items())

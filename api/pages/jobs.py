@@ -1,0 +1,65 @@
+"""The pages of jobs and recipe sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from api.pages.filters import filter_fields
+from api.pages.page import page_view, show
+from api.pages.security import HTML
+from api.rest import paging
+from api.rest.context import query_of
+from api.rest.contract.operation import operation
+from api.rest.contract.queries import JobPage, ReadQuery
+from api.rest.ports import JobResourceParts, RecipeParts
+from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
+from api.rest.resources.recipe_sets import recipe_set_answer
+
+
+class JobPages:
+    def __init__(self, parts: JobResourceParts) -> None:
+        self._parts = parts
+
+    @operation("Show the list of jobs", None, JobPage, gives=(HTML,), refuses=(404,))
+    async def on_get_list(self, req: Request, resp: Response) -> None:
+        view, query = await page_view(req, self._parts), query_of(req, JobPage)
+        found = await job_list(self._parts, view, query, paging.page_at(req, view.at, BEFORE_ALL))
+        values = {
+            "jobs": found.items,
+            "next": paging.next_path(req, resp, found.key),
+            "filters": filter_fields(query),
+        }
+        await show(req, resp, self._parts, view, "jobs.html", values)
+
+    @operation("Show the page of a job", None, ReadQuery, gives=(HTML,))
+    async def on_get(self, req: Request, resp: Response, job_id: int) -> None:
+        view = await page_view(req, self._parts)
+        _, job = await job_answer(self._parts, view, job_id)
+        values = {"job": job, "sentence": _sentence(f"Job {job_id}", job)}
+        await show(req, resp, self._parts, view, "job.html", values)
+
+    @operation("Show a job as XML", None, ReadQuery, gives=(HTML,))
+    async def on_get_xml(self, req: Request, resp: Response, job_id: int) -> None:
+        view = await page_view(req, self._parts)
+        _, xml = await job_xml(self._parts, view, job_id)
+        await show(req, resp, self._parts, view, "job_xml.html", {"job_id": job_id, "xml": xml.decode()})
+
+
+class RecipeSetPages:
+    def __init__(self, parts: RecipeParts) -> None:
+        self._parts = parts
+
+    @operation("Show the page of a recipe set", None, ReadQuery, gives=(HTML,))
+    async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
+        view = await page_view(req, self._parts)
+        _, found = await recipe_set_answer(self._parts, view, recipe_set_id)
+        values = {"set": found, "sentence": _sentence(f"Recipe set {recipe_set_id}", found)}
+        await show(req, resp, self._parts, view, "recipe_set.html", values)
+
+
+def _sentence(subject: str, found: dict[str, Any]) -> str:
+    """Return the state of a job or set as a sentence, for titles and the previews of chats."""
+    of = f" of {found['owner']}"
+    return f"{subject}{of} is {found['state']}, with the result {found['result']}"

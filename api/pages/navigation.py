@@ -1,0 +1,25 @@
+"""The navigation of every page, by the roles that may see its links."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from api.rest.routes import ROUTES
+
+
+class NavigationLink(NamedTuple):
+    """`path` is the address of a page, `name` the word for it."""
+
+    path: str
+    name: str
+
+
+# In the order of the navigation.
+NAVIGATION = (NavigationLink("/ui/jobs", "Jobs"),)
+
+
+@cache
+def links_of(role: str) -> list[NavigationLink]:
+    """Return the links to pages that a role may see."""
+    return [link for link in NAVIGATION if role in ROUTES[link.path].roles["GET"]]

@@ -1,0 +1,77 @@
+"""The pages of jobs and recipe sets: lists with filters and pages, and text that is not markup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.harness.running import Running
+from tests.pages.browser import Browser
+from tests.rest.actions import cancel_set, recipe_for, submit
+
+HOSTILE = "</title><script>alert(1)</script>{{ 7 * 7 }}"
+SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
+
+
+@pytest.fixture
+def submitted(service: Running) -> dict[str, Any]:
+    """Return the answer about a job with hostile text, which is cancelled."""
+    with service.client() as admin:
+        found: dict[str, Any] = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=HOSTILE)
+        cancel_set(admin, found)
+        admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+    return found
+
+
+def test_job_page__hostile_whiteboard__appears_as_text(browser: Browser, submitted: dict[str, Any]) -> None:
+    for path in (f"/ui/jobs/{submitted['job_id']}", "/ui/jobs", f"/ui/jobs/{submitted['job_id']}/xml"):
+        page = browser.get(path).text
+        assert "<script>" not in page
+        assert "49" not in page.partition("{{ 7")[0][-40:]
+    assert SHOWN in browser.get("/ui/jobs").text
+
+
+def test_list_of_jobs__filters_and_empty_fields__select_and_stay_in_the_form(
+    browser: Browser, submitted: dict[str, Any]
+) -> None:
+    job = f">{submitted['job_id']}</a>"
+    page = browser.get("/ui/jobs", params={"owner": "admin", "group": "", "state": "cancelled"})
+    assert page.status_code == 200, page.text
+    assert job in page.text
+    assert "<option selected>cancelled</option>" in page.text
+    assert 'name="owner" value="admin"' in page.text
+    assert job not in browser.get("/ui/jobs", params={"owner": "alice"}).text
+
+
+def test_list_of_jobs__next_page__continues_after_the_last_job(
+    browser: Browser, service: Running, submitted: dict[str, Any]
+) -> None:
+    with service.client() as admin:
+        cancel_set(admin, submit(admin, recipe_for("x86-01.east.example.com")))
+        admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+    first = browser.get("/ui/jobs", params={"limit": 1})
+    following = first.text.partition('rel="next" href="')[2].partition('"')[0].replace("&amp;", "&")
+    second = browser.get(following)
+    assert second.status_code == 200, second.text
+    assert first.text.count('<th scope="row"') == second.text.count('<th scope="row"') == 1
+    assert f">{submitted['job_id']}</a>" in second.text
+    assert "First page" in second.text
+    assert browser.get("/ui/jobs", params={"cursor": "WzFd"}).status_code == 422
+
+
+def test_job_and_set_page__cancelled_job__shows_the_facts_of_the_api(
+    browser: Browser, service: Running, submitted: dict[str, Any]
+) -> None:
+    (recipe_set_id,) = submitted["recipe_set_ids"]
+    with service.client() as admin:
+        job = admin.get(f"/jobs/{submitted['job_id']}").json()
+    page = browser.get(f"/ui/jobs/{submitted['job_id']}").text
+    for name in ("state", "stage", "result", "owner", "queue"):
+        assert job[name] in page
+    assert f'href="/ui/recipe-sets/{recipe_set_id}"' in page
+    of_set = browser.get(f"/ui/recipe-sets/{recipe_set_id}").text
+    assert f"<title>Recipe set {recipe_set_id} of admin is cancelled, with the result Warn" in of_set
+    for recipe in job["recipe_sets"][0]["recipes"]:
+        assert f'href="/ui/recipes/{recipe["recipe_id"]}"' in of_set
+        assert recipe["reason"] in of_set
