@@ -52,7 +52,7 @@ class Parts:
     page_reads: PageReads | None = None
 
     def for_pages(self) -> Parts:
-        """Return the parts of the pages, which have sessions of their own for reads, so no lab controller waits."""
+        """Return the parts of the pages, which read by their own sessions, so no lab controller waits."""
         own = self.page_reads
         if own is None:
             return self

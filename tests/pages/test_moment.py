@@ -54,10 +54,11 @@ def test_steps__of_a_job__visit_the_changes_of_its_recipes(browser: Browser, ser
         end = service.end()
     job = f"/ui/jobs/{submitted['job_id']}"
     (recipe_id,) = submitted["recipe_ids"]
-    _, latest = step(browser, f"{job}?x=1", end, "previous")
+    assert browser.get("/ui/jobs", params={"min_position": end}).status_code == 200
+    _, latest = step(browser, f"{job}?x=1", end + 1, "previous")
     assert latest is not None
     assert latest > submitted["position"]
-    assert latest == step(browser, f"/ui/recipes/{recipe_id}", end, "previous")[1]
+    assert latest == step(browser, f"/ui/recipes/{recipe_id}", end + 1, "previous")[1]
 
 
 def test_steps__of_a_list__visit_each_commit(browser: Browser, service: Running) -> None:
