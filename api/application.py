@@ -13,12 +13,15 @@ import falcon.asgi
 
 from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
+from api.pages.action_pages import ActionPages
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
+from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.jobs import JobPages, RecipeSetPages
 from api.pages.past import ChangeSteps
 from api.pages.recipes import RecipePages
 from api.pages.sessions import PageSessions
+from api.pages.system_actions import SYSTEM
 from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
@@ -120,6 +123,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
         "recipe_pages": RecipePages(parts),
+        **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
     }
 
 

@@ -146,6 +146,17 @@ PAGE_ROUTES: dict[str, Route] = {
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
     }.items()
 }
+PAGE_ROUTES |= {
+    f"/ui{path}/actions/{{action}}": Route(
+        f"{kind}_actions", {"GET": SUBMITTERS, "POST": SUBMITTERS}, is_page=True
+    )
+    for kind, path in {
+        "job": JOB,
+        "recipe-set": RECIPE_SET,
+        "recipe": RECIPE,
+        "system": "/systems/{fqdn}",
+    }.items()
+}
 
 ROUTES = API_ROUTES | PAGE_ROUTES
 

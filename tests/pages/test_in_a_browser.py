@@ -35,6 +35,7 @@ def pages(service: Running) -> list[str]:
     return [
         *("/ui", "/ui/login", "/ui/jobs", job, f"{job}/xml"),
         f"/ui/recipe-sets/{submitted['recipe_set_id']}",
+        f"{job}/actions/cancel",
         *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
     ]
 
