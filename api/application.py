@@ -21,6 +21,7 @@ from api.pages.jobs import JobPages, RecipeSetPages
 from api.pages.past import ChangeSteps
 from api.pages.recipes import RecipePages
 from api.pages.sessions import PageSessions
+from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
 from api.parts import Parts
 from api.rest import problems
@@ -122,6 +123,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "page_steps": ChangeSteps(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
+        "submission_page": SubmissionPage(parts),
         "recipe_pages": RecipePages(parts),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
     }

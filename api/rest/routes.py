@@ -139,6 +139,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
         "/ui/step": Route("page_steps", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
+        "/ui/submit": Route("submission_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         f"/ui{JOB}": Route("job_pages", READ),
         f"/ui{JOB}/xml": Route("job_pages", READ, "xml"),
         f"/ui{RECIPE_SET}": Route("recipe_set_pages", READ),

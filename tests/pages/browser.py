@@ -22,6 +22,14 @@ class Browser:
     def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:
         return self._kept(self._client.post(path, data=fields, headers={**self._cookies(), **headers}))
 
+    def upload(
+        self, path: str, fields: dict[str, str], files: dict[str, tuple[str, bytes]], **headers: str
+    ) -> httpx.Response:
+        """Send a form with files, as the media type of such forms."""
+        parts: dict[str, Any] = {name: (None, value) for name, value in fields.items()}
+        parts |= files
+        return self._kept(self._client.post(path, files=parts, headers={**self._cookies(), **headers}))
+
     def log_in(self, user: str, password: str, **more: str) -> httpx.Response:
         value = form_value(self.get("/ui/login"))
         return self.post(
