@@ -46,6 +46,7 @@ from api.rest.resources.locks import Locks
 from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
+from api.rest.resources.overview import Overviews
 from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.readiness import Health
@@ -110,6 +111,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "sessions": Sessions(parts),
         "reads": Reads(parts),
         "log_usage": LogUsage(parts),
+        "overviews": Overviews(parts),
         "events": Events(parts),
         "health": Health(parts),
         "metrics": Metrics(parts),

@@ -162,14 +162,22 @@ class Summed(Span, PartitionPage):
     limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
 
 
-class EventQuery(ReadQuery):
+class EventQuery(Span):
     after: Annotated[Position, Field(description="only events after this position")] = 0
+    before: Annotated[Position | None, Field(description="only events before this position")] = None
+    newest_first: Annotated[Truth, Field(description="newest event first, for pages")] = False
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     types: Annotated[Topics, Field(description="only these topics")] = ()
     subject: Annotated[Subjects, Field(description="only events of these subjects")] = ()
     partition: Annotated[
         Name | None,
         Field(description="only events of this partition, without those that concern all partitions"),
+    ] = None
+
+
+class CausedQuery(ReadQuery):
+    caused_after: Annotated[
+        Position | None, Field(description="search the events that it caused after this position")
     ] = None
 
 
