@@ -138,7 +138,8 @@ def waiting(client: httpx.Client, people: People) -> Iterator[list[int]]:
     for recipe_id in ids[1:]:
         in_state(client, recipe_id, "queued")
     yield ids
-    for one in made:
+    # Those that wait first, or they would get the system.
+    for one in reversed(made):
         cancel_set(client, {"recipe_set_id": one["recipe_set_ids"][0]})
 
 
