@@ -27,7 +27,7 @@ PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
 STEPS, MOMENTS = 25, 12
 WORD = re.compile(r"[\w.:/@%+-]+")
 # Ages count to the moment of the page, and are beside the time itself.
-AGE = re.compile(r"\b(in )?\d+(\.\d+)? (d|h|min|s)( \d+ (h|min|s))?( ago)? (?=\()")
+AGE = re.compile(r"\b(in )?\d+(\.\d+)? (d|h|min|s)( \d+ (h|min|s))?( ago)?\s+(?=\()")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
 
 
@@ -126,10 +126,10 @@ def unexplained(page: str, answer: Any) -> set[str]:
     """Return the words of a page that are neither its own nor in the answer."""
     text = AGE.sub("", text_of(page))
     shown = {word.strip(".:,-") for word in WORD.findall(text)}
-    known = {word.strip(".:,-") for word in words_of(answer)} | {
+    explained = {word.strip(".:,-") for word in words_of(answer)} | {
         word.strip(".:,-") for word in words_of_templates()
     }
-    return shown - known - {""}
+    return shown - explained - {""}
 
 
 def test_pages__of_random_changes_at_random_moments__show_only_facts_of_the_api(

@@ -1,4 +1,4 @@
-"""A bound on the questions of a page: however much it shows, it asks ten at most."""
+"""A bound on the questions of a page: however much it shows, it asks at most ten."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def questions(service: Running, pages: list[str], asked: list[str]) -> dic
     return found
 
 
-def test_pages__with_a_waiting_recipe__ask_at_most_ten_questions(
+def test_pages__with_a_waiting_recipe__ask_ten_questions_or_fewer(
     service: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
