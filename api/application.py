@@ -14,8 +14,10 @@ import falcon.asgi
 from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.pages.action_pages import ActionPages
+from api.pages.audit import EventPages, ReadsPage
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
+from api.pages.home import HomePage
 from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.jobs import JobPages, RecipeSetPages
 from api.pages.live.shared_views import SharedViews
@@ -122,7 +124,10 @@ def resources(parts: Parts) -> dict[str, Any]:
 
 def _pages(parts: Parts) -> dict[str, Any]:
     return {
-        "pages": EntryPages(parts),
+        "pages": EntryPages(),
+        "home_page": HomePage(parts),
+        "event_pages": EventPages(parts),
+        "reads_page": ReadsPage(parts),
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
         "live_stream": LiveStream(parts, SharedViews(parts.reader)),

@@ -35,7 +35,7 @@ WHERE kind = 'lab-controller' AND since_position <= %(at)s AND until_position > 
 -- name: queue_by_priority
 -- The number of unplaced recipes by priority, and the submission of the oldest of them.
 SELECT priority, count(*)::integer AS recipes,
-       (SELECT recorded_at FROM log.events WHERE notification_id = min(submission)) AS oldest_since
+       (SELECT recorded_at FROM log.events WHERE notification_id = min(submission)) AS oldest_submitted_at
 FROM (
     SELECT priority, submission FROM read.queue
     WHERE until_position = 9223372036854775807 AND since_position <= %(at)s

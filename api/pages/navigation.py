@@ -19,6 +19,8 @@ class NavigationLink(NamedTuple):
 NAVIGATION = (
     NavigationLink("/ui/jobs", "Jobs"),
     NavigationLink("/ui/submit", "Submit"),
+    NavigationLink("/ui/events", "Events"),
+    NavigationLink("/ui/reads", "Reads"),
 )
 
 

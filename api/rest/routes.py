@@ -135,13 +135,16 @@ PAGE_ROUTES: dict[str, Route] = {
     path: replace(route, is_page=True)
     for path, route in {
         "/": Route("pages", {"GET": WITHOUT_TOKEN}, "root"),
-        "/ui": Route("pages", READ, "home"),
+        "/ui": Route("home_page", READ),
         "/ui/login": Route("page_sessions", {"GET": WITHOUT_TOKEN, "POST": WITHOUT_TOKEN}, "login"),
         "/ui/logout": Route("page_sessions", {"POST": ANY_ROLE}, "logout"),
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
         "/ui/step": Route("page_steps", READ),
         "/ui/live": Route("live_stream", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
+        "/ui/events": Route("event_pages", READ, "list"),
+        f"/ui/events/{{position:{_POSITION}}}": Route("event_pages", READ),
+        "/ui/reads": Route("reads_page", {"GET": AUDITORS}),
         "/ui/submit": Route("submission_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         f"/ui{JOB}": Route("job_pages", READ),
         f"/ui{JOB}/xml": Route("job_pages", READ, "xml"),

@@ -72,16 +72,17 @@ def test_labs__whatever_their_systems_do__every_system_is_counted_once(rows: lis
 
 
 def test_queue__waits__are_those_of_each_priority() -> None:
+    # The other one by a clock that is ahead.
+    first, second = NOON - timedelta(minutes=10), NOON + timedelta(seconds=1)
     rows = [
-        {"priority": 5, "recipes": 1, "oldest_since": NOON - timedelta(minutes=10)},
-        # By a clock that is ahead.
-        {"priority": 3, "recipes": 2, "oldest_since": NOON + timedelta(seconds=1)},
+        {"priority": 5, "recipes": 1, "oldest_submitted_at": first},
+        {"priority": 3, "recipes": 2, "oldest_submitted_at": second},
     ]
     assert queue_of(rows, NOON) == {
         "recipes": 3,
         "by_priority": {
-            "Urgent": {"recipes": 1, "longest_wait_seconds": 600.0},
-            "Normal": {"recipes": 2, "longest_wait_seconds": 0.0},
+            "Urgent": {"recipes": 1, "oldest_submitted_at": first, "longest_wait_seconds": 600.0},
+            "Normal": {"recipes": 2, "oldest_submitted_at": second, "longest_wait_seconds": 0.0},
         },
     }
 

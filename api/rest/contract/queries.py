@@ -183,8 +183,14 @@ class CausedQuery(ReadQuery):
 
 class ReadsQuery(Query):
     after: Annotated[Position, Field(description="only reads with an id above this one")] = 0
+    before: Annotated[Position | None, Field(description="only reads with an id below this one")] = None
+    newest_first: Annotated[Truth, Field(description="newest read first")] = False
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     user: Annotated[Name | None, Field(description="only reads of this user")] = None
+
+
+class ReadsPageQuery(ReadsQuery, ReadQuery):
+    """The reads up to a moment: pages of other moments lead there."""
 
 
 class LogUsageQuery(Query):

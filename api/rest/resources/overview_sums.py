@@ -70,7 +70,8 @@ def queue_of(priorities: Iterable[Row], moment: datetime) -> Row:
         "by_priority": {
             Priority(row["priority"]).name: {
                 "recipes": row["recipes"],
-                "longest_wait_seconds": seconds_until(row["oldest_since"], moment),
+                "oldest_submitted_at": row["oldest_submitted_at"],
+                "longest_wait_seconds": seconds_until(row["oldest_submitted_at"], moment),
             }
             for row in priorities
         },

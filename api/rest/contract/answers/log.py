@@ -82,7 +82,7 @@ class RecordedRead(AnswerPart):
 
 
 class ReadList(Answer):
-    """`next`: the `after` of the next page, null on the last one."""
+    """`next`: the `after` of the next page, null on the last one; its `before` if the newest come first."""
 
     reads: list[RecordedRead]
     next: int | None

@@ -44,6 +44,7 @@ class LabOverview(AnswerPart):
 
 class PriorityOverview(AnswerPart):
     recipes: int
+    oldest_submitted_at: Time
     longest_wait_seconds: float
 
 
