@@ -29,8 +29,15 @@ GROUP BY 1, 2, 3, 4, 5
 SELECT name AS lab_controller, (document ->> 'enabled')::boolean AS enabled,
        coalesce((document ->> 'silent')::boolean, false) AS silent,
        coalesce((document ->> 'never_heard')::boolean, false) AS never_heard
-FROM read.documents
-WHERE kind = 'lab-controller' AND since_position <= %(at)s AND until_position > %(at)s ORDER BY name
+FROM (
+    SELECT name, document FROM read.documents
+    WHERE kind = 'lab-controller' AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT name, document FROM read.documents
+    WHERE kind = 'lab-controller' AND until_position < 9223372036854775807 AND until_position > %(at)s
+      AND since_position <= %(at)s
+) AS found
+ORDER BY name
 
 -- name: queue_by_priority
 -- The number of unplaced recipes by priority, and the submission of the oldest of them.
