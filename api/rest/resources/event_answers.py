@@ -22,7 +22,7 @@ from store.selection import Selection
 
 # Only roles in SEES_ALL may see them, as at /tokens.
 OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")))
-# Events that one caused mostly follow at once. One answer searches this many positions, in some 20 ms.
+# Events that one caused mostly follow at once. One answer searches this many positions, in some 5 ms.
 CAUSED_POSITIONS = 10_000
 MAX_CAUSED = 100
 PROBLEM_TOPICS = (
