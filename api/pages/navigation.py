@@ -16,7 +16,11 @@ class NavigationLink(NamedTuple):
 
 
 # In the order of the navigation.
-NAVIGATION = (NavigationLink("/ui/jobs", "Jobs"),)
+NAVIGATION = (
+    NavigationLink("/ui/jobs", "Jobs"),
+    # Leads to all that has no link of its own here, because ten more would fill a narrow screen.
+    NavigationLink("/ui/directory", "Directory"),
+)
 
 
 @cache
