@@ -19,6 +19,8 @@ class NavigationLink(NamedTuple):
 NAVIGATION = (
     NavigationLink("/ui/jobs", "Jobs"),
     NavigationLink("/ui/submit", "Submit"),
+    # Leads to all that has no link of its own here, because ten more would fill a narrow screen.
+    NavigationLink("/ui/directory", "Directory"),
 )
 
 

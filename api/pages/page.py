@@ -10,10 +10,12 @@ from urllib.parse import quote, urlencode
 
 from falcon.asgi import Request, Response
 
+from api.pages.filters import filter_fields
 from api.pages.navigation import NavigationLink, links_of
 from api.pages.rendering import render
+from api.rest import paging
 from api.rest.context import Principal, query_of
-from api.rest.contract.queries import ReadQuery
+from api.rest.contract.queries import Page, ReadQuery
 from api.rest.ports import ReadParts
 from api.rest.session_cookie import form_value, session_token
 from api.rest.views import View, read_view
@@ -111,3 +113,22 @@ async def show(
         cursor=req.get_param("cursor"),
     )
     await render(resp, template, page, values)
+
+
+async def show_list(
+    req: Request,
+    resp: Response,
+    parts: NameParts,
+    view: View,
+    template: str,
+    query: Page,
+    found: paging.Listed,
+    **more: Any,
+) -> None:
+    """Answer with a page of a list: its `items`, its `filters`, the address of the `next` page, and more."""
+    values = {
+        "items": found.items,
+        "filters": filter_fields(query),
+        "next": paging.next_path(req, resp, found.key),
+    }
+    await show(req, resp, parts, view, template, {**values, **more})

@@ -30,6 +30,7 @@ _ENVIRONMENT.filters |= {
     "duration": elements.duration,
     "cut": elements.cut,
     "words": elements.words,
+    "pretty": elements.pretty,
 }
 _ENVIRONMENT.globals |= {
     "static": static_path,

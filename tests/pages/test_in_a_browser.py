@@ -12,10 +12,18 @@ from playwright.sync_api import Browser
 from tests.harness.running import Running
 from tests.pages.chromium import Watched, chromium
 from tests.pages.conftest import PASSWORD
-from tests.rest.actions import recipe_for, submit
+from tests.pages.directory_lab import TREE, DirectoryLab
+from tests.rest.actions import EAST, recipe_for, submit
 
 SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+DIRECTORY = (
+    *("directory", "users", "groups", "pools", "lab-controllers", "distro-trees", "tokens", "partitions"),
+    *("filters", "claims", "locks", "reconciliations", "users/carol", "groups/net-qe", "pools/hostile"),
+    *("pools/big", f"lab-controllers/{EAST}", f"distro-trees/{TREE}", "filters/of-pages"),
+    *("partitions/default", "partitions/default/queues/root.kernel", "partitions/default/configuration"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +33,8 @@ def program() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def pages(service: Running) -> list[str]:
-    """Return the addresses of all pages, about a waiting recipe with hostile text."""
+def pages(service: Running, lab: DirectoryLab) -> list[str]:
+    """Return the addresses of all pages, about a waiting recipe with hostile text and a filled directory."""
     with service.client() as admin:
         hostile = "<script>alert(1)</script>\u202e" + "x" * 2_000
         submitted = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=hostile[:25])
@@ -37,6 +45,8 @@ def pages(service: Running) -> list[str]:
         f"/ui/recipe-sets/{submitted['recipe_set_id']}",
         f"{job}/actions/cancel",
         *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
+        *(f"/ui/{path}" for path in DIRECTORY),
+        f"/ui/tokens/{lab.token_id}",
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import paging
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import claims as answers
@@ -16,6 +16,18 @@ from domain.recipe.lifecycle import UNPLACED
 from projections.read_sessions import Row
 from projections.sql import ANY_CLAIM
 
+# The key before all others: the id of a recipe.
+BEFORE_ALL = 0
+
+
+async def claim_list(
+    parts: ReadParts, view: View, query: queries.ClaimPage, page: paging.PageAt
+) -> paging.Listed:
+    """Return a page of the claims, by recipe, without those to hidden systems."""
+    params = {"at": view.position, "limit": page.limit, "after": page.after, "hidden": view.hidden_rows}
+    rows = await parts.reader.rows("claims", params | query.filters())
+    return paging.listed(page, rows, rows[-1]["recipe_id"] if rows else None)
+
 
 class ClaimResource:
     def __init__(self, parts: ReadParts) -> None:
@@ -25,11 +37,10 @@ class ClaimResource:
         "List the claims of waiting recipes to busy systems, by recipe", answers.ClaimList, queries.ClaimPage
     )
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._parts, first=0)
-        hidden = await visibility.hidden_rows(req, self._parts)
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
-        rows = await self._parts.reader.rows("claims", params | query_of(req, queries.ClaimPage).filters())
-        paging.answer_list(req, resp, page, "claims", rows, rows[-1]["recipe_id"] if rows else None)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, BEFORE_ALL)
+        query = query_of(req, queries.ClaimPage)
+        paging.answer_listed(req, resp, page, "claims", await claim_list(self._parts, view, query, page))
 
     @operation("Show the claim of a recipe", answers.ShownClaim, queries.ReadQuery)
     async def on_get_one(self, req: Request, resp: Response, recipe_id: int) -> None:

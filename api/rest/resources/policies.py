@@ -13,11 +13,20 @@ from api.rest.contract import queries
 from api.rest.contract.answers import policies as answers
 from api.rest.contract.inputs.access import PoolPolicy, SystemPolicy
 from api.rest.contract.operation import operation
-from api.rest.ports import ChangeParts
+from api.rest.ports import ChangeParts, ReadParts
+from api.rest.views import View, read_view
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from domain.access.policy import INITIAL_POLICY, policy_form
 from domain.access.validation import normalised
 from domain.errors import Unknown, display_name
+
+
+async def pool_policy_answer(parts: ReadParts, view: View, name: str) -> tuple[int, dict[str, Any]]:
+    """Return the version of a pool, and the answer about its access policy. Raises Unknown."""
+    row = await parts.reader.row("document", {"kind": "pool", "name": name, "at": view.position})
+    if row is None:
+        raise Unknown(display_name("pool", name))
+    return row["version"], {"pool": name, "entries": row["document"].get("access_policy", [])}
 
 
 class AccessPolicies:
@@ -26,14 +35,9 @@ class AccessPolicies:
 
     @operation("Show the access policy of a pool", answers.PoolPolicyShown, queries.ReadQuery, versioned=True)
     async def on_get_pool(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        params = {"kind": "pool", "name": name, "at": at.position}
-        row = await self._parts.reader.row("document", params)
-        if row is None:
-            raise Unknown(display_name("pool", name))
-        resp.etag = str(row["version"])
-        entries = row["document"].get("access_policy", [])
-        paging.answer_read(resp, at, {"pool": name, "entries": entries})
+        view = await read_view(req, self._parts)
+        version, body = await pool_policy_answer(self._parts, view, name)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation("Set the access policy of a pool", answers.PoolPolicyPut, body=PoolPolicy, versioned=True)
     async def on_put_pool(self, req: Request, resp: Response, name: str) -> None:
