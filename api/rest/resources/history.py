@@ -7,12 +7,13 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import paging
 from api.rest.contract import queries
 from api.rest.contract.answers.inventory import SystemChanges
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from api.rest.resources.shapes import Row, shown_differences
+from api.rest.views import View, read_view
 from domain.errors import Unknown, display_name
 from domain.events import Recorded, shown_of
 from domain.system.differences import differences
@@ -21,6 +22,42 @@ from projections.intervals import OPEN_UNTIL
 # Columns that are not properties of the system, and columns that have another name in the API.
 OMITTED = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
 API_NAMES = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tree"}
+# The key before all changes, of which the latest is the first.
+BEFORE_ALL = OPEN_UNTIL
+
+
+async def change_list(parts: ReadParts, view: View, fqdn: str, page: paging.PageAt) -> paging.Listed:
+    """Return a page of the changes of a system, latest first. Raises Unknown."""
+    view.require_visible(fqdn)
+    changes = await _changes(parts, view, fqdn, page.limit, before=page.after)
+    exists = changes or await parts.reader.row("system_is_known", {"at": view.position, "fqdn": fqdn})
+    if not exists:
+        raise Unknown(display_name("system", fqdn))
+    return paging.listed(page, changes, changes[-1]["position"] if changes else None)
+
+
+async def condition_change(parts: ReadParts, view: View, fqdn: str) -> dict[str, Any]:
+    """Return the change that brought the condition of a system: the latest one of it. Raises Unknown."""
+    view.require_visible(fqdn)
+    changes = await _changes(parts, view, fqdn, 1, of_condition=True)
+    if not changes:
+        raise Unknown(display_name("system", fqdn))
+    return changes[0]
+
+
+async def _changes(
+    parts: ReadParts,
+    view: View,
+    fqdn: str,
+    limit: int,
+    *,
+    before: int = BEFORE_ALL,
+    of_condition: bool = False,
+) -> list[dict[str, Any]]:
+    params = {"at": view.position, "fqdn": fqdn, "before": before, "limit": limit}
+    rows = await parts.reader.rows("changes_of_system", {**params, "of_condition": of_condition})
+    events = await asyncio.to_thread(parts.log.at, [row["since_position"] for row in rows])
+    return [_change(row, events[row["since_position"]]) for row in rows]
 
 
 class History:
@@ -29,17 +66,9 @@ class History:
 
     @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        page = await paging.read_page(req, self._parts, first=OPEN_UNTIL)
-        await visibility.require_visible(req, self._parts, fqdn)
-        params = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
-        rows = await self._parts.reader.rows("changes_of_system", params)
-        exists = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})
-        if not exists:
-            raise Unknown(display_name("system", fqdn))
-        positions = [row["since_position"] for row in rows]
-        events = await asyncio.to_thread(self._parts.log.at, positions)
-        changes = [_change(row, events[row["since_position"]]) for row in rows]
-        paging.answer_list(req, resp, page, "changes", changes, positions[-1] if rows else None)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, BEFORE_ALL)
+        paging.answer_listed(req, resp, page, "changes", await change_list(self._parts, view, fqdn, page))
 
 
 def _change(row: Row, recorded: Recorded) -> dict[str, Any]:

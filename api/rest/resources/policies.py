@@ -6,7 +6,7 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.context import request_of
 from api.rest.contract import queries
@@ -27,6 +27,22 @@ async def pool_policy_answer(parts: ReadParts, view: View, name: str) -> tuple[i
     if row is None:
         raise Unknown(display_name("pool", name))
     return row["version"], {"pool": name, "entries": row["document"].get("access_policy", [])}
+
+
+async def system_policy_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, dict[str, Any]]:
+    """Return the version of a system, and the answer about its policy: the initial one if it was never set.
+
+    Raises Unknown.
+    """
+    view.require_visible(fqdn)
+    params = {"at": view.position, "fqdn": fqdn}
+    version = {"at": view.position, "subject": f"system/{fqdn}"}
+    rows, versions = await parts.reader.together(("access_to_system", params), ("version", version))
+    if not rows:
+        raise Unknown(display_name("system", fqdn))
+    own: Any = rows[0]["access_policy"]
+    entries = policy_form(INITIAL_POLICY) if own is None else own
+    return versions[0]["version"], {"fqdn": fqdn, "entries": entries, "active_pool": rows[0]["active_pool"]}
 
 
 class AccessPolicies:
@@ -56,19 +72,9 @@ class AccessPolicies:
         "Show the access policy of a system", answers.SystemPolicyShown, queries.ReadQuery, versioned=True
     )
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
-        """Answer the policy of a system, or the initial one if it was never set."""
-        at = await paging.read_at(req, self._parts)
-        await visibility.require_visible(req, self._parts, fqdn)
-        params = {"at": at.position, "fqdn": fqdn}
-        version = {"at": at.position, "subject": f"system/{fqdn}"}
-        rows, versions = await self._parts.reader.together(("access_to_system", params), ("version", version))
-        if not rows:
-            raise Unknown(display_name("system", fqdn))
-        resp.etag = str(versions[0]["version"])
-        own: Any = rows[0]["access_policy"]
-        entries = policy_form(INITIAL_POLICY) if own is None else own
-        answer = {"fqdn": fqdn, "entries": entries, "active_pool": rows[0]["active_pool"]}
-        paging.answer_read(resp, at, answer)
+        view = await read_view(req, self._parts)
+        version, body = await system_policy_answer(self._parts, view, fqdn)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation(
         "Set the access policy of a system, and its active pool",
