@@ -28,6 +28,7 @@ from api.pages.reconciliations import ReconciliationPages
 from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
+from api.pages.systems import SystemPages
 from api.pages.tokens import TokenPages
 from api.parts import Parts
 from api.rest import problems
@@ -132,6 +133,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "submission_page": SubmissionPage(parts),
         "recipe_pages": RecipePages(parts),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
+        "system_pages": SystemPages(parts),
         "user_pages": UserPages(parts),
         "group_pages": GroupPages(parts),
         "pool_pages": PoolPages(parts),

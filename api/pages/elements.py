@@ -82,6 +82,11 @@ def pretty(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
+def as_text(value: Any) -> str:
+    """Return a value of a property as text: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def words(name: str) -> str:
     """Return the name of a field as words: `lab_controller` is `lab controller`."""
     return name.replace("_", " ").replace("-", " ")

@@ -31,6 +31,7 @@ _ENVIRONMENT.filters |= {
     "cut": elements.cut,
     "words": elements.words,
     "pretty": elements.pretty,
+    "as_text": elements.as_text,
 }
 _ENVIRONMENT.globals |= {
     "static": static_path,

@@ -144,6 +144,8 @@ PAGE_ROUTES: dict[str, Route] = {
         f"/ui{RECIPE_SET}": Route("recipe_set_pages", READ),
         f"/ui{RECIPE}": Route("recipe_pages", READ),
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
+        "/ui/systems": Route("system_pages", READ, "list"),
+        "/ui/systems/{fqdn}": Route("system_pages", READ),
         "/ui/directory": Route("pages", READ, "directory"),
         "/ui/users": Route("user_pages", READ, "list"),
         "/ui/users/{name}": Route("user_pages", READ),

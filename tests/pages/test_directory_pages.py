@@ -27,10 +27,10 @@ def page_of(browser: Browser, path: str, **params: Any) -> str:
 def rows_of(text: str) -> list[str]:
     """Return the text of each row of the first table, with the exact times."""
     table = html.fromstring(text).find(".//table/tbody")
-    return [_text(row) for row in table if row.find("th") is not None]
+    return [text_of(row) for row in table if row.find("th") is not None]
 
 
-def _text(element: html.HtmlElement) -> str:
+def text_of(element: html.HtmlElement) -> str:
     times = " ".join(each.get("datetime") for each in element.iter("time"))
     return f"{' '.join(' '.join(element.itertext()).split())} {times}"
 
@@ -128,7 +128,7 @@ def test_page__as_of_a_position__has_all_facts_of_the_api(
     browser: Browser, lab: DirectoryLab, path: str, further: tuple[str, ...]
 ) -> None:
     path = path.replace("{token_id}", lab.token_id)
-    text = _text(html.fromstring(page_of(browser, path, as_of=lab.position)))
+    text = text_of(html.fromstring(page_of(browser, path, as_of=lab.position)))
     for each in (path, *further):
         answer = lab.admin.get(each, params={"as_of": lab.position}).json()
         # A permission is two words on the page.
@@ -138,7 +138,7 @@ def test_page__as_of_a_position__has_all_facts_of_the_api(
         assert missing({**answer, "entries": entries}, text) == []
 
 
-def test_pages__hostile_text__appears_as_text(browser: Browser, lab: DirectoryLab) -> None:
+def test_pages__hostile_text__appears_astext_of(browser: Browser, lab: DirectoryLab) -> None:
     for path in ("/pools", "/pools/hostile", "/filters", "/filters/of-pages"):
         text = page_of(browser, path, as_of=lab.position)
         assert "<script" not in text
@@ -151,7 +151,7 @@ def test_distro_tree_page__urls_of_a_lab__only_http_is_a_link(browser: Browser, 
     assert {url: rel for url, rel in links.items() if not url.startswith("#")} == {
         URLS[0]: "noreferrer noopener"
     }
-    cell = _text(page.find(".//table/tbody/tr/td"))
+    cell = text_of(page.find(".//table/tbody/tr/td"))
     assert all(url in cell for url in URLS)
 
 

@@ -1,0 +1,110 @@
+"""The pages of systems."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from falcon.asgi import Request, Response
+
+from api.clock import rfc3339
+from api.pages.page import page_view, show, show_list
+from api.pages.security import HTML
+from api.pages.usage_line import usage_bars
+from api.parts import Parts
+from api.rest import paging
+from api.rest.context import query_of
+from api.rest.contract.operation import operation
+from api.rest.contract.queries import Page, Span, SystemPage
+from api.rest.resources import history, systems
+from api.rest.resources.policies import pool_policy_answer, system_policy_answer
+from api.rest.resources.usage import usage_answer
+from api.rest.views import View
+from domain.system.lifecycle import WITHOUT_RECIPES
+
+# The usage line lasts so long, up to the moment of the page.
+USAGE_SPAN: Final = timedelta(hours=24)
+# The table behind the usage line has the latest intervals only, because a busy system has thousands a day.
+MAX_INTERVALS: Final = 100
+# The words for the usage of a system by a recipe, before the number of the recipe.
+_WITH_RECIPE: Final = {
+    "scheduled": "scheduled for recipe",
+    "waiting": "waiting with recipe",
+    "installing": "installing for recipe",
+    "running": "running recipe",
+}
+
+
+class SystemPages:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @operation("Show the list of systems", None, SystemPage, gives=(HTML,), refuses=(404,))
+    async def on_get_list(self, req: Request, resp: Response) -> None:
+        view, query = await page_view(req, self._parts), query_of(req, SystemPage)
+        page = paging.page_at(req, view.at, systems.BEFORE_ALL)
+        found = await systems.system_list(self._parts, view, query, page)
+        await show_list(req, resp, self._parts, view, "systems.html", query, found)
+
+    @operation("Show the page of a system, with a page of its changes", None, Page, gives=(HTML,))
+    async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
+        view = await page_view(req, self._parts)
+        _, system = await systems.system_answer(self._parts, view, fqdn)
+        changes = await history.change_list(
+            self._parts, view, fqdn, paging.page_at(req, view.at, history.BEFORE_ALL)
+        )
+        condition_change = await history.condition_change(self._parts, view, fqdn)
+        values = {
+            "system": system,
+            "sentence": _sentence(system, condition_change["reason"]),
+            "condition_change": condition_change,
+            "changes": changes.items,
+            "next": paging.next_path(req, resp, changes.key),
+            **await self._policies(view, fqdn),
+            **await self._usage(view, fqdn),
+        }
+        await show(req, resp, self._parts, view, "system.html", values)
+
+    async def _policies(self, view: View, fqdn: str) -> dict[str, Any]:
+        """Return the policy of a system, and that of the pool that replaces it, None without one."""
+        _, policy = await system_policy_answer(self._parts, view, fqdn)
+        pool = policy["active_pool"]
+        pool_policy = None if pool is None else (await pool_policy_answer(self._parts, view, pool))[1]
+        return {"policy": policy, "pool_policy": pool_policy}
+
+    async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
+        """Return the intervals of the span before the moment of the page, latest first, and their bars."""
+        until = paging.moment_of(view.at, self._parts)
+        since = until - USAGE_SPAN
+        span = Span.model_validate({"since": rfc3339(since), "until": rfc3339(until)})
+        intervals = (await usage_answer(self._parts, view, fqdn, span))["intervals"]
+        return {
+            "since": since,
+            "until": until,
+            "bars": usage_bars(intervals, since, until),
+            "intervals": intervals[: -MAX_INTERVALS - 1 : -1],
+            "interval_count": len(intervals),
+        }
+
+
+def _sentence(system: dict[str, Any], reason: str | None) -> str:
+    """Return the condition and use of a system as a sentence, for titles and the previews of chats.
+
+    `reason` is that of the condition.
+    """
+    subject = f"System {system['fqdn']} is {system['condition']}"
+    if system["condition"] in WITHOUT_RECIPES:
+        return f"{subject}: {reason}" if reason else subject
+    draining = ", draining" if system["draining"] else ""
+    loan = f", on loan to {system['loaned_to']}" if system["loaned_to"] else ""
+    return f"{subject} and {_use(system)}{draining}{loan}"
+
+
+def _use(system: dict[str, Any]) -> str:
+    if system["user"]:
+        return f"reserved by {system['user']}"
+    if system["recipe_id"]:
+        return f"{_WITH_RECIPE[system['usage']]} {system['recipe_id']}"
+    if system["occupied"]:
+        return f"occupied: {system['occupied']['reason']}"
+    return str(system["usage"])
