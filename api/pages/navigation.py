@@ -18,6 +18,7 @@ class NavigationLink(NamedTuple):
 # In the order of the navigation.
 NAVIGATION = (
     NavigationLink("/ui/jobs", "Jobs"),
+    NavigationLink("/ui/submit", "Submit"),
     # Leads to all that has no link of its own here, because ten more would fill a narrow screen.
     NavigationLink("/ui/directory", "Directory"),
 )

@@ -41,8 +41,9 @@ def pages(service: Running, lab: DirectoryLab) -> list[str]:
         admin.get("/jobs", params={"min_position": submitted["position"]}).raise_for_status()
     job, recipe = f"/ui/jobs/{submitted['job_id']}", f"/ui/recipes/{submitted['recipe_ids'][0]}"
     return [
-        *("/ui", "/ui/login", "/ui/jobs", job, f"{job}/xml"),
+        *("/ui", "/ui/login", "/ui/submit", "/ui/jobs", job, f"{job}/xml"),
         f"/ui/recipe-sets/{submitted['recipe_set_id']}",
+        f"{job}/actions/cancel",
         *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
         *(f"/ui/{path}" for path in DIRECTORY),
         f"/ui/tokens/{lab.token_id}",
