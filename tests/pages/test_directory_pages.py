@@ -215,8 +215,8 @@ def test_tokens__of_somebody_else__are_not_on_the_pages_of_a_submitter(
 ) -> None:
     assert stranger.log_in("carol", PASSWORD).status_code == 303
     asked = {"as_of": lab.position}
-    others = {each["token_id"] for each in lab.admin.get("/tokens", params=asked).json()["tokens"]}
-    others.remove(lab.token_id)
+    tokens = lab.admin.get("/tokens", params=asked).json()["tokens"]
+    others = {each["token_id"] for each in tokens if each["user"] != "carol"}
     text = page_of(stranger, "/tokens", limit=1_000)
     assert others
     assert lab.token_id in text
