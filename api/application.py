@@ -20,6 +20,8 @@ from api.pages.errors import answer_page
 from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.job_filters import JobFilterPages
 from api.pages.jobs import JobPages, RecipeSetPages
+from api.pages.live.shared_views import SharedViews
+from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
@@ -128,11 +130,11 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "pages": EntryPages(parts),
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
+        "live_stream": LiveStream(parts, SharedViews(parts.reader)),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
         "submission_page": SubmissionPage(parts),
         "recipe_pages": RecipePages(parts),
-        **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
         "system_pages": SystemPages(parts),
         "user_pages": UserPages(parts),
         "group_pages": GroupPages(parts),
@@ -145,6 +147,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "claim_pages": ClaimPages(parts),
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
+        **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
     }
 
 
@@ -180,7 +183,9 @@ def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOpt
         app.add_route(path, by_name[route.resource], suffix=route.suffix)
     for kind in (Exception, falcon.HTTPError, LabledgerError):
         app.add_error_handler(kind, partial(_on_error, parts))
-    return with_concurrency_limits(app, parts.active_requests)
+    limited = with_concurrency_limits(app, parts.active_requests)
+    by_name["live_stream"].views.application = limited
+    return limited
 
 
 async def _on_error(parts: Parts, req: Any, resp: Any, error: Exception, params: Any, ws: Any = None) -> None:

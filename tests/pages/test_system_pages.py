@@ -16,7 +16,7 @@ from api.rest.contract.inputs.systems import Properties
 from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
-from tests.pages.test_directory_pages import missing, page_of, rows_of, text_of
+from tests.pages.page_text import missing, page_of, rows_of, text_of
 from tests.rest.actions import EAST, cancel_set, finish, in_state, recipe_for, start, submit
 
 HOSTILE = "</title><script>alert(1)</script>{{ 7 * 7 }}"
