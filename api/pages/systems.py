@@ -50,14 +50,12 @@ class SystemPages:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await page_view(req, self._parts)
         _, system = await systems.system_answer(self._parts, view, fqdn)
-        changes = await history.change_list(
-            self._parts, view, fqdn, paging.page_at(req, view.at, history.BEFORE_ALL)
-        )
-        condition_change = await history.condition_change(self._parts, view, fqdn)
+        page = paging.page_at(req, view.at, history.BEFORE_ALL)
+        changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
         values = {
             "system": system,
-            "sentence": _sentence(system, condition_change["reason"]),
-            "condition_change": condition_change,
+            "sentence": _sentence(system, of_condition["reason"]),
+            "of_condition": of_condition,
             "changes": changes.items,
             "next": paging.next_path(req, resp, changes.key),
             **await self._policies(view, fqdn),
@@ -73,14 +71,15 @@ class SystemPages:
         return {"policy": policy, "pool_policy": pool_policy}
 
     async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
-        """Return the intervals of the span before the moment of the page, latest first, and their bars."""
-        until = paging.moment_of(view.at, self._parts)
+        """Return the intervals of the span before the moment of the page, latest first, and their bars.
+
+        The span ends with a full minute, so that a live page changes once a minute by time alone.
+        """
+        until = paging.moment_of(view.at, self._parts).replace(second=0, microsecond=0) + timedelta(minutes=1)
         since = until - USAGE_SPAN
-        span = Span.model_validate({"since": rfc3339(since), "until": rfc3339(until)})
+        span = Span.model_validate({"since": rfc3339(since)})
         intervals = (await usage_answer(self._parts, view, fqdn, span))["intervals"]
         return {
-            "since": since,
-            "until": until,
             "bars": usage_bars(intervals, since, until),
             "intervals": intervals[: -MAX_INTERVALS - 1 : -1],
             "interval_count": len(intervals),

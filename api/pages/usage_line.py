@@ -15,13 +15,16 @@ MIXED: Final = "mixed"
 
 @dataclass
 class UsageBar:
-    """The part of an interval in the span; `usage` is MIXED for neighbours that are too short to be seen."""
+    """The part of an interval in the span; `usage` is MIXED for neighbours that are too short to be seen.
+
+    `since` may be before the span.
+    """
 
     x: float
     width: float
-    seconds: float
     condition: str
     usage: str
+    since: datetime
 
 
 def usage_bars(intervals: Iterable[dict[str, Any]], since: datetime, until: datetime) -> list[UsageBar]:
@@ -30,11 +33,11 @@ def usage_bars(intervals: Iterable[dict[str, Any]], since: datetime, until: date
     scale = MAX_X / (until - since).total_seconds()
     for interval in intervals:
         first, last = max(interval["since"], since), min(interval["until"] or until, until)
-        seconds = (last - first).total_seconds()
-        if seconds <= 0:
+        width = (last - first).total_seconds() * scale
+        if width <= 0:
             continue
         x = (first - since).total_seconds() * scale
-        bar = UsageBar(x, seconds * scale, seconds, interval["condition"], interval["usage"])
+        bar = UsageBar(x, width, interval["condition"], interval["usage"], interval["since"])
         if bars and _is_joined(bars[-1], bar):
             _join(bars[-1], bar)
         else:
@@ -50,5 +53,4 @@ def _is_joined(before: UsageBar, bar: UsageBar) -> bool:
 
 def _join(before: UsageBar, bar: UsageBar) -> None:
     before.width += bar.width
-    before.seconds += bar.seconds
     before.usage = MIXED

@@ -47,6 +47,8 @@ def pages(service: Running, lab: DirectoryLab) -> list[str]:
         *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
         *(f"/ui/{path}" for path in DIRECTORY),
         f"/ui/tokens/{lab.token_id}",
+        *("/ui/systems", "/ui/systems/x86-01.east.example.com"),
+        *(f"/ui/systems/{fqdn}" for fqdn in lab.visible),
     ]
 
 

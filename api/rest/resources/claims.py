@@ -13,7 +13,7 @@ from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
 from domain.errors import Unknown, display_name
 from domain.recipe.lifecycle import UNPLACED
-from projections.read_sessions import Row
+from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_CLAIM
 
 # The key before all others: the id of a recipe.
@@ -45,7 +45,7 @@ class ClaimResource:
     @operation("Show the claim of a recipe", answers.ShownClaim, queries.ReadQuery)
     async def on_get_one(self, req: Request, resp: Response, recipe_id: int) -> None:
         view = await read_view(req, self._parts)
-        claim = await _claim(self._parts, view, recipe_id=recipe_id)
+        claim = await _claim(self._parts, view, recipe_id)
         if claim is None:
             thing = display_name("recipe", recipe_id)
             if await self._parts.reader.row("recipe", {"at": view.position, "recipe_id": recipe_id}):
@@ -58,17 +58,15 @@ async def claim_of_recipe(parts: ReadParts, view: View, recipe: Row) -> Row | No
     """Return system, forced and since of the claim of a recipe; None without one, or to a hidden system."""
     if recipe["state"] not in UNPLACED:
         return None
-    claim = await _claim(parts, view, recipe_id=recipe["recipe_id"])
+    claim = await _claim(parts, view, recipe["recipe_id"])
     return claim and {name: claim[name] for name in answers.RecipeClaim.model_fields}
 
 
-async def claimant_of_system(parts: ReadParts, view: View, fqdn: str) -> int | None:
-    """Return the id of the recipe that claims a system, None if there is none."""
-    claim = await _claim(parts, view, system=fqdn)
-    return None if claim is None else int(claim["recipe_id"])
-
-
-async def _claim(parts: ReadParts, view: View, **wanted: str | int) -> Row | None:
+def claim_query(view: View, **wanted: str | int) -> NamedQuery:
+    """Return the query for the claim of a `recipe_id`, or to a `system`."""
     found = {"at": view.position, "hidden": view.hidden_rows, "after": 0, "limit": 1}
-    params = {**ANY_CLAIM, **found, **wanted}
-    return await parts.reader.row("claims", params)
+    return "claims", {**ANY_CLAIM, **found, **wanted}
+
+
+async def _claim(parts: ReadParts, view: View, recipe_id: int) -> Row | None:
+    return await parts.reader.row(*claim_query(view, recipe_id=recipe_id))

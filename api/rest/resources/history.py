@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, NamedTuple
 
 from falcon.asgi import Request, Response
 
@@ -22,42 +22,31 @@ from projections.intervals import OPEN_UNTIL
 # Columns that are not properties of the system, and columns that have another name in the API.
 OMITTED = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
 API_NAMES = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tree"}
-# The key before all changes, of which the latest is the first.
+# The key before all changes: the latest one comes first.
 BEFORE_ALL = OPEN_UNTIL
 
 
-async def change_list(parts: ReadParts, view: View, fqdn: str, page: paging.PageAt) -> paging.Listed:
-    """Return a page of the changes of a system, latest first. Raises Unknown."""
+class SystemHistory(NamedTuple):
+    """A page of the changes of a system, latest first, and the change that brought its condition."""
+
+    listed: paging.Listed
+    of_condition: dict[str, Any]
+
+
+async def history_answer(parts: ReadParts, view: View, fqdn: str, page: paging.PageAt) -> SystemHistory:
+    """Return a page of the history of a system. Raises Unknown."""
     view.require_visible(fqdn)
-    changes = await _changes(parts, view, fqdn, page.limit, before=page.after)
-    exists = changes or await parts.reader.row("system_is_known", {"at": view.position, "fqdn": fqdn})
-    if not exists:
+    params = {"at": view.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
+    rows, of_condition = await parts.reader.together(
+        ("changes_of_system", {**params, "of_condition": False}),
+        ("changes_of_system", {**params, "before": BEFORE_ALL, "limit": 1, "of_condition": True}),
+    )
+    if not of_condition:
         raise Unknown(display_name("system", fqdn))
-    return paging.listed(page, changes, changes[-1]["position"] if changes else None)
-
-
-async def condition_change(parts: ReadParts, view: View, fqdn: str) -> dict[str, Any]:
-    """Return the change that brought the condition of a system: the latest one of it. Raises Unknown."""
-    view.require_visible(fqdn)
-    changes = await _changes(parts, view, fqdn, 1, of_condition=True)
-    if not changes:
-        raise Unknown(display_name("system", fqdn))
-    return changes[0]
-
-
-async def _changes(
-    parts: ReadParts,
-    view: View,
-    fqdn: str,
-    limit: int,
-    *,
-    before: int = BEFORE_ALL,
-    of_condition: bool = False,
-) -> list[dict[str, Any]]:
-    params = {"at": view.position, "fqdn": fqdn, "before": before, "limit": limit}
-    rows = await parts.reader.rows("changes_of_system", {**params, "of_condition": of_condition})
-    events = await asyncio.to_thread(parts.log.at, [row["since_position"] for row in rows])
-    return [_change(row, events[row["since_position"]]) for row in rows]
+    positions = [row["since_position"] for row in (*of_condition, *rows)]
+    events = await asyncio.to_thread(parts.log.at, positions)
+    latest, *changes = (_change(row, events[row["since_position"]]) for row in (*of_condition, *rows))
+    return SystemHistory(paging.listed(page, changes, positions[-1] if rows else None), latest)
 
 
 class History:
@@ -68,7 +57,8 @@ class History:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await read_view(req, self._parts)
         page = paging.page_at(req, view.at, BEFORE_ALL)
-        paging.answer_listed(req, resp, page, "changes", await change_list(self._parts, view, fqdn, page))
+        found = await history_answer(self._parts, view, fqdn, page)
+        paging.answer_listed(req, resp, page, "changes", found.listed)
 
 
 def _change(row: Row, recorded: Recorded) -> dict[str, Any]:

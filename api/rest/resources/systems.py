@@ -17,7 +17,7 @@ from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
 from api.rest.partitions import LabPartitions
 from api.rest.ports import ChangeParts, ReadParts
-from api.rest.resources.claims import claimant_of_system
+from api.rest.resources.claims import claim_query
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.shapes import system_document
 from api.rest.views import View, read_view
@@ -59,11 +59,13 @@ async def system_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, d
     view.require_visible(fqdn)
     params = {**ANY_SYSTEM, "at": view.position, "fqdn": fqdn, "after": "", "limit": 1}
     version = {"at": view.position, "subject": f"system/{fqdn}"}
-    rows, versions = await parts.reader.together(("systems", params), ("version", version))
+    rows, versions, claims = await parts.reader.together(
+        ("systems", params), ("version", version), claim_query(view, system=fqdn)
+    )
     if not rows:
         raise Unknown(display_name("system", fqdn))
     labs = await partitions.lab_partitions(parts, view.at)
-    claimed_by = await claimant_of_system(parts, view, fqdn)
+    claimed_by = claims[0]["recipe_id"] if claims else None
     return versions[0]["version"], {**system_document(labs.named(rows[0])), "claimed_by": claimed_by}
 
 
