@@ -57,6 +57,7 @@ from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.readiness import Health
 from api.rest.resources.reads import Reads
+from api.rest.resources.recipe_queue import Queue
 from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
 from api.rest.resources.reconciliations import Reconciliations
@@ -91,6 +92,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "jobs": Jobs(parts),
         "recipe_sets": RecipeSets(parts),
         "recipes": Recipes(parts),
+        "queue": Queue(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
         "weights": Weights(parts),

@@ -63,7 +63,7 @@ API_ROUTES: dict[str, Route] = {
     RECIPE + "/explanation": Route("explanations", READ),
     "/matches": Route("matches", {"POST": SUBMITTERS}),
     "/weights": Route("weights", {"POST": SUBMITTERS}),
-    "/queue": Route("recipes", READ, "queue"),
+    "/queue": Route("queue", READ),
     "/locks": Route("locks", READ),
     "/claims": Route("claims", READ),
     f"/claims/{{recipe_id:{_ID}}}": Route("claims", READ, "one"),
