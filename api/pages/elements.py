@@ -85,8 +85,11 @@ def pretty(value: Any) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return a value of a property as text: a text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    """Return a value of a property as text: texts as they are, anything else as JSON."""
+    texts = value if isinstance(value, list) else [value]
+    if all(isinstance(each, str) for each in texts):
+        return ", ".join(texts) or "none"
+    return orjson.dumps(value).decode()
 
 
 def words(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -15,17 +16,22 @@ from api.parts import Parts
 from api.rest import paging
 from api.rest.context import query_of
 from api.rest.contract.operation import operation
-from api.rest.contract.queries import Page, Span, SystemPage
-from api.rest.resources import history, systems
+from api.rest.contract.queries import Page, QueuePage, Span, SystemPage
+from api.rest.explainer_answers import in_time
+from api.rest.ports import ExplainParts
+from api.rest.resources import history, recipe_queue, systems
 from api.rest.resources.policies import pool_policy_answer, system_policy_answer
 from api.rest.resources.usage import usage_answer
 from api.rest.views import View
+from domain.errors import FaultyInput
 from domain.system.lifecycle import WITHOUT_RECIPES
 
 # The usage line lasts so long, up to the moment of the page.
 USAGE_SPAN: Final = timedelta(hours=24)
 # The table behind the usage line has the latest intervals only, because a busy system has thousands a day.
 MAX_INTERVALS: Final = 100
+# The page has the first waiting recipes in the order of the system.
+MAX_WAITING: Final = 20
 # The words for the usage of a system by a recipe, before the number of the recipe.
 _WITH_RECIPE: Final = {
     "scheduled": "scheduled for recipe",
@@ -49,6 +55,7 @@ class SystemPages:
     @operation("Show the page of a system, with a page of its changes", None, Page, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await page_view(req, self._parts)
+        view, waiting = await waiting_recipes(self._parts, view, fqdn)
         _, system = await systems.system_answer(self._parts, view, fqdn)
         page = paging.page_at(req, view.at, history.BEFORE_ALL)
         changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
@@ -58,6 +65,7 @@ class SystemPages:
             "of_condition": of_condition,
             "changes": changes.items,
             "next": paging.next_path(req, resp, changes.key),
+            "waiting": waiting,
             **await self._policies(view, fqdn),
             **await self._usage(view, fqdn),
         }
@@ -84,6 +92,25 @@ class SystemPages:
             "intervals": intervals[: -MAX_INTERVALS - 1 : -1],
             "interval_count": len(intervals),
         }
+
+
+async def waiting_recipes(parts: ExplainParts, view: View, fqdn: str) -> tuple[View, dict[str, Any] | None]:
+    """Return the recipes that wait for a system, in its order, and the view that the order reflects.
+
+    There is no order (None) while the explaining process reads the log, and for a system in no partition.
+    """
+    view.require_visible(fqdn)
+    query = QueuePage.model_construct(system=fqdn)
+    first = paging.PageAt(view.at, MAX_WAITING, recipe_queue.first_key(query))
+    try:
+        answer = await in_time(recipe_queue.queue_answer(parts, view, query, first))
+    except FaultyInput:
+        answer = None
+    if answer is None:
+        return view, None
+    page, found = answer
+    waiting = {"recipes": found.items, "has_more": found.key is not None}
+    return replace(view, at=page.at), waiting
 
 
 def _sentence(system: dict[str, Any], reason: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,13 +12,21 @@ import httpx
 import pytest
 from lxml import html
 
+from api.pages.systems import waiting_recipes
 from api.pages.usage_line import MAX_X, UsageBar, usage_bars
+from api.rest.context import Principal
 from api.rest.contract.inputs.systems import Properties
+from api.rest.resources import recipe_queue
+from api.rest.views import View
+from domain.directory.roles import ADMIN
+from domain.errors import FaultyInput
+from projections.reader import At
 from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
 from tests.pages.page_text import missing, page_of, rows_of, text_of
 from tests.rest.actions import EAST, cancel_set, finish, in_state, recipe_for, start, submit
+from workers.explaining.explainer import StillReading
 
 HOSTILE = "</title><script>alert(1)</script>{{ 7 * 7 }}"
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
@@ -124,7 +133,7 @@ def test_system_page__as_of_a_position__has_all_facts_of_the_api(
     shown = ("condition", "usage", "recipe_id", "since", "until")
     assert missing([{name: each[name] for name in shown} for each in intervals], text) == []
     changes = systems.admin.get(f"/systems/{fqdn}/history", params=asked).json()["changes"]
-    texts = ("position", "at", "topic", "actor", "cause", "reason")
+    texts = ("position", "at", "topic", "actor", "reason")
     assert missing([{name: each[name] for name in texts} for each in changes], text) == []
 
 
@@ -149,7 +158,7 @@ def test_system_page__changes_of_values__say_who_when_why_and_old_and_new(
     rows = html.fromstring(page).xpath("//section[@aria-labelledby='history']//tbody/tr")
     shown = [[" ".join(cell.text_content().split()) for cell in row] for row in rows[:3]]
     # Topic, actor and reason of a change, and its values.
-    assert [(*cells[2:5], cells[6]) for cells in shown] == [
+    assert [tuple(cells[2:6]) for cells in shown] == [
         ("system.inventory-changed", "admin", "", "memory mb: from 65537 to 65536"),
         ("system.loaned", "admin", "", "loaned to: to bob loaned until: to 2100-01-01T00:00:00Z"),
         ("system.condition-changed", "admin", HOSTILE, "condition: from Automated to Broken"),
@@ -232,7 +241,46 @@ def test_system_page__usage_line__has_a_bar_for_each_interval_of_the_last_day(
     ]
     bars = section.xpath(".//svg//rect")
     assert bars
-    assert all(bar.get("style") is None and float(bar.get("width")) >= 0 for bar in bars)
+    (first, *_), (*_, last) = bars, bars
+    assert float(last.get("x")) + float(last.get("width")) == pytest.approx(MAX_X)
+    assert float(first.get("x")) >= MAX_X * 0.9
+
+
+@pytest.mark.parametrize("moment", ["present", "past"])
+def test_system_page__waiting_recipes__are_in_the_order_of_the_system(
+    browser: Browser, systems: SystemLab, moment: str
+) -> None:
+    asked = {"as_of": systems.position} if moment == "past" else {}
+    page = html.fromstring(page_of(browser, f"/systems/{BUSY}", **asked))
+    rows = page.xpath("//section[@aria-labelledby='waiting']//tbody/tr")
+    queue = systems.admin.get("/queue", params={"system": BUSY, **asked}).json()["recipes"]
+    assert queue
+    for recipe, row in zip(queue, rows, strict=True):
+        shown = (
+            "recipe_id",
+            "state",
+            "since",
+            "priority",
+            "effective_priority",
+            "owner",
+            "job_id",
+            "whiteboard",
+        )
+        assert missing({name: recipe[name] for name in shown}, text_of(row)) == []
+        assert row.xpath(".//a[contains(@href, '/why')]")
+
+
+@pytest.mark.parametrize("error", [StillReading("the log is long"), FaultyInput([])])
+def test_waiting_recipes__of_a_system_that_cannot_be_asked_about__are_none_at_the_same_position(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    async def refused(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(recipe_queue, "queue_answer", refused)
+    view = View(Principal("admin", ADMIN, None, "none"), At(5), frozenset(), is_past=False, recorded_at=None)
+    parts: Any = None
+    assert asyncio.run(waiting_recipes(parts, view, BUSY)) == (view, None)
 
 
 def test_list_of_systems__as_of_a_position__has_the_rows_and_facts_of_the_api(
