@@ -189,7 +189,7 @@ def _json_of(text: str) -> Any:
     return orjson.loads(html.fromstring(text).find(".//pre").text_content())
 
 
-def test_user_and_group_pages__lead_to_groups_pools_jobs_and_systems(
+def test_page__of_a_user_or_group__leads_to_groups_pools_jobs_and_systems(
     browser: Browser, lab: DirectoryLab
 ) -> None:
     carol = page_of(browser, "/users/carol")
