@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import httpx
 import orjson
 import pytest
 from lxml import html
@@ -13,6 +14,7 @@ from lxml import html
 from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import TREE, URLS, DirectoryLab
+from tests.pages.test_facts import unexplained
 from tests.rest.actions import EAST
 
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
@@ -89,12 +91,14 @@ def test_list__as_of_a_position__has_the_rows_and_facts_of_the_api(
     assert stranger.log_in(user, PASSWORD).status_code == 303
     asked = {"as_of": lab.position}
     text = page_of(stranger, f"/{path}", **asked)
-    items = (lab.admin if user == "admin" else lab.carol).get(f"/{path}", params=asked).json()[name]
-    rows = rows_of(text)
+    answer = (lab.admin if user == "admin" else lab.carol).get(f"/{path}", params=asked).json()
+    items, rows = answer[name], rows_of(text)
     assert items
     assert len(rows) == len(items)
     for item, row in zip(items, rows, strict=True):
         assert missing({field: item[field] for field in fields}, row) == [], row
+    # The page of job filters names the partition of its query.
+    assert unexplained(text, {**answer, "partition": "default"}) == set()
     for fqdn in lab.hidden:
         assert user == "admin" or fqdn not in text
 
@@ -104,38 +108,40 @@ def test_lists__hidden_systems__are_on_the_pages_of_those_who_see_them(
 ) -> None:
     claims, locks = (page_of(browser, f"/{path}", as_of=lab.position) for path in ("claims", "locks"))
     reconciliations = page_of(browser, "/reconciliations", as_of=lab.position)
-    for claimed, occupied in (lab.hidden, lab.visible):
+    for claimed, occupied, _ in (lab.hidden, lab.visible):
         assert claimed in claims and claimed in locks
         assert occupied in reconciliations
 
 
 ONES = [
-    ("/users/carol", ()),
-    ("/groups/kernel-qe", ()),
+    ("/users/carol", ("/groups?user=carol",)),
+    ("/groups/kernel-qe", ("/pools?owner_group=kernel-qe",)),
     ("/pools/hostile", ()),
     ("/pools/big", ("/pools/big/access-policy",)),
     (f"/lab-controllers/{EAST}", ()),
     (f"/distro-trees/{TREE}", ()),
     ("/tokens/{token_id}", ()),
-    ("/partitions/default", ()),
     ("/partitions/default/queues/root.kernel", ()),
     ("/filters/of-pages", ()),
 ]
 
 
 @pytest.mark.parametrize(("path", "further"), ONES)
-def test_page__as_of_a_position__has_all_facts_of_the_api(
+def test_page__as_of_a_position__has_the_facts_of_the_api_and_no_others(
     browser: Browser, lab: DirectoryLab, path: str, further: tuple[str, ...]
 ) -> None:
     path = path.replace("{token_id}", lab.token_id)
-    text = _text(html.fromstring(page_of(browser, path, as_of=lab.position)))
-    for each in (path, *further):
-        answer = lab.admin.get(each, params={"as_of": lab.position}).json()
+    page = page_of(browser, path, as_of=lab.position)
+    text = _text(html.fromstring(page))
+    as_of = {"as_of": str(lab.position)}
+    answers = [lab.admin.get(httpx.URL(each).copy_merge_params(as_of)).json() for each in (path, *further)]
+    for answer in answers:
         # A permission is two words on the page.
         entries = [
             {**one, "permission": one["permission"].replace("_", " ")} for one in answer.get("entries", ())
         ]
         assert missing({**answer, "entries": entries}, text) == []
+    assert unexplained(page, {"answers": answers, "partition": "default"}) == set()
 
 
 def test_pages__hostile_text__appears_as_text(browser: Browser, lab: DirectoryLab) -> None:
@@ -160,7 +166,11 @@ def test_partition_page__queues__are_those_of_the_api_in_the_order_of_the_tree(
 ) -> None:
     asked = {"as_of": lab.position}
     queues = lab.admin.get("/partitions/default/queues", params=asked).json()["queues"]
-    rows = rows_of(page_of(browser, "/partitions/default", **asked))
+    answer = lab.admin.get("/partitions/default", params=asked).json()
+    page = page_of(browser, "/partitions/default", **asked)
+    assert missing(answer, _text(html.fromstring(page))) == []
+    assert unexplained(page, [answer, queues]) == set()
+    rows = rows_of(page)
     shown = ("path", "state", "used", "guaranteed", "max", "share", "waiting", "jobs", "max_jobs", "order")
     assert [row.split() for row in rows] == [
         [str("none" if queue[name] is None else queue[name]) for name in shown] for queue in queues
