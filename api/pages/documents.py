@@ -18,7 +18,7 @@ from api.rest.resources.documents import Documents
 from api.rest.resources.policies import pool_policy_answer
 from api.rest.views import View
 
-# The page of a user has so many groups, that of a group so many pools; lists have all of them.
+# Maximum number of groups on the page of a user, and of pools on that of a group; lists have all of them.
 MAX_LISTED: Final = 100
 
 

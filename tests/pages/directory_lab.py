@@ -49,6 +49,14 @@ JOB_FILTER = {
     "reason": HOSTILE,
 }
 
+# The addresses of the pages of the directory below /ui, without that of the token.
+DIRECTORY = (
+    *("directory", "users", "groups", "pools", "lab-controllers", "distro-trees", "tokens", "partitions"),
+    *("filters", "claims", "locks", "reconciliations", "users/carol", "groups/net-qe", "pools/hostile"),
+    *("pools/big", f"lab-controllers/{EAST}", f"distro-trees/{TREE}", "filters/of-pages"),
+    *("partitions/default", "partitions/default/queues/root.kernel", "partitions/default/configuration"),
+)
+
 
 class DirectoryLab(NamedTuple):
     """A position with items in each list. `hidden` systems are for admins alone, `visible` ones for all."""
@@ -59,6 +67,11 @@ class DirectoryLab(NamedTuple):
     token_id: str
     admin: httpx.Client
     carol: httpx.Client
+
+    @property
+    def addresses(self) -> list[str]:
+        systems = (f"systems/{fqdn}" for fqdn in self.visible)
+        return [f"/ui/{path}" for path in (*DIRECTORY, f"tokens/{self.token_id}", *systems)]
 
 
 @contextmanager
@@ -86,22 +99,27 @@ def directory_lab(service: Running, password: str) -> Iterator[DirectoryLab]:
 
 @contextmanager
 def _busy(admin: httpx.Client, name: str) -> Iterator[tuple[str, ...]]:
-    """Yield two systems: one with a recipe, its lock and a claim to it, one on which something else runs."""
-    claimed, occupied = (f"{name}-{kind}.east.example.com" for kind in ("claimed", "occupied"))
-    for fqdn in (claimed, occupied):
+    """Yield systems: one with a recipe, its lock and a claim to it, one on which something else runs.
+
+    The set of the recipe has a third system, so that its job has more systems than jobs wait.
+    """
+    systems = claimed, occupied, further = [
+        f"{name}-{kind}.east.example.com" for kind in ("claimed", "occupied", "further")
+    ]
+    for fqdn in systems:
         assert admin.post("/systems", json={"fqdn": fqdn, **SYSTEM}).status_code == 201
     lock = {"system": {"Exclusive": [claimed]}, "network": {"Exclusive": [NETWORK]}}
-    holder = submit(admin, recipe_for(claimed, locks=lock))
+    holder = submit(admin, recipe_for(claimed, locks=lock), recipe_for(further))
     in_state(admin, holder["recipe_ids"][0], "waiting")
     claimant = submit(admin, recipe_for(claimed, host_requires={"force": claimed}))
     claim = f"/claims/{claimant['recipe_ids'][0]}"
     wait_until(lambda: admin.get(claim).is_success, "the claim to begin")
     runs = {"items": [{"running": {"system": occupied}}]}
     admin.post(f"/lab-controllers/{EAST}/updates", json=runs).raise_for_status()
-    yield claimed, occupied
+    yield claimed, occupied, further
     for each in (claimant, holder):
         cancel_set(admin, each)
-    for fqdn in (claimed, occupied):
+    for fqdn in systems:
         admin.delete(f"/systems/{fqdn}").raise_for_status()
 
 

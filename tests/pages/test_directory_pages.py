@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import httpx
 import orjson
 import pytest
 from lxml import html
@@ -11,10 +14,44 @@ from lxml import html
 from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import TREE, URLS, DirectoryLab
-from tests.pages.page_text import missing, page_of, rows_of, text_of
+from tests.pages.test_facts import unexplained
 from tests.rest.actions import EAST
 
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
+
+
+def page_of(browser: Browser, path: str, **params: Any) -> str:
+    page = browser.get(f"/ui{path}", params=params)
+    assert page.status_code == 200, page.text
+    return page.text
+
+
+def rows_of(text: str) -> list[str]:
+    """Return the text of each row of the first table, with the exact times."""
+    table = html.fromstring(text).find(".//table/tbody")
+    return [_text(row) for row in table if row.find("th") is not None]
+
+
+def _text(element: html.HtmlElement) -> str:
+    times = " ".join(each.get("datetime") for each in element.iter("time"))
+    return f"{' '.join(' '.join(element.itertext()).split())} {times}"
+
+
+def facts_of(value: Any) -> Iterator[str | int | float]:
+    """Yield the texts and numbers in a value. Truths and `*` are words on a page."""
+    if isinstance(value, Mapping):
+        yield from facts_of([value[name] for name in value if name not in ("position", "as_of", "next")])
+    elif isinstance(value, list):
+        for each in value:
+            yield from facts_of(each)
+    elif value not in (None, "*") and not isinstance(value, bool):
+        yield value
+
+
+def missing(facts: Any, text: str) -> list[Any]:
+    """Return the facts that a text lacks."""
+    found = map(str, facts_of(facts))
+    return [fact for fact in found if not re.search(rf"(?<![\w-]){re.escape(fact)}(?![\w-])", text)]
 
 
 LISTS = [
@@ -54,12 +91,14 @@ def test_list__as_of_a_position__has_the_rows_and_facts_of_the_api(
     assert stranger.log_in(user, PASSWORD).status_code == 303
     asked = {"as_of": lab.position}
     text = page_of(stranger, f"/{path}", **asked)
-    items = (lab.admin if user == "admin" else lab.carol).get(f"/{path}", params=asked).json()[name]
-    rows = rows_of(text)
+    answer = (lab.admin if user == "admin" else lab.carol).get(f"/{path}", params=asked).json()
+    items, rows = answer[name], rows_of(text)
     assert items
     assert len(rows) == len(items)
     for item, row in zip(items, rows, strict=True):
         assert missing({field: item[field] for field in fields}, row) == [], row
+    # The page of job filters names the partition of its query.
+    assert unexplained(text, {**answer, "partition": "default"}) == set()
     for fqdn in lab.hidden:
         assert user == "admin" or fqdn not in text
 
@@ -69,41 +108,43 @@ def test_lists__hidden_systems__are_on_the_pages_of_those_who_see_them(
 ) -> None:
     claims, locks = (page_of(browser, f"/{path}", as_of=lab.position) for path in ("claims", "locks"))
     reconciliations = page_of(browser, "/reconciliations", as_of=lab.position)
-    for claimed, occupied in (lab.hidden, lab.visible):
+    for claimed, occupied, _ in (lab.hidden, lab.visible):
         assert claimed in claims and claimed in locks
         assert occupied in reconciliations
 
 
 ONES = [
-    ("/users/carol", ()),
-    ("/groups/kernel-qe", ()),
+    ("/users/carol", ("/groups?user=carol",)),
+    ("/groups/kernel-qe", ("/pools?owner_group=kernel-qe",)),
     ("/pools/hostile", ()),
     ("/pools/big", ("/pools/big/access-policy",)),
     (f"/lab-controllers/{EAST}", ()),
     (f"/distro-trees/{TREE}", ()),
     ("/tokens/{token_id}", ()),
-    ("/partitions/default", ()),
     ("/partitions/default/queues/root.kernel", ()),
     ("/filters/of-pages", ()),
 ]
 
 
 @pytest.mark.parametrize(("path", "further"), ONES)
-def test_page__as_of_a_position__has_all_facts_of_the_api(
+def test_page__as_of_a_position__has_the_facts_of_the_api_and_no_others(
     browser: Browser, lab: DirectoryLab, path: str, further: tuple[str, ...]
 ) -> None:
     path = path.replace("{token_id}", lab.token_id)
-    text = text_of(html.fromstring(page_of(browser, path, as_of=lab.position)))
-    for each in (path, *further):
-        answer = lab.admin.get(each, params={"as_of": lab.position}).json()
+    page = page_of(browser, path, as_of=lab.position)
+    text = _text(html.fromstring(page))
+    as_of = {"as_of": str(lab.position)}
+    answers = [lab.admin.get(httpx.URL(each).copy_merge_params(as_of)).json() for each in (path, *further)]
+    for answer in answers:
         # A permission is two words on the page.
         entries = [
             {**one, "permission": one["permission"].replace("_", " ")} for one in answer.get("entries", ())
         ]
         assert missing({**answer, "entries": entries}, text) == []
+    assert unexplained(page, {"answers": answers, "partition": "default"}) == set()
 
 
-def test_pages__hostile_text__appears_astext_of(browser: Browser, lab: DirectoryLab) -> None:
+def test_pages__hostile_text__appears_as_text(browser: Browser, lab: DirectoryLab) -> None:
     for path in ("/pools", "/pools/hostile", "/filters", "/filters/of-pages"):
         text = page_of(browser, path, as_of=lab.position)
         assert "<script" not in text
@@ -116,7 +157,7 @@ def test_distro_tree_page__urls_of_a_lab__only_http_is_a_link(browser: Browser, 
     assert {url: rel for url, rel in links.items() if not url.startswith("#")} == {
         URLS[0]: "noreferrer noopener"
     }
-    cell = text_of(page.find(".//table/tbody/tr/td"))
+    cell = _text(page.find(".//table/tbody/tr/td"))
     assert all(url in cell for url in URLS)
 
 
@@ -125,7 +166,11 @@ def test_partition_page__queues__are_those_of_the_api_in_the_order_of_the_tree(
 ) -> None:
     asked = {"as_of": lab.position}
     queues = lab.admin.get("/partitions/default/queues", params=asked).json()["queues"]
-    rows = rows_of(page_of(browser, "/partitions/default", **asked))
+    answer = lab.admin.get("/partitions/default", params=asked).json()
+    page = page_of(browser, "/partitions/default", **asked)
+    assert missing(answer, _text(html.fromstring(page))) == []
+    assert unexplained(page, [answer, queues]) == set()
+    rows = rows_of(page)
     shown = ("path", "state", "used", "guaranteed", "max", "share", "waiting", "jobs", "max_jobs", "order")
     assert [row.split() for row in rows] == [
         [str("none" if queue[name] is None else queue[name]) for name in shown] for queue in queues
@@ -154,7 +199,7 @@ def _json_of(text: str) -> Any:
     return orjson.loads(html.fromstring(text).find(".//pre").text_content())
 
 
-def test_user_and_group_pages__lead_to_groups_pools_jobs_and_systems(
+def test_page__of_a_user_or_group__leads_to_groups_pools_jobs_and_systems(
     browser: Browser, lab: DirectoryLab
 ) -> None:
     carol = page_of(browser, "/users/carol")

@@ -10,20 +10,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from tests.harness.running import Running
+from tests.pages.addresses import addresses
 from tests.pages.chromium import Watched, chromium
 from tests.pages.conftest import PASSWORD
-from tests.pages.directory_lab import TREE, DirectoryLab
-from tests.rest.actions import EAST, recipe_for, submit
+from tests.pages.directory_lab import DirectoryLab
 
 SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-
-DIRECTORY = (
-    *("directory", "users", "groups", "pools", "lab-controllers", "distro-trees", "tokens", "partitions"),
-    *("filters", "claims", "locks", "reconciliations", "users/carol", "groups/net-qe", "pools/hostile"),
-    *("pools/big", f"lab-controllers/{EAST}", f"distro-trees/{TREE}", "filters/of-pages"),
-    *("partitions/default", "partitions/default/queues/root.kernel", "partitions/default/configuration"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -35,21 +28,9 @@ def program() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def pages(service: Running, lab: DirectoryLab) -> list[str]:
     """Return the addresses of all pages, about a waiting recipe with hostile text and a filled directory."""
-    with service.client() as admin:
-        hostile = "<script>alert(1)</script>\u202e" + "x" * 2_000
-        submitted = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=hostile[:25])
-        admin.get("/jobs", params={"min_position": submitted["position"]}).raise_for_status()
-    job, recipe = f"/ui/jobs/{submitted['job_id']}", f"/ui/recipes/{submitted['recipe_ids'][0]}"
-    return [
-        *("/ui", "/ui/login", "/ui/submit", "/ui/jobs", job, f"{job}/xml"),
-        f"/ui/recipe-sets/{submitted['recipe_set_id']}",
-        f"{job}/actions/cancel",
-        *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
-        *(f"/ui/{path}" for path in DIRECTORY),
-        f"/ui/tokens/{lab.token_id}",
-        *("/ui/systems", "/ui/systems/x86-01.east.example.com"),
-        *(f"/ui/systems/{fqdn}" for fqdn in lab.visible),
-    ]
+    found = addresses(service)
+    job = next(address for address in found if address.startswith("/ui/jobs/"))
+    return [*found, *lab.addresses, "/ui/login", "/ui/submit", f"{job}/actions/cancel"]
 
 
 @pytest.fixture
