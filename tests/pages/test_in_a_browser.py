@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,9 +29,10 @@ def program() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def pages(service: Running, lab: DirectoryLab) -> list[str]:
     """Return the addresses of all pages, about a waiting recipe with hostile text and a filled directory."""
-    found = addresses(service)
-    job = next(address for address in found if address.startswith("/ui/jobs/"))
-    return [*found, *lab.addresses, "/ui/login", "/ui/submit", f"{job}/actions/cancel"]
+    # The last of each kind.
+    found = {re.sub(r"\d+", "N", address): address for address in addresses(service)}
+    job = found["/ui/jobs/N"]
+    return [*found.values(), *lab.addresses, "/ui/login", "/ui/submit", f"{job}/actions/cancel"]
 
 
 @pytest.fixture
