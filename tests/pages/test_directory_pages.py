@@ -11,11 +11,10 @@ import orjson
 import pytest
 from lxml import html
 
-from tests.pages.browser import Browser
+from tests.pages.browser import Browser, step
 from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import TREE, URLS, DirectoryLab
-from tests.pages.test_facts import unexplained
-from tests.pages.test_moment import step
+from tests.pages.page_facts import unexplained
 from tests.rest.actions import EAST
 
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
