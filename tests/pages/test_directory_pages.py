@@ -11,10 +11,10 @@ import orjson
 import pytest
 from lxml import html
 
-from tests.pages.browser import Browser
+from tests.pages.browser import Browser, step
 from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import TREE, URLS, DirectoryLab
-from tests.pages.facts import unexplained
+from tests.pages.page_facts import unexplained
 from tests.rest.actions import EAST
 
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
@@ -264,6 +264,17 @@ def test_list_of_pools__filter_and_next_page__select_and_continue(
     second = browser.get(following).text
     assert [row.split()[0] for row in rows_of(second)] == ["hostile"]
     assert 'name="owner_group" value="net-qe"' in second
+
+
+def test_step__from_a_job_filter__visits_the_changes_of_its_partition(
+    browser: Browser, lab: DirectoryLab
+) -> None:
+    path = "/ui/filters/of-pages?partition=default"
+    events = lab.admin.get("/events", params={"subject": "partition/default"}).json()["events"]
+    earlier, latest = [each["position"] for each in events if each["position"] <= lab.position][-2:]
+    assert step(browser, path, lab.position + 1, "previous")[1] == latest
+    assert step(browser, path, latest, "previous")[1] == earlier
+    assert step(browser, path, earlier, "next")[1] == latest
 
 
 def test_directory__its_links__lead_to_every_list(browser: Browser, lab: DirectoryLab) -> None:

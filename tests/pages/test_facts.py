@@ -1,6 +1,6 @@
 """Every fact on a page is in the answer of the HTTP API as of the same position, over random changes.
 
-The text of a page, with its title and description, is compared word by word (`facts.py`).
+The text of a page, with its title and description, is compared word by word (`page_facts.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from tests.harness.running import Running
 from tests.pages.addresses import submit_samples
 from tests.pages.browser import Browser
-from tests.pages.facts import unexplained
+from tests.pages.page_facts import unexplained
 from tests.rest.actions import recipe_for
 
 SYSTEMS = ("x86-01.east.example.com", "x86-02.east.example.com", "no-such-system.example.com")

@@ -1,7 +1,7 @@
-"""The words of a page that the HTTP API does not explain.
+"""The facts on a page, compared word by word with an answer of the HTTP API.
 
-A word is explained if it is one of a template, or part of a value of the answer, or of a time or duration
-that follows from one. Forms have choices, not facts.
+The text includes title and description. A word is one of a template, or part of a value of the answer,
+or a time or duration that follows from one. Forms have choices, not facts.
 """
 
 from __future__ import annotations
