@@ -6,14 +6,16 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from io import BytesIO
+from typing import Any, Final
 from urllib.parse import parse_qs
 
 import falcon
 from falcon.asgi import Request
+from falcon.media import MultipartFormHandler
 
 from api.rest.body import media_type, read_body
-from api.rest.context import request_of
+from api.rest.context import operation_of_request, request_of
 from api.rest.contract.parameters import MAX_KEY_LENGTH
 from api.rest.contract.query_values import whole_number
 from api.rest.session_cookie import FORM_FIELD, is_from_form, is_same_origin
@@ -21,6 +23,8 @@ from api.use_cases.ports import RequestContext
 from domain.errors import Fault, FaultyInput, NotPermitted
 
 FORM: Final = "application/x-www-form-urlencoded"
+# The media type of a form with files.
+FORM_WITH_FILES: Final = "multipart/form-data"
 # The fields of every form that changes something: its idempotency key, and the version it was made from.
 KEY: Final = "key"
 VERSION: Final = "version"
@@ -28,14 +32,28 @@ _MAX_FIELDS: Final = 1_000
 
 
 async def read_form(req: Request) -> dict[str, str]:
-    """Return the fields of a form. Raises 413, 415, and FaultyInput for a body that is no form."""
-    if media_type(req) != FORM:
-        raise falcon.HTTPUnsupportedMediaType(description=f"the body must be {FORM}")
+    """Return the fields and files of a form as texts.
+
+    Raises 413, 415, and FaultyInput for a body that is no form.
+    """
+    takes = operation_of_request(req).takes
+    if media_type(req) not in takes:
+        raise falcon.HTTPUnsupportedMediaType(description=f"the body must be {' or '.join(takes)}")
+    body = await read_body(req)
     try:
-        fields = parse_qs((await read_body(req)).decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-    except ValueError as error:
+        return _files_and_fields(req, body) if media_type(req) == FORM_WITH_FILES else _fields(body)
+    except (ValueError, falcon.MediaMalformedError, falcon.HTTPError) as error:
         raise FaultyInput([Fault("body", "is not a form in UTF-8")]) from error
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
     return {name: values[-1] for name, values in fields.items()}
+
+
+def _files_and_fields(req: Request, body: bytes) -> dict[str, str]:
+    parts: Any = MultipartFormHandler().deserialize(BytesIO(body), req.content_type, len(body))
+    return {part.name or "": part.stream.read().decode() for part in parts}
 
 
 def require_own_form(req: Request, form: Mapping[str, str], *, is_login: bool = False) -> None:

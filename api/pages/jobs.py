@@ -11,17 +11,17 @@ from api.pages.filters import filter_fields
 from api.pages.job_actions import JOB, RECIPE_SET
 from api.pages.page import page_view, show
 from api.pages.security import HTML
-from api.parts import Parts
 from api.rest import paging
 from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import JobPage, ReadQuery
+from api.rest.ports import PageParts
 from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
 
 
 class JobPages:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
 
     @operation("Show the list of jobs", None, JobPage, gives=(HTML,), refuses=(404,))
@@ -51,7 +51,7 @@ class JobPages:
 
 
 class RecipeSetPages:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
 
     @operation("Show the page of a recipe set", None, ReadQuery, gives=(HTML,))

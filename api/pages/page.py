@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 from falcon.asgi import Request, Response
 
+from api.headers import POSITION_HEADER
 from api.pages.navigation import NavigationLink, links_of
 from api.pages.rendering import render
 from api.rest.context import Principal, query_of
@@ -72,6 +73,11 @@ class PageFrame:
         given = {name: value for name, value in {**self.query, **params}.items() if value is not None}
         return f"{self.path}?{urlencode(given)}" if given else self.path
 
+    @property
+    def live(self) -> str | None:
+        """Return the address of a page that can be followed: of one with answers about the present."""
+        return None if self.view is None or self.is_past else self.here(cursor=self.cursor)
+
     def step(self, direction: str) -> str:
         """Return the address that leads to the `previous` or `next` change of the subject of this page."""
         return f"/ui/step?{urlencode({'to': self.here(), 'at': self.position, 'direction': direction})}"
@@ -110,4 +116,6 @@ async def show(
         lag=0 if view is None or view.is_past else max(0, parts.feed.position - view.position),
         cursor=req.get_param("cursor"),
     )
+    if view is not None:
+        resp.set_header(POSITION_HEADER, str(view.position))
     await render(resp, template, page, values)
