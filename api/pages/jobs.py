@@ -41,7 +41,7 @@ class JobPages:
         _, job = await job_answer(self._parts, view, job_id)
         actions = await offered(self._parts, request_of(req), view, JOB, job_id, job)
         values = {"job": job, "sentence": _sentence(f"Job {job_id}", job), "actions": actions}
-        await show(req, resp, self._parts, view, "job.html", values)
+        await show(req, resp, self._parts, view, "job.html", values, begin=job["submitted_at"])
 
     @operation("Show a job as XML", None, ReadQuery, gives=(HTML,))
     async def on_get_xml(self, req: Request, resp: Response, job_id: int) -> None:

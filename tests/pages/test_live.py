@@ -150,6 +150,22 @@ def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
     assert page.evaluate("document.activeElement.href") == href
 
 
+def test_slider__moved_by_keyboard__leads_to_the_page_of_that_time(
+    context: BrowserContext, recipe: dict[str, Any], service: Running
+) -> None:
+    page = context.new_page()
+    page.goto(f"/ui/recipes/{recipe['recipe_ids'][0]}")
+    page.focus("#moment-slider")
+    page.keyboard.press("ArrowLeft")
+    chosen = page.input_value("#as-of")
+    assert chosen.endswith("Z")
+    page.click(".moment button")
+    page.wait_for_url("**as_of=*")
+    assert "This page is about the past" in page.inner_text("body")
+    with service.client() as admin:
+        cancel_set(admin, recipe)
+
+
 def test_tabs__twelve_and_the_one_with_the_stream_closed__all_are_live(
     context: BrowserContext, service: Running
 ) -> None:
