@@ -20,6 +20,7 @@ from cli.systems.usage import PAST, SHARE_COLUMNS
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, zone
+from domain.system.usage import displayed_usage
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -110,12 +111,6 @@ def _length_of_mark(since: str | None, until: str | None) -> int:
     return max(1, math.ceil(span / timedelta(seconds=MARKS_IN_LINE)))
 
 
-def _shown(interval: Row) -> str:
-    """Return the usage of an interval, or the condition of an idle system."""
-    usage, condition = interval["usage"], interval["condition"]
-    return str(condition if usage == "idle" and condition != "Automated" else usage)
-
-
 def _draw(output: Output, document: Row) -> None:
     """Print a line of marks for each system, and the legend of the marks."""
     since, until = (datetime.fromisoformat(document[name]) for name in ("since", "until"))
@@ -136,7 +131,7 @@ def _marks(row: Row, middle: datetime, step: timedelta) -> Iterator[str]:
         end = datetime.fromisoformat(interval["until"])
         while count < MARKS_IN_LINE and middle + count * step < end:
             count += 1
-            yield MARKS[_shown(interval)]
+            yield MARKS[displayed_usage(interval["condition"], interval["usage"])]
 
 
 def _with_seconds(row: Row) -> dict[str, Any]:
@@ -151,5 +146,6 @@ def _with_seconds(row: Row) -> dict[str, Any]:
 
 
 def _legend(document: Row) -> str:
-    there = {_shown(interval) for row in document["systems"] for interval in row["intervals"]}
+    intervals = (interval for row in document["systems"] for interval in row["intervals"])
+    there = {displayed_usage(interval["condition"], interval["usage"]) for interval in intervals}
     return "  ".join(f"{mark} {name}" for name, mark in MARKS.items() if name in there and mark.strip())

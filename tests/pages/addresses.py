@@ -16,6 +16,6 @@ def addresses(service: Running) -> list[str]:
         admin.get("/jobs", params={"min_position": submitted["position"]}).raise_for_status()
     job, recipe = f"/ui/jobs/{submitted['job_id']}", f"/ui/recipes/{submitted['recipe_ids'][0]}"
     return [
-        *("/ui", "/ui/jobs", job, f"{job}/xml", f"/ui/recipe-sets/{submitted['recipe_set_id']}"),
+        *("/ui", "/ui/lab", "/ui/jobs", job, f"{job}/xml", f"/ui/recipe-sets/{submitted['recipe_set_id']}"),
         *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
     ]
