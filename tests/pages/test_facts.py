@@ -19,6 +19,7 @@ from lxml import html
 
 from api.pages.elements import duration, exact, lock_text, moment
 from tests.harness.running import Running
+from tests.pages.addresses import submit_samples
 from tests.pages.browser import Browser
 from tests.rest.actions import recipe_for
 
@@ -36,6 +37,7 @@ def positions(service: Running) -> list[int]:
     """Make random changes with a fixed seed, and return the position after each."""
     random, found, jobs = Random(19), [], []
     with service.client() as admin:
+        jobs += submit_samples(admin)
         for _ in range(STEPS):
             _change(admin, random, jobs)
             found.append(service.end())
@@ -64,7 +66,7 @@ def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, str]]:
     """Yield the addresses of pages as of a position, with those of the answers that they show."""
     listed = admin.get("/jobs", params={"as_of": position}).json()["jobs"]
     yield "/jobs", "/jobs"
-    for job in listed[:3]:
+    for job in listed[-6:]:
         yield f"/jobs/{job['job_id']}", f"/jobs/{job['job_id']}"
         shown = admin.get(f"/jobs/{job['job_id']}", params={"as_of": position}).json()
         for recipe_set in shown["recipe_sets"]:

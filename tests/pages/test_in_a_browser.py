@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,9 +28,9 @@ def program() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def pages(service: Running) -> list[str]:
     """Return the addresses of all pages, about a waiting recipe with hostile text."""
-    found = addresses(service)
-    job = next(address for address in found if address.startswith("/ui/jobs/"))
-    return [*found, "/ui/login", "/ui/submit", f"{job}/actions/cancel"]
+    # The last of each kind.
+    found = {re.sub(r"\d+", "N", address): address for address in addresses(service)}
+    return [*found.values(), "/ui/login", "/ui/submit", f"{found['/ui/jobs/N']}/actions/cancel"]
 
 
 @pytest.fixture
