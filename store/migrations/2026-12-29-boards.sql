@@ -18,18 +18,20 @@ END $$;
 CREATE SCHEMA boards;
 GRANT USAGE ON SCHEMA boards, read TO labledger_boards;
 GRANT SELECT ON read.system_usage, read.queue, read.recipes, read.recipe_sets TO labledger_boards;
-GRANT SELECT (fqdn, lab_controller, condition, draining, reserved_by, pools, since_position, since, until_position, until)
+GRANT SELECT (fqdn, lab_controller, condition, draining, reserved_by, pools, since_position, since, until_position,
+              until)
     ON read.systems TO labledger_boards;
 GRANT SELECT (recipe_id, recipe_set_id, job_id, owner, group_name, host_recipe_id, since_position, since)
     ON read.recipe_details TO labledger_boards;
 
--- The systems of now. `since` is the last change of condition or usage.
+-- The systems of now; `pools` is never empty. `since` is the last change of condition or usage.
 CREATE FUNCTION boards.systems() RETURNS TABLE (
     system text, lab text, pools text[], condition text, usage text, draining boolean, reserved_by text,
     recipe_id integer, since timestamptz
 ) LANGUAGE sql STABLE AS $$
-    SELECT s.fqdn, s.lab_controller, ARRAY (SELECT jsonb_array_elements_text(s.pools)), s.condition, u.usage,
-           s.draining, s.reserved_by, u.recipe_id, u.since
+    SELECT s.fqdn, s.lab_controller,
+           CASE s.pools WHEN '[]' THEN '{(no pool)}' ELSE ARRAY (SELECT jsonb_array_elements_text(s.pools)) END,
+           s.condition, u.usage, s.draining, s.reserved_by, u.recipe_id, u.since
     FROM read.systems s JOIN read.system_usage u USING (fqdn)
     WHERE s.until_position = 9223372036854775807 AND u.until_position = 9223372036854775807
 $$;
@@ -67,13 +69,17 @@ CREATE FUNCTION boards.usage(begins timestamptz, ends timestamptz) RETURNS TABLE
     system text, lab text, pools text[], condition text, usage text, owner text, "group" text, since timestamptz,
     seconds double precision
 ) LANGUAGE sql STABLE AS $$
-    SELECT u.fqdn, s.lab_controller, ARRAY (SELECT jsonb_array_elements_text(s.pools)), u.condition, u.usage,
+    SELECT u.fqdn, s.lab_controller,
+           CASE s.pools WHEN '[]' THEN '{(no pool)}' ELSE ARRAY (SELECT jsonb_array_elements_text(s.pools)) END,
+           u.condition, u.usage,
            coalesce(d.owner, s.reserved_by), d.group_name, greatest(u.since, s.since, begins),
            extract(epoch FROM least(u.until, s.until, ends) - greatest(u.since, s.since, begins))::double precision
     FROM read.system_usage u JOIN read.systems s
       ON s.fqdn = u.fqdn AND s.since_position < u.until_position AND s.until_position > u.since_position
     LEFT JOIN read.recipe_details d ON d.recipe_id = u.recipe_id
     WHERE u.since < ends AND u.until > begins AND s.since < ends AND s.until > begins
+      -- Two changes in one commit have one time.
+      AND greatest(u.since, s.since, begins) < least(u.until, s.until, ends)
 $$;
 
 -- The unplaced recipes of now, without guests. Only an assigned recipe has a lab.
@@ -116,7 +122,7 @@ CREATE FUNCTION boards.waits(begins timestamptz, ends timestamptz) RETURNS TABLE
     seconds double precision
 ) LANGUAGE sql STABLE AS $$
     SELECT r.until, r.recipe_id, d.owner, d.group_name, b.priority, r.system, r.lab_controller,
-           ARRAY (SELECT jsonb_array_elements_text(s.pools)),
+           CASE s.pools WHEN '[]' THEN '{(no pool)}' ELSE ARRAY (SELECT jsonb_array_elements_text(s.pools)) END,
            extract(epoch FROM coalesce(l.since, r.since) - d.since)::double precision
     FROM read.recipes r
     JOIN read.recipes n ON n.recipe_id = r.recipe_id AND n.since_position = r.until_position

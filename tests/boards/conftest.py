@@ -40,3 +40,16 @@ def logged_in(database: TestDatabase) -> Iterator[psycopg.Connection]:
     url = parts._replace(netloc=f"{ROLE}:{PASSWORD}@{place}").geturl()
     with psycopg.connect(url, autocommit=True) as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def empty(servers: ServerPool) -> Iterator[TestDatabase]:
+    with servers.databases("embedded").fresh() as database:
+        yield database
+
+
+@pytest.fixture
+def rebuilt(servers: ServerPool, filled: TestDatabase) -> Iterator[TestDatabase]:
+    """A copy of the filled lab, to be rebuilt."""
+    with servers.databases("embedded").fresh(filled) as database:
+        yield database

@@ -10,11 +10,11 @@ from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.system import events as system_events
 from tests.projections import happened
-from tests.projections.happened import Happened, guest, of
+from tests.projections.happened import LAB, Happened, guest, of
 from tests.projections.projected_log import ProjectedLog
 
 GROUP = "kernel-qe"
-EAST, WEST = "lab-east", "lab-west"
+EAST, WEST = LAB, "lab-2"
 # The systems by lab: two of the east run recipes, and one is broken.
 SYSTEMS = {EAST: ("a", "b", "c"), WEST: ("d",)}
 PRIORITIES = ("Normal", "High", "Low", "Normal", "Urgent")
@@ -35,7 +35,9 @@ def fill(models: ProjectedLog) -> None:
     models.commit(*happened.placed("d", 3), *happened.waiting("d", 3))
     models.commit(*of("recipe", 3, recipe_events.RecipeAborted("no power")), *returned("d"))
     models.commit(*of("system", "c", system_events.SystemConditionChanged("Broken", "disk")))
-    models.commit(*of("system", "b", system_events.SystemReservationBegun("bob", None, 1)))
+    begun = system_events.SystemReservationBegun("bob", None, 1)
+    # A person's system is provisioned.
+    models.commit(*of("system", "b", begun, system_events.SystemInstalling(None)))
 
 
 def _add_systems(models: ProjectedLog) -> None:

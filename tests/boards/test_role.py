@@ -115,16 +115,16 @@ def test_functions__bodies__are_text_and_depend_on_no_table(filled: TestDatabase
     assert parsed == []
 
 
-def test_functions__rebuilt_twice_in_one_session__return_the_same_rows(filled: TestDatabase) -> None:
-    calls = functions(filled)
-    with logged_in(filled) as session:
+def test_functions__rebuilt_twice_in_one_session__return_the_same_rows(rebuilt: TestDatabase) -> None:
+    calls = functions(rebuilt)
+    with logged_in(rebuilt) as session:
         before = counts(session, calls)
         assert len(before) == len(calls) and all(before.values())
         for _ in range(2):
-            rebuild(filled.owner_url, silent)
+            rebuild(rebuilt.owner_url, silent)
             assert counts(session, calls) == before
-    assert check(filled.owner_url, silent, 10)[1] == []
-    with owner_session(filled.owner_url) as owner:
+    assert check(rebuilt.owner_url, silent, 10)[1] == []
+    with owner_session(rebuilt.owner_url) as owner:
         readable = {name for (name,) in owner.execute(READABLE.encode()).fetchall()}
         left = owner.execute("SELECT to_regnamespace('read_old')").fetchall()
     assert {name.split(".")[1] for name in readable} == {*WHOLE_TABLES, *COLUMNS}
