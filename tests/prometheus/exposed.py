@@ -19,7 +19,7 @@ AT_ZERO = {
     *("labledger_tailer_backstop_finds", "labledger_tailer_reconnects", "labledger_consistency_findings"),
     *("labledger_conservation_violations", "labledger_scheduler_foreign_events"),
     *("labledger_scheduler_commits_reread", "labledger_consistency_withheld_turns"),
-    "labledger_lab_controller_silent",
+    *("labledger_lab_controller_silent", "labledger_provisioning_failure_seconds"),
     *("labledger_watching_cut", "labledger_watching_refused"),
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
 }

@@ -119,17 +119,23 @@ def test_prometheus__has_scraped__recipes_as_in_the_queue(scraper: Prometheus, c
         frozenset({("state", "waiting")}): MACHINES,
     }
     assert len(client.get("/queue").json()["recipes"]) == QUEUED
-    (oldest,) = scraper.values("labledger_oldest_unplaced_seconds").values()
-    assert oldest > 0
+    ((labels, oldest),) = scraper.values("labledger_oldest_unplaced_seconds > 0").items()
+    assert dict(labels) == {"priority": "Normal"} and oldest > 0
 
 
 def test_prometheus__has_scraped__one_duration_of_each_completed_recipe(scraper: Prometheus) -> None:
     for measure in ("wait", "provisioning", "execution"):
-        assert list(scraper.values(f"labledger_recipe_{measure}_seconds_count").values()) == [MACHINES]
+        counts = scraper.values(f"labledger_recipe_{measure}_seconds_count > 0")
+        assert list(counts.values()) == [MACHINES]
+    assert all(dict(labels) == {"priority": "Normal"} for labels in _waits(scraper))
     (slowest,) = scraper.values(
         "histogram_quantile(1, sum by (le) (labledger_recipe_wait_seconds_bucket))"
     ).values()
     assert 0 < slowest <= 60
+
+
+def _waits(scraper: Prometheus) -> Mapping[Labels, float]:
+    return scraper.values("labledger_recipe_wait_seconds_count > 0")
 
 
 def test_prometheus__has_scraped__counts_of_appends_as_in_the_log(
