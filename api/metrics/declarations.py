@@ -114,8 +114,8 @@ _DURATIONS: Final = (
     ),
     MetricSpec(
         "provisioning_failure_seconds",
-        "Time of recipes from their final placement, with their locks, until the service or the lab gave them "
-        "up before the first task, by their state until then",
+        "Time of recipes from their final placement, with their locks, until the service or the lab gave "
+        "them up before the first task, by their state until then",
         {"stage": LABELS["failure"]},
         bounds=BOUNDS["failure"],
     ),
