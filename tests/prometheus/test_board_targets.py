@@ -12,9 +12,8 @@ from tests.boards.grafana_rules import Request, promql
 from tests.boards.shipped import PROMETHEUS, ShippedTarget, boards, targets
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.prometheus.exposed import DECLARED
+from tests.prometheus.exposed import DECLARED, OPEN
 from tests.prometheus.server import Prometheus, prometheus
-from tests.prometheus.test_exposition import OPEN
 
 # No alert fires in the lab of these tests, and boards show firing ones.
 FIRING = """
@@ -81,13 +80,13 @@ def declared() -> Mapping[str, Mapping[str, tuple[str, ...] | None]]:
 
 @EACH
 def test_promql_target__names_and_labels__are_declared(target: ShippedTarget) -> None:
-    expression, known = target.target["expr"], declared()
+    expression, labels_of = target.target["expr"], declared()
     selected = SELECTED.findall(expression)
     assert selected
-    labels = {label for name, _ in selected for label in known[name]}
+    labels = {label for name, _ in selected for label in labels_of[name]}
     for name, matchers in selected:
         for label, values in MATCHED.findall(matchers):
-            allowed = known[name][label] or OPEN.get(label)
+            allowed = labels_of[name][label] or OPEN.get(label)
             assert name == "ALERTS" or set(values.split("|")) <= set(allowed or ()), (name, label, values)
     grouped = {label.strip() for group in GROUPED.findall(expression) for label in group.split(",")}
     assert grouped <= labels
