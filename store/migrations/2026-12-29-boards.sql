@@ -41,24 +41,24 @@ CREATE FUNCTION boards.systems_over_time(begins timestamptz, ends timestamptz, s
     "time" timestamptz, lab text, condition text, usage text, systems bigint
 ) LANGUAGE sql STABLE AS $$
     WITH spans AS (
+        -- An interval counts from the first step in it up to the first step after it, and not at all if both are one.
         SELECT s.lab_controller AS lab, u.condition, u.usage,
-               greatest(u.since, s.since, begins) AS since, least(u.until, s.until) AS until
+               ceil(date_part('epoch', greatest(u.since, s.since, begins) - begins) / date_part('epoch', step))
+                   AS first_step,
+               ceil(date_part('epoch', least(u.until, s.until, ends + step) - begins) / date_part('epoch', step))
+                   AS end_step
         FROM read.system_usage u JOIN read.systems s
           ON s.fqdn = u.fqdn AND s.since_position < u.until_position AND s.until_position > u.since_position
         WHERE u.since <= ends AND u.until > begins AND s.since <= ends AND s.until > begins
-    ), changes AS (
-        -- A span counts from the first step in it up to the first step after it.
+    ), changes AS MATERIALIZED (
         SELECT p.lab, p.condition, p.usage, c.number, sum(c.amount) AS amount
-        FROM spans p CROSS JOIN LATERAL (VALUES
-            (ceil(extract(epoch FROM p.since - begins) / extract(epoch FROM step)), 1),
-            (ceil(extract(epoch FROM least(p.until, ends + step) - begins) / extract(epoch FROM step)), -1)
-        ) AS c (number, amount)
-        GROUP BY p.lab, p.condition, p.usage, c.number
+        FROM spans p CROSS JOIN LATERAL (VALUES (p.first_step, 1), (p.end_step, -1)) AS c (number, amount)
+        WHERE p.first_step < p.end_step GROUP BY p.lab, p.condition, p.usage, c.number
     )
     SELECT begins + n.number * step, g.lab, g.condition, g.usage,
            sum(coalesce(c.amount, 0)) OVER (PARTITION BY g.lab, g.condition, g.usage ORDER BY n.number)::bigint
     FROM (SELECT DISTINCT lab, condition, usage FROM changes) AS g
-    CROSS JOIN generate_series(0, floor(extract(epoch FROM ends - begins) / extract(epoch FROM step))::integer)
+    CROSS JOIN generate_series(0, floor(date_part('epoch', ends - begins) / date_part('epoch', step))::integer)
         AS n (number)
     LEFT JOIN changes c USING (lab, condition, usage, number)
 $$;
@@ -73,7 +73,7 @@ CREATE FUNCTION boards.usage(begins timestamptz, ends timestamptz) RETURNS TABLE
            CASE s.pools WHEN '[]' THEN '{(no pool)}' ELSE ARRAY (SELECT jsonb_array_elements_text(s.pools)) END,
            u.condition, u.usage,
            coalesce(d.owner, s.reserved_by), d.group_name, greatest(u.since, s.since, begins),
-           extract(epoch FROM least(u.until, s.until, ends) - greatest(u.since, s.since, begins))::double precision
+           date_part('epoch', least(u.until, s.until, ends) - greatest(u.since, s.since, begins))
     FROM read.system_usage u JOIN read.systems s
       ON s.fqdn = u.fqdn AND s.since_position < u.until_position AND s.until_position > u.since_position
     LEFT JOIN read.recipe_details d ON d.recipe_id = u.recipe_id
@@ -89,7 +89,7 @@ CREATE FUNCTION boards.unplaced() RETURNS TABLE (
 ) LANGUAGE sql STABLE AS $$
     SELECT q.recipe_id, d.job_id, d.owner, d.group_name,
            ('{Low,Medium,Normal,High,Urgent}'::text[])[q.priority], q.state, q.lab_controller, d.since,
-           extract(epoch FROM now() - d.since)::double precision
+           date_part('epoch', now() - d.since)
     FROM read.queue q JOIN read.recipe_details d USING (recipe_id)
     WHERE q.until_position = 9223372036854775807
 $$;
@@ -98,19 +98,20 @@ $$;
 CREATE FUNCTION boards.unplaced_over_time(begins timestamptz, ends timestamptz, step interval) RETURNS TABLE (
     "time" timestamptz, priority text, recipes bigint
 ) LANGUAGE sql STABLE AS $$
-    WITH changes AS (
-        SELECT q.priority, c.number, sum(c.amount) AS amount
-        FROM read.queue q CROSS JOIN LATERAL (VALUES
-            (ceil(extract(epoch FROM greatest(q.since, begins) - begins) / extract(epoch FROM step)), 1),
-            (ceil(extract(epoch FROM least(q.until, ends + step) - begins) / extract(epoch FROM step)), -1)
-        ) AS c (number, amount)
-        WHERE q.since <= ends AND q.until > begins
-        GROUP BY q.priority, c.number
+    WITH spans AS (
+        SELECT priority,
+               ceil(date_part('epoch', greatest(since, begins) - begins) / date_part('epoch', step)) AS first_step,
+               ceil(date_part('epoch', least(until, ends + step) - begins) / date_part('epoch', step)) AS end_step
+        FROM read.queue WHERE since <= ends AND until > begins
+    ), changes AS MATERIALIZED (
+        SELECT p.priority, c.number, sum(c.amount) AS amount
+        FROM spans p CROSS JOIN LATERAL (VALUES (p.first_step, 1), (p.end_step, -1)) AS c (number, amount)
+        WHERE p.first_step < p.end_step GROUP BY p.priority, c.number
     )
     SELECT begins + n.number * step, ('{Low,Medium,Normal,High,Urgent}'::text[])[g.priority],
            sum(coalesce(c.amount, 0)) OVER (PARTITION BY g.priority ORDER BY n.number)::bigint
     FROM (SELECT DISTINCT priority FROM changes) AS g
-    CROSS JOIN generate_series(0, floor(extract(epoch FROM ends - begins) / extract(epoch FROM step))::integer)
+    CROSS JOIN generate_series(0, floor(date_part('epoch', ends - begins) / date_part('epoch', step))::integer)
         AS n (number)
     LEFT JOIN changes c USING (priority, number)
 $$;
@@ -123,17 +124,19 @@ CREATE FUNCTION boards.waits(begins timestamptz, ends timestamptz) RETURNS TABLE
 ) LANGUAGE sql STABLE AS $$
     SELECT r.until, r.recipe_id, d.owner, d.group_name, b.priority, r.system, r.lab_controller,
            CASE s.pools WHEN '[]' THEN '{(no pool)}' ELSE ARRAY (SELECT jsonb_array_elements_text(s.pools)) END,
-           extract(epoch FROM coalesce(l.since, r.since) - d.since)::double precision
+           date_part('epoch', coalesce(l.since, r.since) - d.since)
     FROM read.recipes r
-    JOIN read.recipes n ON n.recipe_id = r.recipe_id AND n.since_position = r.until_position
+    -- An event begins one row, so its position identifies the row. With the recipe the planner would expect no rows.
+    JOIN read.recipes n ON n.since_position = r.until_position
     JOIN read.recipe_details d ON d.recipe_id = r.recipe_id
     -- Waiting without resource locks is an interval of its own.
-    LEFT JOIN read.recipes l ON l.recipe_id = r.recipe_id AND l.until_position = r.since_position
-        AND l.state = 'waiting'
+    LEFT JOIN read.recipes l ON l.until_position = r.since_position AND l.state = 'waiting' AND l.awaits_locks
     LEFT JOIN read.recipe_sets b ON b.recipe_set_id = d.recipe_set_id
         AND b.since_position <= r.since_position AND b.until_position > r.since_position
-    LEFT JOIN read.systems s ON s.fqdn = r.system
-        AND s.since_position <= r.since_position AND s.until_position > r.since_position
+    -- OFFSET 0 makes the planner look up each system, however few it expects.
+    LEFT JOIN LATERAL (
+        SELECT pools FROM read.systems WHERE fqdn = r.system
+        AND since_position <= r.since_position AND until_position > r.since_position OFFSET 0) AS s ON true
     WHERE r.state = 'waiting' AND r.attempt = 1 AND r.until BETWEEN begins AND ends AND d.host_recipe_id IS NULL
       AND n.state NOT IN ('new', 'queued', 'assigned', 'scheduled', 'waiting')
 $$;
@@ -146,12 +149,11 @@ CREATE FUNCTION boards.provisionings(begins timestamptz, ends timestamptz) RETUR
     seconds double precision
 ) LANGUAGE sql STABLE AS $$
     SELECT n.since, n.recipe_id, d.job_id, p.system, p.lab_controller, p.state, n.state <> 'running', n.reason,
-           extract(epoch FROM n.since - coalesce(w.since, p.since))::double precision
+           date_part('epoch', n.since - coalesce(w.since, p.since))
     FROM read.recipes n
-    JOIN read.recipes p ON p.recipe_id = n.recipe_id AND p.until_position = n.since_position
+    JOIN read.recipes p ON p.until_position = n.since_position
     JOIN read.recipe_details d ON d.recipe_id = n.recipe_id
-    LEFT JOIN read.recipes w ON p.state = 'installing' AND w.recipe_id = p.recipe_id
-        AND w.until_position = p.since_position AND w.state = 'waiting'
+    LEFT JOIN read.recipes w ON w.until_position = p.since_position AND w.state = 'waiting' AND NOT w.awaits_locks
     WHERE n.since BETWEEN begins AND ends AND n.state IN ('running', 'reserved', 'aborted')
       AND (p.state = 'installing' OR (p.state = 'waiting' AND NOT p.awaits_locks)) AND d.host_recipe_id IS NULL
 $$;
