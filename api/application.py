@@ -13,12 +13,18 @@ import falcon.asgi
 
 from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
+from api.pages.action_pages import ActionPages
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
+from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.jobs import JobPages, RecipeSetPages
+from api.pages.live.shared_views import SharedViews
+from api.pages.live.stream import LiveStream
 from api.pages.past import ChangeSteps
 from api.pages.recipes import RecipePages
 from api.pages.sessions import PageSessions
+from api.pages.submission import SubmissionPage
+from api.pages.system_actions import SYSTEM
 from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
@@ -117,9 +123,12 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "pages": EntryPages(parts),
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
+        "live_stream": LiveStream(parts, SharedViews(parts.reader)),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
+        "submission_page": SubmissionPage(parts),
         "recipe_pages": RecipePages(parts),
+        **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
     }
 
 
@@ -155,7 +164,9 @@ def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOpt
         app.add_route(path, by_name[route.resource], suffix=route.suffix)
     for kind in (Exception, falcon.HTTPError, LabledgerError):
         app.add_error_handler(kind, partial(_on_error, parts))
-    return with_concurrency_limits(app, parts.active_requests)
+    limited = with_concurrency_limits(app, parts.active_requests)
+    by_name["live_stream"].views.application = limited
+    return limited
 
 
 async def _on_error(parts: Parts, req: Any, resp: Any, error: Exception, params: Any, ws: Any = None) -> None:

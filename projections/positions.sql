@@ -52,3 +52,12 @@ UNION ALL
 SELECT 'recipe/' || d.recipe_id FROM read.recipe_details d WHERE d.job_id = %(job_id)s::integer
 UNION ALL
 SELECT DISTINCT 'recipe-set/' || d.recipe_set_id FROM read.recipe_details d WHERE d.job_id = %(job_id)s::integer
+
+-- name: changed_subjects
+-- The subjects that have an event after their position.
+SELECT wanted.subject
+FROM unnest(%(subjects)s::text[], %(after)s::bigint[]) AS wanted (subject, after)
+CROSS JOIN LATERAL (
+    SELECT e.notification_id FROM log.events e
+    WHERE e.originator_id = wanted.subject ORDER BY e.originator_version DESC LIMIT 1) AS latest
+WHERE latest.notification_id > wanted.after

@@ -67,7 +67,9 @@ def until(context: Context, at: datetime | str) -> Markup:
 
 
 def _time(at: datetime | str, relative: str) -> Markup:
-    return Markup('<time datetime="{}">{} <small>({})</small></time>').format(exact(at), relative, moment(at))
+    return Markup('<time datetime="{}"><span data-age>{}</span> <small>({})</small></time>').format(
+        exact(at), relative, moment(at)
+    )
 
 
 def cut(text: str | None, length: int = MAX_SHOWN) -> str:

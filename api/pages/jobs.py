@@ -6,20 +6,22 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
+from api.pages.actions import offered
 from api.pages.filters import filter_fields
+from api.pages.job_actions import JOB, RECIPE_SET
 from api.pages.page import page_view, show
 from api.pages.security import HTML
 from api.rest import paging
-from api.rest.context import query_of
+from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import JobPage, ReadQuery
-from api.rest.ports import JobResourceParts, RecipeParts
+from api.rest.ports import PageParts
 from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
 
 
 class JobPages:
-    def __init__(self, parts: JobResourceParts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
 
     @operation("Show the list of jobs", None, JobPage, gives=(HTML,), refuses=(404,))
@@ -37,8 +39,9 @@ class JobPages:
     async def on_get(self, req: Request, resp: Response, job_id: int) -> None:
         view = await page_view(req, self._parts)
         _, job = await job_answer(self._parts, view, job_id)
-        values = {"job": job, "sentence": _sentence(f"Job {job_id}", job)}
-        await show(req, resp, self._parts, view, "job.html", values)
+        actions = await offered(self._parts, request_of(req), view, JOB, job_id, job)
+        values = {"job": job, "sentence": _sentence(f"Job {job_id}", job), "actions": actions}
+        await show(req, resp, self._parts, view, "job.html", values, begin=job["submitted_at"])
 
     @operation("Show a job as XML", None, ReadQuery, gives=(HTML,))
     async def on_get_xml(self, req: Request, resp: Response, job_id: int) -> None:
@@ -48,14 +51,16 @@ class JobPages:
 
 
 class RecipeSetPages:
-    def __init__(self, parts: RecipeParts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
 
     @operation("Show the page of a recipe set", None, ReadQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         view = await page_view(req, self._parts)
         _, found = await recipe_set_answer(self._parts, view, recipe_set_id)
-        values = {"set": found, "sentence": _sentence(f"Recipe set {recipe_set_id}", found)}
+        actions = await offered(self._parts, request_of(req), view, RECIPE_SET, recipe_set_id, found)
+        sentence = _sentence(f"Recipe set {recipe_set_id}", found)
+        values = {"set": found, "sentence": sentence, "actions": actions}
         await show(req, resp, self._parts, view, "recipe_set.html", values)
 
 

@@ -16,7 +16,10 @@ class NavigationLink(NamedTuple):
 
 
 # In the order of the navigation.
-NAVIGATION = (NavigationLink("/ui/jobs", "Jobs"),)
+NAVIGATION = (
+    NavigationLink("/ui/jobs", "Jobs"),
+    NavigationLink("/ui/submit", "Submit"),
+)
 
 
 @cache

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from falcon.asgi import Request, Response
 
+from api.headers import POSITION_HEADER
 from api.pages.navigation import NavigationLink, links_of
 from api.pages.rendering import render
 from api.rest.context import Principal, query_of
@@ -30,7 +31,7 @@ class PageFrame:
 
     `path` and `query` are the address without its moment. `form_value` binds the forms of the page to the
     login. `view` is None on a page without answers. `lag` is the number of positions that the log is ahead of
-    a page about the present.
+    a page about the present. `begin` is the first moment of the subject of the page, if it has one.
     """
 
     path: str
@@ -41,6 +42,7 @@ class PageFrame:
     view: View | None = None
     lag: int = 0
     cursor: str | None = None
+    begin: datetime | None = None
 
     @property
     def position(self) -> int | None:
@@ -54,6 +56,11 @@ class PageFrame:
     def moment(self) -> datetime:
         """Return the moment that the page is about: ages count from it."""
         return (self.is_past and self.view is not None and self.view.at.moment) or self.now
+
+    @property
+    def slider_begin(self) -> datetime:
+        """Return the earliest moment to which the slider leads: without a subject, that of a day before."""
+        return self.begin or self.moment - timedelta(days=1)
 
     @property
     def navigation(self) -> list[NavigationLink]:
@@ -71,6 +78,11 @@ class PageFrame:
         """Return the address of this page with other parameters; those that are None are left out."""
         given = {name: value for name, value in {**self.query, **params}.items() if value is not None}
         return f"{self.path}?{urlencode(given)}" if given else self.path
+
+    @property
+    def live(self) -> str | None:
+        """Return the address of a page that can be followed: of one with answers about the present."""
+        return None if self.view is None or self.is_past else self.here(cursor=self.cursor)
 
     def step(self, direction: str) -> str:
         """Return the address that leads to the `previous` or `next` change of the subject of this page."""
@@ -93,9 +105,19 @@ async def page_view(req: Request, parts: ReadParts) -> View:
 
 
 async def show(
-    req: Request, resp: Response, parts: NameParts, view: View | None, template: str, values: dict[str, Any]
+    req: Request,
+    resp: Response,
+    parts: NameParts,
+    view: View | None,
+    template: str,
+    values: dict[str, Any],
+    *,
+    begin: datetime | None = None,
 ) -> None:
-    """Answer with a page that reflects a view. `values` are shown as the HTTP API writes them."""
+    """Answer with a page that reflects a view. `values` are shown as the HTTP API writes them.
+
+    `begin` is the first moment of the subject of the page.
+    """
     page = PageFrame(
         path=req.path,
         query={
@@ -109,5 +131,8 @@ async def show(
         view=view,
         lag=0 if view is None or view.is_past else max(0, parts.feed.position - view.position),
         cursor=req.get_param("cursor"),
+        begin=begin,
     )
+    if view is not None:
+        resp.set_header(POSITION_HEADER, str(view.position))
     await render(resp, template, page, values)

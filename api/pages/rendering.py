@@ -47,5 +47,10 @@ async def render(resp: Response, template: str, page: Any, values: dict[str, Any
 
 def _rendered(template: str, page: Any, values: dict[str, Any]) -> bytes:
     """Return a page. Its values pass through JSON, so they are those of an answer of the HTTP API."""
-    facts = orjson.loads(orjson.dumps(values, option=orjson.OPT_UTC_Z))
-    return _ENVIRONMENT.get_template(template).render(facts, page=page).encode()
+    return _ENVIRONMENT.get_template(template).render(plain(values), page=page).encode()
+
+
+def plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values as the HTTP API writes them."""
+    written: dict[str, Any] = orjson.loads(orjson.dumps(values, option=orjson.OPT_UTC_Z))
+    return written

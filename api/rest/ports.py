@@ -90,6 +90,10 @@ class RecipeResourceParts(RecipeParts, SubmissionParts, Protocol):
     """Parts to show recipes, to change them, and to report on them."""
 
 
+class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, Protocol):
+    """Parts of pages with actions, which read, explain and change."""
+
+
 class CommandParts(ReadParts, LabParts, Protocol):
     """Parts of the commands of lab controllers."""
 

@@ -138,12 +138,25 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/logout": Route("page_sessions", {"POST": ANY_ROLE}, "logout"),
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
         "/ui/step": Route("page_steps", READ),
+        "/ui/live": Route("live_stream", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
+        "/ui/submit": Route("submission_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         f"/ui{JOB}": Route("job_pages", READ),
         f"/ui{JOB}/xml": Route("job_pages", READ, "xml"),
         f"/ui{RECIPE_SET}": Route("recipe_set_pages", READ),
         f"/ui{RECIPE}": Route("recipe_pages", READ),
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
+    }.items()
+}
+PAGE_ROUTES |= {
+    f"/ui{path}/actions/{{action}}": Route(
+        f"{kind}_actions", {"GET": SUBMITTERS, "POST": SUBMITTERS}, is_page=True
+    )
+    for kind, path in {
+        "job": JOB,
+        "recipe-set": RECIPE_SET,
+        "recipe": RECIPE,
+        "system": "/systems/{fqdn}",
     }.items()
 }
 

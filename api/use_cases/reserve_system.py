@@ -92,15 +92,18 @@ def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
     return faults
 
 
-async def return_system(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
+async def return_system(
+    parts: WriteParts, request: RequestContext, fqdn: str, reason: str = ""
+) -> Committed | None:
     """End a reservation; None if there is none. Raises Unknown, NotPermitted for that of another user."""
+    why = f"returned by {request.actor}{f': {reason}' if reason else ''}"
 
     def decide(gathered: ReadSet) -> Decided:
         system = present_system(gathered, fqdn)
         require_viewed(parts.feed.directory, request, system)
         if system.reservation is not None:
             require_may_return(parts.feed.directory, request, system)
-        return end(system, f"returned by {request.actor}")
+        return end(system, why)
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
         return rights_subjects(parts.feed.directory, present_system(gathered, fqdn), request.actor)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.cookies import SimpleCookie
 from typing import Any
 
@@ -21,6 +23,21 @@ class Browser:
 
     def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:
         return self._kept(self._client.post(path, data=fields, headers={**self._cookies(), **headers}))
+
+    @contextmanager
+    def stream(self, path: str, params: Any, **headers: str) -> Iterator[httpx.Response]:
+        """Yield an answer that goes on, such as a stream of events."""
+        given = {**self._cookies(), "Accept": "text/event-stream", **headers}
+        with self._client.stream("GET", path, params=params, headers=given, timeout=20) as answer:
+            yield answer
+
+    def upload(
+        self, path: str, fields: dict[str, str], files: dict[str, tuple[str, bytes]], **headers: str
+    ) -> httpx.Response:
+        """Send a form with files, as the media type of such forms."""
+        parts: dict[str, Any] = {name: (None, value) for name, value in fields.items()}
+        parts |= files
+        return self._kept(self._client.post(path, files=parts, headers={**self._cookies(), **headers}))
 
     def log_in(self, user: str, password: str, **more: str) -> httpx.Response:
         value = form_value(self.get("/ui/login"))

@@ -10,6 +10,7 @@ from falcon.asgi import Request, Response
 
 from api.metrics.requests import RequestCounters
 from api.rest.context import Principal, route_of
+from api.rest.inside import principal_inside
 
 # A logger of its own, so that it can be disabled.
 LOGGER = "labledger.access"
@@ -33,6 +34,8 @@ class AccessLog:
     async def process_response(
         self, req: Request, resp: Response, resource: object, req_succeeded: bool
     ) -> None:
+        if principal_inside(req.scope) is not None:
+            return
         seconds, route = time.perf_counter() - req.context.began_seconds, route_of(req)
         method = req.method if req.method in METHODS else OTHER
         self._counters.count(method, route or OTHER, resp.status_code, seconds)

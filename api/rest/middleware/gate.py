@@ -20,6 +20,7 @@ from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.moving_window import MovingWindow
 from api.rest.context import Principal, client_address, operation_of_request, request_id_of, route_of
 from api.rest.contract.operation import Operation
+from api.rest.inside import principal_inside
 from api.rest.middleware.address import address_of
 from api.rest.ports import GateParts
 from api.rest.query import read_query
@@ -73,7 +74,11 @@ class Gate:
         if operation is None:
             raise falcon.HTTPMethodNotAllowed([*route.roles, "OPTIONS"])
         req.context.operation = operation
-        if allowed := route.roles[req.method]:
+        if (inside := principal_inside(req.scope)) is not None:
+            # A live page is rendered again for readers who have passed the gate when they opened it.
+            self._require_role(req, inside, route.roles[req.method])
+            req.context.principal = inside
+        elif allowed := route.roles[req.method]:
             await self._admit(req, route, allowed, params)
         req.context.query = read_query(req, operation.query, ignores_empty=route.is_page)
 
@@ -90,14 +95,17 @@ class Gate:
         share_of(req).enter(bearer.limit_key)
         principal = bearer.acting_as(req.get_header(ACTS_AS))
         await self._record_contact(principal)
-        if principal.role not in allowed:
-            raise NotPermitted(f"{req.method} {route_of(req)} requires the role {' or '.join(allowed)}")
+        self._require_role(req, principal, allowed)
         is_other_lab = route.own_lab and params["name"] != principal.lab_controller
         if is_other_lab and principal.role == LAB_CONTROLLER:
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
         req.context.principal = principal
         if principal.role == AUDITOR:
             await self._record_read(req, principal)
+
+    def _require_role(self, req: Request, principal: Principal, allowed: tuple[str, ...]) -> None:
+        if principal.role not in allowed:
+            raise NotPermitted(f"{req.method} {route_of(req)} requires the role {' or '.join(allowed)}")
 
     async def _record_read(self, req: Request, principal: Principal) -> None:
         """Record an auditor's read before it is answered. If recording fails, the request fails."""

@@ -55,20 +55,33 @@ class Matches:
     async def on_post(self, req: Request, resp: Response) -> None:
         kind, body = job_media_type(req), await read_body(req)
         strict = query_of(req, queries.Strict).strict
-        named, warnings = await self._queries_of(principal_of(req), body, kind, strict=strict)
-        hidden = visibility.hidden_now(principal_of(req), self._parts)
+        position, answer = await self.answer(principal_of(req), body, kind, strict=strict)
+        paging.answer(resp, position, answer)
+
+    async def answer(
+        self, principal: Principal, body: bytes, kind: str, *, strict: bool = False
+    ) -> tuple[int, dict[str, Any]]:
+        """Return the matches of all systems that the principal sees, and their position.
+
+        Raises InvalidJob, Unreadable, and FaultyInput for too many recipes.
+        """
+        named, warnings = await self._queries_of(principal, body, kind, strict=strict)
+        hidden = visibility.hidden_now(principal, self._parts)
         registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
         recipe_queries = [query for _, query in named]
-        async with self._parts.active_requests.matches.hold(principal_of(req).user):
+        async with self._parts.active_requests.matches.hold(principal.user):
             position, matched = await self._matches(recipe_queries, hidden)
         recipes = [
             {"where": where, "systems": systems} for (where, _), systems in zip(named, matched, strict=True)
         ]
         # In a thread, because it would block the event loop for milliseconds.
         systems = await asyncio.to_thread(_combined, recipes)
-        answer = {"systems": systems, "recipes": recipes, "warnings": warnings_document(warnings)}
-        paging.answer(resp, position, answer)
+        return position, {
+            "systems": systems,
+            "recipes": recipes,
+            "warnings": warnings_document(warnings),
+        }
 
     async def _matches(
         self, recipe_queries: list[dict[str, Any]], hidden: Collection[str]

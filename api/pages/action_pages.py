@@ -1,0 +1,115 @@
+"""The forms of actions: a confirmation that says what ends, and the change, which takes effect once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from api.pages.actions import Action, ActionSubject
+from api.pages.forms import FORM, VERSION, form_request, new_key, read_form, require_own_form
+from api.pages.page import page_view, show
+from api.pages.rendering import plain
+from api.pages.security import HTML
+from api.pages.sessions import see
+from api.rest.context import query_of, request_of
+from api.rest.contract.operation import operation
+from api.rest.contract.queries import ReadQuery
+from api.rest.paging import position_of
+from api.rest.ports import PageParts
+from api.use_cases.idempotency import commit_once, done_before
+from api.use_cases.ports import RequestContext
+from domain.errors import Fault, FaultyInput, LabledgerError, Refused, Stale
+from store.requests import Committed, Conflict
+
+
+class ActionPages:
+    """The forms of one kind of subject."""
+
+    def __init__(self, parts: PageParts, subject: ActionSubject) -> None:
+        self._parts = parts
+        self._subject = subject
+
+    @operation("Show the form of an action", None, ReadQuery, gives=(HTML,))
+    async def on_get(self, req: Request, resp: Response, action: str, **key: Any) -> None:
+        if query_of(req, ReadQuery).as_of is not None:
+            raise FaultyInput([Fault("as_of", "a page about the past has no actions")])
+        (subject_key,) = key.values()
+        found = self._subject.action(action)
+        await asyncio.to_thread(found.require_may, self._parts, request_of(req), subject_key)
+        await self._show(req, resp, found, subject_key, {})
+
+    @operation("Take an action", None, ReadQuery, takes=(FORM,), gives=(HTML,))
+    async def on_post(self, req: Request, resp: Response, action: str, **key: Any) -> None:
+        (subject_key,) = key.values()
+        found = self._subject.action(action)
+        form = await read_form(req)
+        require_own_form(req, form)
+        request = form_request(req, form)
+        await asyncio.to_thread(found.require_may, self._parts, request, subject_key)
+        try:
+            done = await self._take(request, found, subject_key, form)
+        except FaultyInput as error:
+            await self._show(req, resp, found, subject_key, form, status=422, faults=error.faults)
+        except (Refused, Conflict) as error:
+            await self._show(req, resp, found, subject_key, form, status=409, refusal=error)
+        except Stale as error:
+            await self._show(req, resp, found, subject_key, form, status=412, refusal=error)
+        else:
+            position = await position_of(self._parts.log, done)
+            see(resp, f"/ui/{self._subject.path}/{subject_key}?min_position={position}")
+
+    async def _take(
+        self, request: RequestContext, action: Action, key: Any, form: Mapping[str, str]
+    ) -> Committed | None:
+        """Take the action once; a form that is sent again gets the first outcome, although it is stale."""
+        fields = action.fields_of(form)
+        log = self._parts.log
+        try:
+            return await commit_once(log, request, lambda: action.perform(self._parts, request, key, fields))
+        except Stale:
+            if (done := await done_before(log, request)) is None:
+                raise
+            return done
+
+    async def _show(
+        self,
+        req: Request,
+        resp: Response,
+        action: Action,
+        key: Any,
+        form: Mapping[str, str],
+        *,
+        status: int = 200,
+        faults: Sequence[Fault] = (),
+        refusal: LabledgerError | None = None,
+    ) -> None:
+        """Answer with the form, filled as it was sent, for the present version of its subject."""
+        view = await page_view(req, self._parts)
+        version, answer = await self._subject.answer(self._parts, view, key)
+        facts = await asyncio.to_thread(plain, answer)
+        values = {
+            "subject": {"word": self._subject.word, "path": self._subject.path, "key": key},
+            "action": {"name": action.name, "label": action.label},
+            "fields": action.fields,
+            "ends": action.ends(facts) if action.ends and action.is_possible(facts) else None,
+            "given": {each.name: form.get(each.name, "") for each in action.fields},
+            "faults": {fault.where: fault.message for fault in faults},
+            "refusal": None if refusal is None else str(refusal),
+            "changes": await self._changes(key, form) if status == 412 else [],
+            "key": new_key(),
+            "version": version,
+        }
+        resp.status = status
+        await show(req, resp, self._parts, view, "action.html", values)
+
+    async def _changes(self, key: Any, form: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return what has happened to the subject since the version of the form."""
+        subject = f"{self._subject.kind}/{key}"
+        events = await asyncio.to_thread(self._parts.log.load, {subject: int(form[VERSION])})
+        return [
+            {"at": each.recorded_at, "actor": each.stamp.actor, "topic": each.event.TOPIC}
+            for each in events[subject]
+        ]

@@ -1,0 +1,93 @@
+"""Forms of pages: their fields, the proof that they are ours, and the request to write."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from io import BytesIO
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+import falcon
+from falcon.asgi import Request
+from falcon.media import MultipartFormHandler
+
+from api.rest.body import media_type, read_body
+from api.rest.context import operation_of_request, request_of
+from api.rest.contract.parameters import MAX_KEY_LENGTH
+from api.rest.contract.query_values import whole_number
+from api.rest.session_cookie import FORM_FIELD, is_from_form, is_same_origin
+from api.use_cases.ports import RequestContext
+from domain.errors import Fault, FaultyInput, NotPermitted
+
+FORM: Final = "application/x-www-form-urlencoded"
+# The media type of a form with files.
+FORM_WITH_FILES: Final = "multipart/form-data"
+# The fields of every form that changes something: its idempotency key, and the version it was made from.
+KEY: Final = "key"
+VERSION: Final = "version"
+_MAX_FIELDS: Final = 1_000
+
+
+async def read_form(req: Request) -> dict[str, str]:
+    """Return the fields and files of a form as texts.
+
+    Raises 413, 415, and FaultyInput for a body that is no form.
+    """
+    takes = operation_of_request(req).takes
+    if media_type(req) not in takes:
+        raise falcon.HTTPUnsupportedMediaType(description=f"the body must be {' or '.join(takes)}")
+    body = await read_body(req)
+    try:
+        return _files_and_fields(req, body) if media_type(req) == FORM_WITH_FILES else _fields(body)
+    except (ValueError, falcon.MediaMalformedError, falcon.HTTPError) as error:
+        raise FaultyInput([Fault("body", "is not a form in UTF-8")]) from error
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+    return {name: values[-1] for name, values in fields.items()}
+
+
+def _files_and_fields(req: Request, body: bytes) -> dict[str, str]:
+    parts: Any = MultipartFormHandler().deserialize(BytesIO(body), req.content_type, len(body))
+    return {part.name or "": part.stream.read().decode() for part in parts}
+
+
+def require_own_form(req: Request, form: Mapping[str, str], *, is_login: bool = False) -> None:
+    """Raise NotPermitted unless the form is from a page of this service, for this login."""
+    if not is_same_origin(req) or not is_from_form(req, form.get(FORM_FIELD), is_login=is_login):
+        raise NotPermitted("this form is not from a page of this service and this login; load the page again")
+
+
+def new_key() -> str:
+    """Return the idempotency key of a new form: the form takes effect once, however often it is sent."""
+    return secrets.token_urlsafe(24)
+
+
+def form_request(req: Request, form: Mapping[str, str]) -> RequestContext:
+    """Return the context of the change that a form asks for, with its key and version.
+
+    Raises FaultyInput if one is missing or malformed.
+    """
+    key, version = form.get(KEY, ""), whole_number(form.get(VERSION, ""))
+    faults = []
+    if not 1 <= len(key) <= MAX_KEY_LENGTH:
+        faults.append(Fault(KEY, f"must have 1 to {MAX_KEY_LENGTH} characters"))
+    if version is None:
+        faults.append(Fault(VERSION, "must be a version of the subject of the page"))
+    if faults or version is None:
+        raise FaultyInput(faults)
+    request = request_of(req)
+    return replace(
+        request,
+        command_id=f"form/{_digest(request.actor, key).hex()}",
+        digest=_digest(req.path, *(f"{name}={form[name]}" for name in sorted(form) if name != FORM_FIELD)),
+        expected=frozenset((version,)),
+    )
+
+
+def _digest(*texts: str) -> bytes:
+    return hashlib.sha256("\0".join(texts).encode()).digest()

@@ -1,0 +1,109 @@
+"""The actions on jobs, recipe sets and recipes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from api.pages.actions import REASON, Action, ActionSubject, Facts, Fields, FormField
+from api.rest.ports import PageParts
+from api.rest.resources.jobs import job_answer
+from api.rest.resources.recipe_sets import recipe_set_answer
+from api.rest.resources.recipes import recipe_answer
+from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_priority, return_recipe
+from api.use_cases.extend_job import close_job
+from api.use_cases.ports import RequestContext
+from api.use_cases.rights import own_or_administered_job, own_or_administered_set, own_recipe
+from domain.priority import Priority
+from domain.recipe.lifecycle import FINISHED, UNPLACED
+from store.requests import Committed
+
+
+async def _cancel_job(
+    parts: PageParts, request: RequestContext, job_id: int, fields: Fields
+) -> Committed | None:
+    return await cancel_job(parts, request, job_id, fields["reason"])
+
+
+async def _close_job(parts: PageParts, request: RequestContext, job_id: int, _: Fields) -> Committed | None:
+    return await close_job(parts, request, job_id)
+
+
+async def _cancel_set(
+    parts: PageParts, request: RequestContext, set_id: int, fields: Fields
+) -> Committed | None:
+    return await cancel_recipe_set(parts, request, set_id, fields["reason"])
+
+
+async def _change_priority(
+    parts: PageParts, request: RequestContext, set_id: int, fields: Fields
+) -> Committed | None:
+    return await change_priority(parts, request, set_id, Priority[fields["priority"]])
+
+
+async def _return_recipe(
+    parts: PageParts, request: RequestContext, recipe_id: int, _: Fields
+) -> Committed | None:
+    return await return_recipe(parts, request, recipe_id)
+
+
+def _unfinished(facts: Facts) -> bool:
+    return facts["state"] not in FINISHED
+
+
+def _recipes_that_end(facts: Facts) -> str:
+    """Return which recipes of a job or set a cancellation ends."""
+    sets = facts.get("recipe_sets", [facts])
+    ending = [recipe for each in sets for recipe in each["recipes"] if _unfinished(recipe)]
+    placed = sum(recipe["system"] is not None for recipe in ending)
+    count = f"{len(ending)} recipe{'s' if len(ending) != 1 else ''}"
+    return f"It ends {count}; {placed} of them {'has' if placed == 1 else 'have'} a system."
+
+
+_CANCEL_JOB: Final = Action(
+    name="cancel",
+    label="Cancel the job",
+    is_possible=_unfinished,
+    require_may=own_or_administered_job,
+    perform=_cancel_job,
+    fields=(REASON,),
+    ends=_recipes_that_end,
+)
+_CLOSE_JOB: Final = Action(
+    name="close",
+    label="Close the job",
+    is_possible=lambda job: job["open"],
+    require_may=own_or_administered_job,
+    perform=_close_job,
+    ends=lambda _: "It then takes no more recipe sets.",
+)
+_CANCEL_SET: Final = Action(
+    name="cancel",
+    label="Cancel the recipe set",
+    is_possible=_unfinished,
+    require_may=own_or_administered_set,
+    perform=_cancel_set,
+    fields=(REASON,),
+    ends=_recipes_that_end,
+)
+_CHANGE_PRIORITY: Final = Action(
+    name="priority",
+    label="Change the priority",
+    is_possible=lambda recipe_set: recipe_set["state"] in UNPLACED,
+    require_may=own_or_administered_set,
+    perform=_change_priority,
+    fields=(FormField("priority", "Priority", choices=tuple(Priority.__members__), is_required=True),),
+)
+_RETURN_RECIPE: Final = Action(
+    name="return",
+    label="Return the system",
+    is_possible=lambda recipe: recipe["state"] == "reserved",
+    require_may=own_recipe,
+    perform=_return_recipe,
+    ends=lambda recipe: f"It ends the recipe, which keeps {recipe['system']}.",
+)
+
+JOB: Final = ActionSubject("job", "jobs", job_answer, (_CANCEL_JOB, _CLOSE_JOB))
+RECIPE_SET: Final = ActionSubject(
+    "recipe-set", "recipe-sets", recipe_set_answer, (_CANCEL_SET, _CHANGE_PRIORITY)
+)
+RECIPE: Final = ActionSubject("recipe", "recipes", recipe_answer, (_RETURN_RECIPE,))

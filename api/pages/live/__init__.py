@@ -1,0 +1,1 @@
+"""Live pages: parts of pages that the server renders again when they change, and streams to browsers."""

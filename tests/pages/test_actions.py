@@ -1,0 +1,247 @@
+"""Actions of pages: who is offered which, and that a form takes effect once, on its version."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import Running
+from tests.pages.browser import Browser, form_value
+from tests.pages.conftest import PASSWORD
+from tests.rest.actions import recipe_for, submit
+
+BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob": "auditor"}
+# The admin, and the owner of the job or system.
+OWNERS = {"admin", "alice"}
+ACTIONS = {
+    "jobs": ["cancel", "close"],
+    "recipe-sets": ["cancel", "priority"],
+    "recipes": ["return"],
+    "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan"],
+}
+FIELDS = {
+    "cancel": {"reason": "seen enough"},
+    "priority": {"priority": "High"},
+    "condition": {"condition": "Manual", "reason": "by hand"},
+    "drain": {"reason": "the rack moves"},
+    "return": {"reason": "done"},
+    "lend": {"user": "carol"},
+}
+
+
+@pytest.fixture(scope="module")
+def people(service: Running) -> Iterator[dict[str, Browser]]:
+    """Yield a browser for each person, logged in with the role of BROWSERS."""
+    with service.client() as admin, ExitStack() as stack:
+        for user, role in BROWSERS.items():
+            admin.put(f"/users/{user}", json={"roles": [role]}).raise_for_status()
+            admin.put(f"/users/{user}/password", json={"password": PASSWORD}).raise_for_status()
+        found = {user: Browser(service.url) for user in BROWSERS}
+        for user, browser in found.items():
+            stack.callback(browser.close)
+            assert browser.log_in(user, PASSWORD, role=BROWSERS[user]).status_code == 303
+        yield found
+
+
+@pytest.fixture
+def admin(service: Running) -> Iterator[httpx.Client]:
+    with service.client() as client:
+        yield client
+
+
+@pytest.fixture
+def job(service: Running, admin: httpx.Client, system: str) -> Iterator[dict[str, Any]]:
+    """Yield the answer about a job of alice that waits for her system; it is cancelled in the end."""
+    token = admin.post("/tokens", json={"user": "alice", "role": "submitter"}).json()["token"]
+    with service.client(token) as alice:
+        found = submit(alice, recipe_for(system))
+    admin.get("/jobs", params={"min_position": found["position"]}).raise_for_status()
+    yield found
+    admin.post(f"/jobs/{found['job_id']}/cancel", json={"reason": "end of the test"}).raise_for_status()
+
+
+@pytest.fixture
+def system(service: Running, admin: httpx.Client) -> str:
+    """Return a system of alice that is Manual; others may only view it."""
+    fqdn = f"actions-{service.end()}.example.com"
+    place = {"lab_controller": "lab.east.example.com", "owner": "alice", "condition": "Manual"}
+    machine = {"type": "Machine", "arches": ["x86_64"]}
+    admin.post("/systems", json={"fqdn": fqdn, **place, **machine}).raise_for_status()
+    policy = {"entries": [{"permission": "view", "everybody": True}]}
+    done = admin.put(f"/systems/{fqdn}/access-policy", json=policy)
+    admin.get("/jobs", params={"min_position": done.headers["labledger-position"]}).raise_for_status()
+    return fqdn
+
+
+def offered(browser: Browser, path: str, position: int) -> set[str]:
+    """Return the actions that a page offers."""
+    page = browser.get(path, params={"min_position": position})
+    assert page.status_code == 200, page.text
+    return set(re.findall(rf'href="{path}/actions/([a-z-]+)"', page.text))
+
+
+def fill(browser: Browser, path: str, action: str, **fields: str) -> dict[str, str]:
+    """Return the filled form of an action."""
+    page = browser.get(f"{path}/actions/{action}")
+    assert page.status_code == 200, page.text
+    assert page.headers["cache-control"] == "no-store"
+    hidden = dict(re.findall(r'name="(key|version)" value="([^"]*)"', page.text))
+    return {"form_value": form_value(page), **hidden, **FIELDS.get(action, {}), **fields}
+
+
+def test_job_pages__by_role__offer_and_accept_what_the_owner_may_do(
+    service: Running, people: dict[str, Browser], job: dict[str, Any]
+) -> None:
+    expected = {
+        f"/ui/jobs/{job['job_id']}": {"cancel"},
+        f"/ui/recipe-sets/{job['recipe_set_id']}": {"cancel", "priority"},
+        f"/ui/recipes/{job['recipe_ids'][0]}": set(),
+    }
+    for path, possible in expected.items():
+        for user, browser in people.items():
+            shown = offered(browser, path, service.end())
+            assert shown == (possible if user in OWNERS else set()), (path, user)
+            assert not offered_in_the_past(browser, path, job["position"])
+
+
+def offered_in_the_past(browser: Browser, path: str, position: int) -> bool:
+    page = browser.get(path, params={"as_of": position})
+    assert page.status_code == 200
+    return "/actions/" in page.text
+
+
+@pytest.mark.parametrize("path", ACTIONS)
+def test_actions__by_others_than_the_owner__are_403_and_store_nothing(
+    service: Running, people: dict[str, Browser], job: dict[str, Any], system: str, path: str
+) -> None:
+    key = {
+        "jobs": job["job_id"],
+        "recipe-sets": job["recipe_set_id"],
+        "recipes": job["recipe_ids"][0],
+        "systems": system,
+    }[path]
+    for action in ACTIONS[path]:
+        address = f"/ui/{path}/{key}/actions/{action}"
+        for user in ("carol", "bob"):
+            browser = people[user]
+            value = form_value(browser.get("/ui"))
+            form = {"form_value": value, "key": "k", "version": "1", **FIELDS.get(action, {})}
+            end = service.end()
+            assert browser.get(address).status_code == 403, (user, action)
+            assert browser.post(address, form).status_code == 403, (user, action)
+            assert service.end() == end, (user, action)
+
+
+def test_system_page__in_each_state__the_owner_can_take_each_action(
+    people: dict[str, Browser], admin: httpx.Client, system: str
+) -> None:
+    alice, path = people["alice"], f"/ui/systems/{system}"
+    steps = [("drain", "draining", True), ("undrain", "draining", False), ("reserve", "user", "alice")]
+    steps += [("return", "user", None), ("lend", "loaned_to", "carol"), ("end-loan", "loaned_to", None)]
+    for action, name, value in [*steps, ("condition", "condition", "Broken")]:
+        more = {"condition": "Broken"} if action == "condition" else {}
+        done = alice.post(f"{path}/actions/{action}", fill(alice, path, action, **more))
+        assert done.status_code == 303, done.text
+        position = done.headers["location"].partition("min_position=")[2]
+        assert done.headers["location"].startswith(f"{path}?")
+        found = admin.get(f"/systems/{system}", params={"min_position": position}).json()
+        assert found[name] == value, action
+
+
+def test_form__sent_twice__takes_effect_once(
+    service: Running, people: dict[str, Browser], job: dict[str, Any]
+) -> None:
+    path = f"/ui/recipe-sets/{job['recipe_set_id']}"
+    form = fill(people["alice"], path, "priority", priority="Urgent")
+    first = people["alice"].post(f"{path}/actions/priority", form)
+    end = service.end()
+    again = people["alice"].post(f"{path}/actions/priority", form)
+    assert (first.status_code, again.status_code) == (303, 303)
+    assert first.headers["location"] == again.headers["location"]
+    assert service.end() == end
+    other = people["alice"].post(f"{path}/actions/priority", {**form, "priority": "Low"})
+    assert other.status_code == 422
+    assert "was used for another request" in other.text
+
+
+def test_form__version_has_changed__412_shows_what_changed_and_stays_filled(
+    people: dict[str, Browser], admin: httpx.Client, job: dict[str, Any]
+) -> None:
+    path = f"/ui/recipe-sets/{job['recipe_set_id']}"
+    form = fill(people["alice"], path, "priority", priority="Urgent")
+    changed = admin.patch(f"/recipe-sets/{job['recipe_set_id']}", json={"priority": "Low"})
+    admin.get("/jobs", params={"min_position": changed.headers["labledger-position"]}).raise_for_status()
+    stale = people["alice"].post(f"{path}/actions/priority", form)
+    assert stale.status_code == 412
+    assert "recipe-set.priority-changed" in stale.text
+    assert "<option selected>Urgent</option>" in stale.text
+    fresh = dict(re.findall(r'name="(key|version)" value="([^"]*)"', stale.text))
+    assert people["alice"].post(f"{path}/actions/priority", {**form, **fresh}).status_code == 303
+
+
+def test_form__missing_reason_and_wrong_time__422_names_each_and_stays_filled(
+    service: Running, people: dict[str, Browser], system: str
+) -> None:
+    alice, path = people["alice"], f"/ui/systems/{system}"
+    end = service.end()
+    wrong = alice.post(f"{path}/actions/drain", fill(alice, path, "drain", reason=" "))
+    assert wrong.status_code == 422
+    assert "must not be empty" in wrong.text
+    late = alice.post(f"{path}/actions/lend", fill(alice, path, "lend", user="nobody-known", until="soon"))
+    assert late.status_code == 422
+    assert "must be a time with a zone" in late.text
+    assert 'value="nobody-known"' in late.text
+    unknown = alice.post(f"{path}/actions/lend", fill(alice, path, "lend", user="nobody-known"))
+    assert unknown.status_code == 422
+    assert "nobody-known" in unknown.text
+    assert service.end() == end
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda form: {name: value for name, value in form.items() if name != "form_value"},
+        lambda form: {**form, "form_value": "0" * 64},
+    ],
+    ids=["without its value", "with another value"],
+)
+def test_form__not_of_this_login__403_and_nothing_is_stored(
+    service: Running,
+    people: dict[str, Browser],
+    job: dict[str, Any],
+    spoil: Callable[[dict[str, str]], dict[str, str]],
+) -> None:
+    path = f"/ui/jobs/{job['job_id']}"
+    form = fill(people["alice"], path, "cancel")
+    end = service.end()
+    assert people["alice"].post(f"{path}/actions/cancel", spoil(form)).status_code == 403
+    foreign = people["alice"].post(f"{path}/actions/cancel", form, **{"Sec-Fetch-Site": "cross-site"})
+    assert foreign.status_code == 403
+    others = people["admin"].post(f"{path}/actions/cancel", form)
+    assert others.status_code == 403
+    assert service.end() == end
+
+
+def test_cancellation__its_form__says_what_ends_and_needs_a_reason(
+    people: dict[str, Browser], admin: httpx.Client, job: dict[str, Any]
+) -> None:
+    alice, path = people["alice"], f"/ui/jobs/{job['job_id']}"
+    page = alice.get(f"{path}/actions/cancel", params={"min_position": job["position"]})
+    assert "It ends 1 recipe; 0 of them have a system." in page.text or "1 of them has a system" in page.text
+    assert re.search(r'name="reason"[^>]* required', page.text)
+    done = alice.post(f"{path}/actions/cancel", fill(alice, path, "cancel"))
+    assert done.status_code == 303
+    after = alice.get(done.headers["location"])
+    assert '<span class="state cancelled">' in after.text
+    assert "seen enough" in after.text
+
+
+def test_action__unknown_or_of_the_past__404_and_422(people: dict[str, Browser], job: dict[str, Any]) -> None:
+    path = f"/ui/jobs/{job['job_id']}/actions"
+    assert people["alice"].get(f"{path}/explode").status_code == 404
+    assert people["alice"].get(f"{path}/cancel", params={"as_of": 3}).status_code == 422

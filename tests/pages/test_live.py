@@ -1,0 +1,197 @@
+"""Live pages: the stream sends what changes, once for all tabs, and ends with the login."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser as Program
+from playwright.sync_api import BrowserContext, Page
+
+from tests.harness.running import Running
+from tests.harness.waiting import wait_until
+from tests.pages.browser import Browser, form_value
+from tests.pages.chromium import chromium
+from tests.pages.conftest import PASSWORD
+from tests.rest.actions import cancel_set, recipe_for, submit
+
+TABS = 12
+
+
+@pytest.fixture
+def recipe(service: Running) -> dict[str, Any]:
+    """Return the answer about a job that waits."""
+    with service.client() as admin:
+        found: dict[str, Any] = submit(admin, recipe_for("x86-01.east.example.com"))
+        admin.get("/jobs", params={"min_position": found["position"]}).raise_for_status()
+    return found
+
+
+@contextmanager
+def stream(browser: Browser, *pages: str, **headers: str) -> Iterator[Iterator[dict[str, Any]]]:
+    """Yield the events of pages as they come."""
+    with browser.stream("/ui/live", [("page", page) for page in pages], **headers) as answer:
+        assert answer.status_code == 200, answer.read()
+        yield (
+            json.loads(line.removeprefix("data: "))
+            for line in answer.iter_lines()
+            if line.startswith('data: {"page"')
+        )
+
+
+def test_stream__recipe_is_cancelled__sends_the_changed_parts(
+    browser: Browser, service: Running, recipe: dict[str, Any]
+) -> None:
+    page = f"/ui/recipes/{recipe['recipe_ids'][0]}"
+    with stream(browser, page, "/ui/jobs") as events:
+        first = {event["page"]: event for event in (next(events), next(events))}
+        assert set(first) == {page, "/ui/jobs"}
+        assert set(first[page]["parts"]) == {"lead", "facts", "tasks", "history"}
+        with service.client() as admin:
+            cancel_set(admin, recipe)
+        changed = next(event for event in events if event["page"] == page)
+    assert changed["position"] > first[page]["position"]
+    assert "seen enough" in changed["parts"]["history"]
+    whole = browser.get(page).text
+    assert changed["parts"]["lead"] in whole
+
+
+def test_stream__resumed__sends_only_what_changed_after(
+    browser: Browser, service: Running, recipe: dict[str, Any]
+) -> None:
+    page = f"/ui/recipes/{recipe['recipe_ids'][0]}"
+    with stream(browser, page) as events:
+        position = next(events)["position"]
+    with service.client() as admin:
+        cancel_set(admin, recipe)
+    with stream(browser, page, **{"Last-Event-ID": str(position)}) as events:
+        assert next(events)["position"] > position
+
+
+@pytest.mark.parametrize("page", ["https://elsewhere.example.com/", "/jobs", "/ui/../jobs?x=\\"])
+def test_stream__of_something_else_than_a_page__422(browser: Browser, page: str) -> None:
+    assert browser.get("/ui/live", params={"page": page}).status_code == 422
+
+
+def test_stream__after_logout__ends(browser: Browser, service: Running) -> None:
+    home = browser.get("/ui")
+    with stream(browser, "/ui/jobs") as events:
+        next(events)
+        assert browser.post("/ui/logout", {"form_value": form_value(home)}).status_code == 303
+        assert list(events) == []
+
+
+def test_stream__of_an_auditor__is_recorded_once_and_its_refreshes_are_not(
+    stranger: Browser, service: Running, recipe: dict[str, Any]
+) -> None:
+    def reads(admin: httpx.Client) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = admin.get("/reads", params={"user": "carol"}).json()["reads"]
+        return found
+
+    with service.client() as admin:
+        admin.put("/users/carol", json={"roles": ["submitter", "auditor"]}).raise_for_status()
+        admin.put("/users/carol/password", json={"password": PASSWORD}).raise_for_status()
+        assert stranger.log_in("carol", PASSWORD, role="auditor").status_code == 303
+        before = len(reads(admin))
+        page = f"/ui/recipes/{recipe['recipe_ids'][0]}"
+        assert stranger.get(page).status_code == 200
+        with stream(stranger, page) as events:
+            next(events)
+            cancel_set(admin, recipe)
+            next(events)
+            found = reads(admin)[before:]
+    assert [each["path"] for each in found] == [page, "/ui/live"]
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[Program]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def context(program: Program, service: Running) -> Iterator[BrowserContext]:
+    """Yield a context of a browser in which the admin is logged in."""
+    made = program.new_context(base_url=service.url.replace("127.0.0.1", "localhost"))
+    page = made.new_page()
+    page.goto("/ui/login")
+    page.fill("#user", "admin")
+    page.fill("#password", PASSWORD)
+    page.click("main button")
+    page.wait_for_url("**/ui")
+    page.close()
+    yield made
+    made.close()
+
+
+def live(page: Page, text: str) -> None:
+    """Wait until the page shows a text, without loading it again."""
+    page.wait_for_function("text => document.body.innerText.includes(text)", arg=text, timeout=15_000)
+
+
+def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
+    context: BrowserContext, service: Running, recipe: dict[str, Any]
+) -> None:
+    page = context.new_page()
+    page.goto(f"/ui/recipes/{recipe['recipe_ids'][0]}")
+    page.evaluate("window.isTheSame = true")
+    page.fill("#as-of", "unfinished")
+    page.evaluate("document.querySelector('dd a').focus()")
+    href = page.evaluate("document.activeElement.href")
+    with service.client() as admin:
+        cancel_set(admin, recipe)
+    live(page, "seen enough")
+    assert page.evaluate("window.isTheSame")
+    assert page.input_value("#as-of") == "unfinished"
+    assert page.evaluate("document.activeElement.href") == href
+
+
+def test_slider__moved_by_keyboard__leads_to_the_page_of_that_time(
+    context: BrowserContext, recipe: dict[str, Any], service: Running
+) -> None:
+    page = context.new_page()
+    page.goto(f"/ui/recipes/{recipe['recipe_ids'][0]}")
+    page.focus("#moment-slider")
+    page.keyboard.press("ArrowLeft")
+    chosen = page.input_value("#as-of")
+    assert chosen.endswith("Z")
+    page.click(".moment button")
+    page.wait_for_url("**as_of=*")
+    assert "This page is about the past" in page.inner_text("body")
+    with service.client() as admin:
+        cancel_set(admin, recipe)
+
+
+def test_tabs__twelve_and_the_one_with_the_stream_closed__all_are_live(
+    context: BrowserContext, service: Running
+) -> None:
+    with service.client() as admin:
+        jobs = [submit(admin, recipe_for("x86-01.east.example.com")) for _ in range(TABS)]
+        admin.get("/jobs", params={"min_position": jobs[-1]["position"]}).raise_for_status()
+        requests: list[str] = []
+        context.on("request", lambda request: requests.append(request.url))
+        tabs = [context.new_page() for _ in jobs]
+        for tab, job in zip(tabs, jobs, strict=True):
+            tab.goto(f"/ui/jobs/{job['job_id']}")
+
+        def one_stream_has_all() -> bool:
+            # Playwright delivers the requests while it waits.
+            tabs[-1].wait_for_timeout(100)
+            of_streams = [url for url in requests if "/ui/live" in url]
+            return bool(of_streams) and of_streams[-1].count("page=") == TABS
+
+        wait_until(one_stream_has_all, "one stream for all tabs", 20)
+        # The first tab has the lock, and the stream.
+        tabs[0].close(run_before_unload=False)
+        for job in jobs[1:]:
+            cancel_set(admin, job)
+        for tab in tabs[1:]:
+            live(tab, "cancelled")
+        cancel_set(admin, jobs[0])
+    # Each answers: a tab that holds a connection for itself would block the seventh.
+    for tab in tabs[1:]:
+        assert tab.goto("/ui/jobs").ok  # type: ignore[union-attr]

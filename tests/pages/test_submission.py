@@ -1,0 +1,122 @@
+"""The page to submit a job: faults beside their lines, a preview, and one job however often it is sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.harness.running import SAMPLES, Running
+from tests.pages.browser import Browser, form_value
+from tests.pages.conftest import PASSWORD
+from tests.rest.actions import recipe_for
+
+SAMPLE = (SAMPLES / "kernel-smoke.xml").read_text("utf-8")
+WRONG = SAMPLE.replace("<recipeSet", "<recipeSet priority='Soon'", 1)
+
+
+def send(browser: Browser, text: str, button: str, *, key: str = "", file: str = "") -> httpx.Response:
+    """Send the form of the page, and return the answer."""
+    page = browser.get("/ui/submit")
+    found = re.search(r'name="key" value="([^"]+)"', page.text)
+    assert found is not None
+    fields = {"form_value": form_value(page), "key": key or found[1], "text": text, button: "1"}
+    return browser.upload("/ui/submit", fields, {"file": ("job.xml", file.encode())})
+
+
+def jobs(service: Running) -> list[dict[str, Any]]:
+    with service.client() as admin:
+        found: list[dict[str, Any]] = admin.get("/jobs", params={"min_position": service.end()}).json()[
+            "jobs"
+        ]
+        return found
+
+
+def test_check__valid_job__says_how_many_systems_and_stores_nothing(
+    browser: Browser, service: Running
+) -> None:
+    end = service.end()
+    page = send(browser, SAMPLE, "check")
+    assert page.status_code == 200, page.text
+    assert "not submitted yet" in page.text
+    with service.client() as admin:
+        matched = admin.post("/matches", content=SAMPLE, headers={"Content-Type": "application/xml"}).json()
+    viable = sum(system["viable"] for system in matched["systems"])
+    assert viable > 0
+    assert f'<td class="number">{viable}</td>' in page.text
+    for reason in {reason for system in matched["systems"] for reason in system["reasons"]}:
+        assert reason in unescape(page.text)
+    assert service.end() == end
+
+
+def test_check__wrong_job__faults_are_beside_their_lines(browser: Browser, service: Running) -> None:
+    end = service.end()
+    with service.client() as admin:
+        kind = {"Content-Type": "application/xml"}
+        faults = admin.post("/jobs", content=WRONG, headers=kind).json()["errors"]
+    for button in ("check", "send"):
+        page = send(browser, WRONG, button)
+        assert page.status_code == 422
+        line = next(number for number, text in enumerate(WRONG.split("\n"), 1) if "Soon" in text)
+        assert f'<th scope="row" class="number">{line}</th><td><code>' in page.text
+        assert "priority=&#39;Soon&#39;" in page.text
+        assert all(f"{fault['where']}: {fault['message']}" in unescape(page.text) for fault in faults)
+        # The text is still there, to be corrected.
+        assert WRONG.strip() in unescape(page.text)
+    assert service.end() == end
+
+
+def test_send__twice_with_one_key__is_one_job(browser: Browser, service: Running) -> None:
+    before = len(jobs(service))
+    answers = [send(browser, SAMPLE, "send", key="key-of-one-form") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [303, 303]
+    assert answers[0].headers["location"] == answers[1].headers["location"]
+    found = jobs(service)
+    assert len(found) == before + 1
+    page = browser.get(answers[0].headers["location"])
+    assert page.status_code == 200
+    assert f"<h1>Job {found[0]['job_id']}</h1>" in page.text
+    other = send(browser, SAMPLE + "\n", "send", key="key-of-one-form")
+    assert (other.status_code, "was used for another request" in other.text) == (422, True)
+
+
+def test_send__json_and_files__are_accepted(browser: Browser, service: Running) -> None:
+    document = json.dumps({"recipe_sets": [{"recipes": [recipe_for("x86-02.east.example.com")]}]})
+    assert send(browser, document, "send").status_code == 303
+    assert send(browser, "", "send", file=SAMPLE).status_code == 303
+    newest = jobs(service)[0]
+    again = browser.get("/ui/submit", params={"job": newest["job_id"]})
+    assert newest["whiteboard"] in again.text
+
+
+def test_send__empty_too_large_and_foreign__422_413_and_403(browser: Browser, service: Running) -> None:
+    end = service.end()
+    assert send(browser, " ", "check").status_code in (400, 422)
+    assert send(browser, "x" * (2 << 20), "check").status_code == 413
+    page = browser.get("/ui/submit")
+    fields = {"form_value": form_value(page), "key": "k", "text": SAMPLE, "send": "1"}
+    foreign = browser.upload("/ui/submit", fields, {}, **{"Sec-Fetch-Site": "cross-site"})
+    assert foreign.status_code == 403
+    assert browser.upload("/ui/submit", {**fields, "form_value": "0" * 64}, {}).status_code == 403
+    assert service.end() == end
+
+
+def test_submit_page__as_auditor__403_and_not_in_the_navigation(stranger: Browser, service: Running) -> None:
+    with service.client() as admin:
+        admin.put("/users/carol", json={"roles": ["submitter", "auditor"]}).raise_for_status()
+        admin.put("/users/carol/password", json={"password": PASSWORD}).raise_for_status()
+    assert stranger.log_in("carol", PASSWORD, role="auditor").status_code == 303
+    assert stranger.get("/ui/submit").status_code == 403
+    assert 'href="/ui/submit"' not in stranger.get("/ui").text
+    assert 'href="/ui/jobs"' in stranger.get("/ui").text
+
+
+@pytest.mark.parametrize("name", ["kernel-smoke", "pinned"])
+def test_submit_page__sample__fills_the_form(browser: Browser, name: str) -> None:
+    page = browser.get("/ui/submit", params={"sample": name})
+    assert (SAMPLES / f"{name}.xml").read_text("utf-8").strip() in unescape(page.text)
+    assert browser.get("/ui/submit", params={"sample": "../lab"}).status_code == 422
