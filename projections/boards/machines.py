@@ -32,7 +32,7 @@ STATES = {
 
 
 def machines() -> Dashboard:
-    lab, usage = span_link("Time line", "/timeline"), span_link("Usage", "/usage")
+    lab, usage = span_link("Time line", "/lab"), span_link("Usage", "/usage")
     systems = moment_link("Systems", "/systems")
     to_system = [row_link("system", "/systems/{}")]
     units = {"seconds": SECONDS, "in use": SHARE, "broken": SHARE}

@@ -14,7 +14,7 @@ FAILURES = "sum by (stage) (increase(labledger_provisioning_failure_seconds_coun
 
 
 def provisioning() -> Dashboard:
-    lab = span_link("Time line", "/timeline")
+    lab = span_link("Time line", "/lab")
     links = [row_link("system", "/systems/{}"), row_link("recipe", "/recipes/{}")]
     units = {"seconds": SECONDS, "p95": SECONDS, "share": SHARE}
     return board(

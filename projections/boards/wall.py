@@ -15,7 +15,7 @@ UNPLACED = 'sum(max by (state) (labledger_recipes{state=~"new|queued|assigned"})
 
 
 def wall() -> Dashboard:
-    queue, lab = moment_link("Queue", "/queue"), span_link("Time line", "/timeline")
+    queue, lab = moment_link("Queue", "/queue"), span_link("Time line", "/lab")
     systems = moment_link("Systems", "/systems")
     return board(
         "Wall",

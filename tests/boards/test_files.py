@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from api.rest.routes import ROUTES
 from projections.boards.files import BOARDS, DEFAULT_URL, SHIPPED, shipped_files
 from projections.boards.machines import STATES
 from projections.boards.queries import SQL
@@ -30,6 +31,8 @@ sys.modules["grafana_foundation_sdk"] = None
 from cli import main
 main()
 """
+# Pages that the boards link to, and that are not part of this version yet.
+PLANNED = {f"/ui/{page}" for page in ("audit", "lab", "queue", "systems", "systems/{}", "usage")}
 EACH_BOARD = pytest.mark.parametrize("board", boards().values(), ids=boards())
 Board = dict[str, Any]
 
@@ -115,6 +118,13 @@ def test_panel__each__has_a_link_to_a_page_with_the_time_span(board: Board) -> N
         assert link["url"].startswith("${labledger}/ui/") and "${__to:date:iso}" in link["url"], panel[
             "title"
         ]
+
+
+@EACH_BOARD
+def test_link__each__leads_to_a_page_that_exists_or_is_planned(board: Board) -> None:
+    urls = re.findall(r'"\$\{labledger\}([^"?]*)', json.dumps(board))
+    pages = {re.sub(r"\{[^}]*\}", "{}", path) for path in ROUTES} | PLANNED
+    assert {url.replace("${__value.raw}", "{}") for url in urls} <= pages
 
 
 def test_time_line__numbers__are_those_of_its_query() -> None:
