@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 from falcon.asgi import Request, Response
 
+from api.clock import rfc3339
 from api.pages.filters import FilterField
 from api.pages.page import page_view, show
 from api.pages.security import HTML
@@ -59,24 +61,25 @@ class ReadsPage:
             "reads": found.reads,
             "before": found.following,
             "is_first": query.before is None,
-            "filters": [FilterField("user", query.user or "", None)],
+            "filters": [_field("user", query.user or "")],
         }
         await show(req, resp, self._parts, view, "reads.html", values)
 
 
 def _filters(query: EventQuery) -> list[FilterField]:
     """Return the fields of the filter form. Several topics can be given in the address, or with commas."""
-    topics = ",".join(query.types)
+    topics, subjects = ",".join(query.types), ",".join(query.subject)
+    times = ((name, getattr(query, name)) for name in ("since", "until"))
     return [
-        FilterField("subject", ",".join(query.subject), None),
-        FilterField("types", topics, None if len(query.types) > 1 else sorted(TOPICS)),
-        *(FilterField(name, _time(getattr(query, name)), None) for name in ("since", "until")),
-        FilterField("partition", query.partition or "", None),
+        _field("subject", subjects),
+        _field("types", topics, None if len(query.types) > 1 else sorted(TOPICS)),
+        *(_field(name, "" if at is None else rfc3339(at)) for name, at in times),
+        _field("partition", query.partition or ""),
     ]
 
 
-def _time(at: Any) -> str:
-    return "" if at is None else at.isoformat().replace("+00:00", "Z")
+def _field(name: str, value: str, choices: Sequence[str] | None = None) -> FilterField:
+    return FilterField(name, value, choices, is_optional=True)
 
 
 def _texts(data: dict[str, Any]) -> dict[str, str]:

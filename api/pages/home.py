@@ -41,4 +41,5 @@ def _sentence(found: dict[str, Any]) -> str:
     systems = sum(lab["systems"] for lab in found["labs"])
     running = sum(lab["doing"]["running"] for lab in found["labs"])
     waiting = found["queue"]["recipes"]
-    return f"{running} of {systems} systems run a recipe, {waiting} recipe{'' if waiting == 1 else 's'} wait"
+    waits = "1 recipe waits" if waiting == 1 else f"{waiting} recipes wait"
+    return f"{running} of {systems} systems run a recipe, {waits}"

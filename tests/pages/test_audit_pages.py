@@ -14,7 +14,6 @@ from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
-SYSTEM = "x86-01.east.example.com"
 ROW = re.compile(r'<tr data-key="(\d+)">')
 
 
@@ -29,10 +28,10 @@ def links_of(page: httpx.Response, relation: str) -> str | None:
 
 
 @pytest.fixture
-def submitted(service: Running) -> dict[str, Any]:
+def submitted(service: Running, machine: str) -> dict[str, Any]:
     """Return the answer about a job that got a system and was cancelled; the read models have all of it."""
     with service.client() as admin:
-        found: dict[str, Any] = submit(admin, recipe_for(SYSTEM), whiteboard="<b>bold</b>")
+        found: dict[str, Any] = submit(admin, recipe_for(machine), whiteboard="<b>bold</b>")
         in_state(admin, found["recipe_ids"][0], "waiting")
         cancel_set(admin, found)
         admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
