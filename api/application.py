@@ -56,6 +56,7 @@ from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.systems import Systems
+from api.rest.resources.timeline import Timeline
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
@@ -91,6 +92,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "claims": ClaimResource(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
+        "timeline": Timeline(parts),
         "history": History(parts),
         "inventory": Inventory(parts),
         "reservations": Reservations(parts),

@@ -72,6 +72,7 @@ API_ROUTES: dict[str, Route] = {
     ),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),
+    "/timeline": Route("timeline", READ),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
     "/systems/{fqdn}": Route("systems", {"GET": READERS, "PATCH": SUBMITTERS, "DELETE": SUBMITTERS}, "one"),
     "/systems/{fqdn}/reservation": Route("reservations", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),

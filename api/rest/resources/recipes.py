@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from falcon.asgi import Request, Response
@@ -186,7 +186,8 @@ class Recipes:
         # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         moment, *after = page.after
-        now = paging.moment_of(page.at, self._parts) if page.after == ORDER_START else _read_moment(moment)
+        is_first = page.after == ORDER_START
+        now = paging.moment_of(page.at, self._parts) if is_first else paging.cursor_moment(moment)
         identity = await concerned_partitions.of_system(self._parts, system, page.at)
         question = {"at": at, "now": now, "after": after, "limit": page.limit, "system": system}
         ordered = await self._parts.explainers.ask(identity, "order", **question)
@@ -203,11 +204,3 @@ class Recipes:
         recipes = [{**recipe, "held_back": each} for recipe, each in zip(recipes, held_back, strict=True)]
         key = [rfc3339(now), *order[-1]["key"]] if order else None
         paging.answer_list(req, resp, page, "recipes", recipes, key)
-
-
-def _read_moment(text: str) -> datetime:
-    """Return the moment in a cursor. Raises FaultyInput if it is none."""
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise paging.no_cursor() from None
