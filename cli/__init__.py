@@ -39,6 +39,7 @@ SECTIONS = {
         "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
+        "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),
         "reconciliations": (
             "cli.lists.reconciliations:reconciliations",
             "List the occupied systems, which nobody can have.",
