@@ -18,6 +18,7 @@ from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
 from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.jobs import JobPages, RecipeSetPages
+from api.pages.lab import LabPage
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.past import ChangeSteps
@@ -126,6 +127,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
         "live_stream": LiveStream(parts, SharedViews(parts.reader)),
+        "lab_page": LabPage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
         "submission_page": SubmissionPage(parts),

@@ -140,6 +140,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
         "/ui/step": Route("page_steps", READ),
         "/ui/live": Route("live_stream", READ),
+        "/ui/lab": Route("lab_page", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
         "/ui/submit": Route("submission_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         f"/ui{JOB}": Route("job_pages", READ),

@@ -39,7 +39,7 @@ def addresses(service: Running) -> list[str]:
     past = f"{recipes[-1]}?as_of={jobs[-1]['position']}"
     hosts = [recipe for recipe in recipes if not _is_guest(service, recipe)]
     return [
-        *("/ui", "/ui/jobs", *of_jobs, f"{of_jobs[0]}/xml", *sets),
+        *("/ui", "/ui/lab", "/ui/jobs", *of_jobs, f"{of_jobs[0]}/xml", *sets),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
     ]
 
