@@ -11,11 +11,14 @@ from urllib.parse import quote, urlencode
 from falcon.asgi import Request, Response
 
 from api.headers import POSITION_HEADER
+from api.pages.filters import filter_fields
 from api.pages.navigation import NavigationLink, links_of
 from api.pages.rendering import render
+from api.rest import paging
 from api.rest.context import Principal, query_of
-from api.rest.contract.queries import ReadQuery
+from api.rest.contract.queries import Page, ReadQuery
 from api.rest.ports import ReadParts
+from api.rest.routes import SUBMITTERS
 from api.rest.session_cookie import form_value, session_token
 from api.rest.views import View, read_view
 from api.use_cases.ports import NameParts
@@ -86,7 +89,23 @@ class PageFrame:
 
     def step(self, direction: str) -> str:
         """Return the address that leads to the `previous` or `next` change of the subject of this page."""
-        return f"/ui/step?{urlencode({'to': self.here(), 'at': self.position, 'direction': direction})}"
+        return self._step(self.position, direction)
+
+    def after(self, position: int) -> str:
+        """Return the address that leads to this page after the commit of an event of its subject."""
+        return self._step(position - 1, "next")
+
+    def _step(self, position: int | None, direction: str) -> str:
+        return f"/ui/step?{urlencode({'to': self.here(), 'at': position, 'direction': direction})}"
+
+    def is_hidden(self, fqdn: str) -> bool:
+        """Return whether a system is hidden from the reader."""
+        return self.view is not None and fqdn in self.view.hidden
+
+    @property
+    def may_submit(self) -> bool:
+        """Return whether the page offers to submit something: about the present, to a role that may."""
+        return not self.is_past and self.principal is not None and self.principal.role in SUBMITTERS
 
 
 async def page_view(req: Request, parts: ReadParts) -> View:
@@ -136,3 +155,22 @@ async def show(
     if view is not None:
         resp.set_header(POSITION_HEADER, str(view.position))
     await render(resp, template, page, values)
+
+
+async def show_list(
+    req: Request,
+    resp: Response,
+    parts: NameParts,
+    view: View,
+    template: str,
+    query: Page,
+    found: paging.Listed,
+    **more: Any,
+) -> None:
+    """Answer with a page of a list: its `items`, its `filters`, the address of the `next` page, and more."""
+    values = {
+        "items": found.items,
+        "filters": filter_fields(query),
+        "next": paging.next_path(req, resp, found.key),
+    }
+    await show(req, resp, parts, view, template, {**values, **more})

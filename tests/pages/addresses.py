@@ -11,6 +11,7 @@ from tests.rest.actions import recipe_for, submit
 
 # Text that would be markup if it were not escaped.
 HOSTILE = "<script>alert(1)</script>"
+SYSTEM = "x86-01.east.example.com"
 SAMPLE_JOBS = ("kernel-smoke", "guests", "nfs-multihost", "pinned")
 
 
@@ -23,7 +24,7 @@ def submit_samples(admin: httpx.Client) -> list[dict[str, Any]]:
         found.append(admin.post("/jobs", content=content, headers=kind).raise_for_status().json())
     locks = {"network": {"Shared": ["net-1"]}, "pool": "AllShared"}
     waiting = {"depends_on": [{"job": found[0]["job_id"], "states": ["completed"]}]}
-    recipe = recipe_for("x86-01.east.example.com", locks=locks, role="SERVERS")
+    recipe = recipe_for(SYSTEM, locks=locks, role="SERVERS")
     found.append(submit(admin, recipe, whiteboard=HOSTILE, **waiting))
     admin.get("/jobs", params={"min_position": found[-1]["position"]}).raise_for_status()
     return found
@@ -41,6 +42,7 @@ def addresses(service: Running) -> list[str]:
     return [
         *("/ui", "/ui/lab", "/ui/jobs", *of_jobs, f"{of_jobs[0]}/xml", *sets),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
+        *("/ui/systems", f"/ui/systems/{SYSTEM}", f"/ui/systems/{SYSTEM}?as_of={jobs[-1]['position']}"),
     ]
 
 

@@ -14,6 +14,7 @@ from tests.harness.running import Running
 from tests.pages.addresses import addresses
 from tests.pages.chromium import Watched, chromium
 from tests.pages.conftest import PASSWORD
+from tests.pages.directory_lab import DirectoryLab
 
 SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -26,11 +27,12 @@ def program() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def pages(service: Running) -> list[str]:
-    """Return the addresses of all pages, about a waiting recipe with hostile text."""
+def pages(service: Running, lab: DirectoryLab) -> list[str]:
+    """Return an address of each kind of page, about jobs with hostile text and a filled directory."""
     # The last of each kind.
     found = {re.sub(r"\d+", "N", address): address for address in addresses(service)}
-    return [*found.values(), "/ui/login", "/ui/submit", f"{found['/ui/jobs/N']}/actions/cancel"]
+    forms = ["/ui/login", "/ui/submit", f"{found['/ui/jobs/N']}/actions/cancel"]
+    return [*found.values(), *lab.addresses, *forms]
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ import pytest
 from playwright.sync_api import Browser as Program
 from playwright.sync_api import BrowserContext, Page
 
+from api.pages.live.shared_views import view_key
+from api.rest.context import Principal
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import Browser, form_value
@@ -20,6 +22,22 @@ from tests.pages.conftest import PASSWORD
 from tests.rest.actions import cancel_set, recipe_for, submit
 
 TABS = 12
+
+
+@pytest.mark.parametrize(
+    ("address", "is_shared"),
+    [
+        ("/ui", False),
+        ("/ui?as_of=3", False),
+        ("/ui/tokens", False),
+        ("/ui/tokens/a1", False),
+        ("/ui/jobs", True),
+    ],
+)
+def test_view_key__of_two_users__differs_on_pages_about_the_reader(address: str, is_shared: bool) -> None:
+    alice, bob = (Principal(user, "submitter", None, "") for user in ("alice", "bob"))
+    keys = {view_key(address, who, frozenset()) for who in (alice, bob)}
+    assert len(keys) == (1 if is_shared else 2)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from runtime.settings import Settings
 from store.event_log import EventLog
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
+from tests.pages.directory_lab import DirectoryLab
 from workers.explaining.explainers import Explainers
 
 MAX_QUESTIONS = 10
@@ -75,10 +76,10 @@ async def questions(service: Running, pages: list[str], asked: list[str]) -> dic
 
 
 def test_pages__with_a_waiting_recipe__ask_ten_questions_or_fewer(
-    service: Running, monkeypatch: pytest.MonkeyPatch
+    service: Running, lab: DirectoryLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    pages = addresses(service)
+    pages = [*addresses(service), *lab.addresses]
     counted(monkeypatch, asked)
     found = asyncio.run(questions(service, pages, asked))
     assert set(found) == set(pages)
