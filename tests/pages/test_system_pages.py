@@ -22,7 +22,7 @@ from projections.reader import At
 from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
-from tests.pages.page_text import missing, page_of, rows_of, text_of
+from tests.pages.page_text import element_text, missing, page_of, rows_of
 from tests.rest.actions import EAST, cancel_set, finish, in_state, recipe_for, start, submit
 from workers.explaining.explainer import StillReading
 
@@ -106,7 +106,7 @@ def carol(stranger: Browser, systems: SystemLab) -> Browser:
 def _page(browser: Browser, path: str, **params: Any) -> tuple[str, str]:
     """Return a page as HTML and as text, with the exact times."""
     page = page_of(browser, path, **params)
-    return page, text_of(html.fromstring(page))
+    return page, element_text(html.fromstring(page))
 
 
 def _title(page: str) -> str:
@@ -136,7 +136,7 @@ def test_system_page__every_property__has_its_place(browser: Browser, systems: S
     assert set(Properties.model_fields) == {"type", "arches", "added_at", *INVENTORY}
     page, _ = _page(browser, f"/systems/{FULL}")
     facts = {
-        each.findtext("dt"): text_of(each.find("dd"))
+        each.findtext("dt"): element_text(each.find("dd"))
         for each in html.fromstring(page).iter("div")
         if each.find("dt") is not None
     }
@@ -234,8 +234,8 @@ def test_system_page__usage_of_the_last_day__has_the_exact_intervals_behind_a_pi
     rows = section.xpath(".//tbody/tr")[: len(intervals)]
     for interval, row in zip(reversed(intervals), rows, strict=True):
         shown = ("usage", "recipe_id", "since")
-        assert missing({name: interval[name] for name in shown}, text_of(row)) == []
-    assert "admin" in text_of(rows[0])
+        assert missing({name: interval[name] for name in shown}, element_text(row)) == []
+    assert "admin" in element_text(rows[0])
     assert section.xpath("count(.//svg[@role='img'])") == 1
 
 
@@ -259,7 +259,7 @@ def test_system_page__waiting_recipes__are_in_the_order_of_the_system(
             "job_id",
             "whiteboard",
         )
-        assert missing({name: recipe[name] for name in shown}, text_of(row)) == []
+        assert missing({name: recipe[name] for name in shown}, element_text(row)) == []
         assert row.xpath(".//a[contains(@href, '/why')]")
 
 
