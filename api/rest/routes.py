@@ -63,6 +63,7 @@ API_ROUTES: dict[str, Route] = {
     "/matches": Route("matches", {"POST": SUBMITTERS}),
     "/weights": Route("weights", {"POST": SUBMITTERS}),
     "/queue": Route("queue", READ),
+    "/queue/reasons": Route("queue", READ, "reasons"),
     "/locks": Route("locks", READ),
     "/claims": Route("claims", READ),
     f"/claims/{{recipe_id:{_ID}}}": Route("claims", READ, "one"),

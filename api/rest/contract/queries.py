@@ -77,7 +77,12 @@ class JobPage(PartitionPage):
     state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
 
 
+class PartitionRead(ReadQuery):
+    partition: Annotated[Name | None, Field(description="only what belongs to this partition")] = None
+
+
 class QueuePage(PartitionPage):
+    reasons: Annotated[Truth, Field(description="add the current reason why each recipe waits")] = False
     system: Annotated[
         Fqdn | None,
         Field(

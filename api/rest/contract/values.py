@@ -32,6 +32,7 @@ from domain.lab_commands.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER
+from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.system.lifecycle import CONDITIONS, USAGE
 from projections.fold_locks import LOCK_STATES
 
@@ -134,6 +135,7 @@ TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
+ReasonCode = Annotated[str, OneOf(tuple(SENTENCES))]
 
 
 class Input(BaseModel):
