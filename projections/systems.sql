@@ -177,14 +177,15 @@ FROM (
 ) AS of_system
 
 -- name: changes_of_system
--- Each change of a system, latest first: the row after the change, and the row before it, null for the first.
--- `before` is a position.
+-- Each change of a system, or of its condition alone, latest first: the row after the change, and the row before it,
+-- null for the first. `before` is a position.
 SELECT s.since_position, s.since, to_jsonb(s) AS becomes, to_jsonb(b) AS was
 FROM read.systems s
 LEFT JOIN LATERAL (
     SELECT * FROM read.systems i WHERE i.fqdn = s.fqdn AND i.since_position < s.since_position
     ORDER BY i.since_position DESC LIMIT 1) AS b ON true
 WHERE s.fqdn = %(fqdn)s AND s.since_position <= %(at)s AND s.since_position < %(before)s
+  AND (NOT %(of_condition)s OR s.condition IS DISTINCT FROM b.condition)
 ORDER BY s.since_position DESC LIMIT %(limit)s
 
 -- name: count_systems

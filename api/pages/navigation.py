@@ -19,6 +19,9 @@ class NavigationLink(NamedTuple):
 NAVIGATION = (
     NavigationLink("/ui/jobs", "Jobs"),
     NavigationLink("/ui/submit", "Submit"),
+    NavigationLink("/ui/systems", "Systems"),
+    # Leads to all that has no link of its own here, because ten more would fill a narrow screen.
+    NavigationLink("/ui/directory", "Directory"),
 )
 
 

@@ -30,6 +30,8 @@ _ENVIRONMENT.filters |= {
     "duration": elements.duration,
     "cut": elements.cut,
     "words": elements.words,
+    "pretty": elements.pretty,
+    "as_text": elements.as_text,
 }
 _ENVIRONMENT.globals |= {
     "static": static_path,

@@ -71,6 +71,14 @@ class PartitionPage(Page):
     partition: Annotated[Name | None, Field(description="only what belongs to this partition")] = None
 
 
+class GroupPage(Page):
+    user: Annotated[Name | None, Field(description="only groups that have this member or owner")] = None
+
+
+class PoolPage(Page):
+    owner_group: Annotated[Name | None, Field(description="only pools of this group")] = None
+
+
 class JobPage(PartitionPage):
     owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
     group: Annotated[Name | None, Field(description="only jobs of this group")] = None
