@@ -18,6 +18,7 @@ class NavigationLink(NamedTuple):
 # In the order of the navigation.
 NAVIGATION = (
     NavigationLink("/ui/jobs", "Jobs"),
+    NavigationLink("/ui/queue", "Queue"),
     NavigationLink("/ui/submit", "Submit"),
     NavigationLink("/ui/systems", "Systems"),
     # Leads to all that has no link of its own here, because ten more would fill a narrow screen.

@@ -22,8 +22,6 @@ from projections.reader import At
 CurrentReason = dict[str, str] | None
 """The code and the text of a reason; None if the recipe does not wait any more, or if there is no answer."""
 
-CODES = list(SENTENCES)
-
 
 async def reasons_of(
     parts: ExplainParts, view: View, at: At, recipe_ids: Collection[int]
@@ -76,22 +74,24 @@ def _unknown(parts: ExplainParts, view: View) -> list[str]:
 
 
 def _counted(answers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the sums over partitions: reasons by the order of their codes, then by priority."""
-    by_reason, by_lab = Counter[tuple[str, str]](), Counter[str]()
+    """Return the sums over partitions, with reasons in the order of their codes."""
+    by_reason: dict[str, Counter[str]] = {code: Counter() for code in SENTENCES}
+    by_lab = Counter[str]()
     for answer in answers:
-        by_reason.update({(row["code"], row["priority"]): row["recipes"] for row in answer["reasons"]})
+        for row in answer["reasons"]:
+            by_reason[row["code"]][row["priority"]] += row["recipes"]
         by_lab.update(answer["lab_controllers"])
-    ordered = sorted(by_reason, key=lambda key: (CODES.index(key[0]), -Priority[key[1]]))
     return {
-        "recipes": by_reason.total(),
+        **_by_priority(sum(by_reason.values(), Counter[str]())),
         "reasons": [
-            {
-                "code": code,
-                "text": SENTENCES[code],
-                "priority": priority,
-                "recipes": by_reason[code, priority],
-            }
-            for code, priority in ordered
+            {"code": code, "text": SENTENCES[code], **_by_priority(counts)}
+            for code, counts in by_reason.items()
+            if counts
         ],
         "lab_controllers": [{"name": name, "recipes": by_lab[name]} for name in sorted(by_lab)],
     }
+
+
+def _by_priority(counts: Mapping[str, int]) -> dict[str, Any]:
+    names = [each.name for each in reversed(Priority) if counts.get(each.name)]
+    return {"recipes": sum(counts.values()), "by_priority": {name: counts[name] for name in names}}

@@ -140,6 +140,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/step": Route("page_steps", READ),
         "/ui/live": Route("live_stream", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
+        "/ui/queue": Route("queue_page", READ),
         "/ui/submit": Route("submission_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         f"/ui{JOB}": Route("job_pages", READ),
         f"/ui{JOB}/xml": Route("job_pages", READ, "xml"),

@@ -37,7 +37,7 @@ QUEUE_WITH_REASONS = replace(
 )
 COUNTS = (
     Column("recipes", "recipes", "number", 0),
-    Column("priority", "priority", "state", 0),
+    Column("by priority", "by_priority", "text"),
     Column("reason", "text", "text", 0),
 )
 LABS = (Column("recipes", "recipes", "number", 0), Column("lab controller", "name", rank=0))

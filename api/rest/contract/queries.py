@@ -89,14 +89,17 @@ class PartitionRead(ReadQuery):
     partition: Annotated[Name | None, Field(description="only what belongs to this partition")] = None
 
 
-class QueuePage(PartitionPage):
-    reasons: Annotated[Truth, Field(description="add the current reason why each recipe waits")] = False
+class QueueFilters(PartitionPage):
     system: Annotated[
         Fqdn | None,
         Field(
             description="only recipes that this system is viable for, in its order, which weights influence"
         ),
     ] = None
+
+
+class QueuePage(QueueFilters):
+    reasons: Annotated[Truth, Field(description="add the current reason why each recipe waits")] = False
 
 
 class LockPage(Page):

@@ -16,10 +16,8 @@ BROKEN = {"code": "all-broken", "text": "every system that could run it is broke
 COUNTS = {
     "position": 9,
     "recipes": 5,
-    "reasons": [
-        {**BROKEN, "priority": "High", "recipes": 2},
-        {**BROKEN, "priority": "Low", "recipes": 3},
-    ],
+    "by_priority": {"High": 2, "Low": 3},
+    "reasons": [{**BROKEN, "recipes": 5, "by_priority": {"High": 2, "Low": 3}}],
     "lab_controllers": [{"name": "lab.east", "recipes": 4}],
     "partitions": [{"name": "default", "position": 9}],
 }
@@ -39,7 +37,7 @@ def test_queue__by_reason__shows_counts_and_labs(server: LoopbackServer, run: Ru
     result = run("queue", "--by-reason", "--partition", "default")
     assert server.asked[0].query["partition"] == ["default"]
     shown = [line.split() for line in result.stdout.splitlines()]
-    assert ["2", "High", *BROKEN["text"].split()] in shown
+    assert ["5", "High=2", "Low=3", *BROKEN["text"].split()] in shown
     assert ["4", "lab.east"] in shown
     assert json.loads(run("queue", "--by-reason", "--json").stdout) == COUNTS
 

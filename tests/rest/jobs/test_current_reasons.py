@@ -102,7 +102,10 @@ def test_counts__of_the_queue__are_the_sums_of_its_reasons(
     }
     assert body["recipes"] == len(found) == sum(by_code.values())
     assert {row["text"] for row in body["reasons"]} == {SENTENCES[code] for code in by_code}
-    assert {row["priority"] for row in body["reasons"]} == {"Normal"}
+    assert {row["code"]: row["by_priority"] for row in body["reasons"]} == {
+        code: {"Normal": count} for code, count in by_code.items()
+    }
+    assert body["by_priority"] == {"Normal": len(found)}
     (lab,) = {client.get(f"/systems/{fqdn}").json()["lab_controller"] for fqdn in (busy, broken)}
     assert body["lab_controllers"] == [{"name": lab, "recipes": len(found)}]
     assert body["partitions"] == [{"name": "default", "position": position}]

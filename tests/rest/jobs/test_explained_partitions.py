@@ -245,10 +245,10 @@ def test_reasons__of_both_partitions__name_the_position_of_each(
     body = client.get("/queue/reasons", params={"min_position": since}).json()
     assert [each["name"] for each in body["partitions"]] == ["default", GPU]
     assert body["position"] == min(each["position"] for each in body["partitions"]) >= since
-    found = [(row["code"], row["priority"], row["recipes"]) for row in body["reasons"]]
-    assert found == [("no-idle-system", "Urgent", 1), ("no-idle-system", "Low", 1)]
+    found = [(row["code"], row["by_priority"], row["recipes"]) for row in body["reasons"]]
+    assert found == [("no-idle-system", {"Urgent": 1, "Low": 1}, 2)]
     one = client.get("/queue/reasons", params={"min_position": since, "partition": GPU}).json()
-    assert [row["priority"] for row in one["reasons"]] == ["Low"]
+    assert [row["by_priority"] for row in one["reasons"]] == [{"Low": 1}]
     page = client.get("/queue", params={"reasons": True, "min_position": since}).json()
     codes = {row["recipe_id"]: row["reason"]["code"] for row in page["recipes"]}
     assert codes == dict.fromkeys((here["recipe_id"], there["recipe_id"]), "no-idle-system")

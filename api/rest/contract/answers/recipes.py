@@ -174,12 +174,12 @@ class Queue(ListAnswer):
 
 
 class ReasonCount(AnswerPart):
-    """The number of waiting recipes of one priority with a reason; `text` is the sentence of the code."""
+    """The number of waiting recipes with a reason; `text` is the sentence of the code."""
 
     code: ReasonCode
     text: str
-    priority: PriorityName
     recipes: int
+    by_priority: dict[str, int]
 
 
 class LabQueue(AnswerPart):
@@ -202,6 +202,7 @@ class ReasonCounts(ReadAnswer):
     """
 
     recipes: int
+    by_priority: dict[str, int]
     reasons: list[ReasonCount]
     lab_controllers: list[LabQueue]
     partitions: list[PartitionPosition]
