@@ -20,6 +20,7 @@ from api.pages.errors import answer_page
 from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.job_filters import JobFilterPages
 from api.pages.jobs import JobPages, RecipeSetPages
+from api.pages.lab import LabPage
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
@@ -65,6 +66,7 @@ from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.systems import Systems
+from api.rest.resources.timeline import Timeline
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
@@ -101,6 +103,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "claims": ClaimResource(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
+        "timeline": Timeline(parts),
         "history": History(parts),
         "inventory": Inventory(parts),
         "reservations": Reservations(parts),
@@ -134,6 +137,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
         "live_stream": LiveStream(parts, SharedViews(parts.reader)),
+        "lab_page": LabPage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
         "queue_page": QueuePage(parts),

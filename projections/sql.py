@@ -17,6 +17,7 @@ QUERIES: Final = {
     for subject in (
         "positions",
         "systems",
+        "timeline",
         "jobs",
         "recipes",
         "locks",

@@ -35,6 +35,12 @@ def moment(at: datetime | str) -> str:
     return f"{as_time(at):%Y-%m-%d %H:%M:%S} UTC"
 
 
+def tick(at: datetime | str, first: datetime | str, last: datetime | str) -> str:
+    """Return a time on an axis, in UTC: without the date if the whole axis is short."""
+    is_short = as_time(last) - as_time(first) < timedelta(days=1)
+    return f"{as_time(at):%H:%M:%S}" if is_short else f"{as_time(at):%m-%d %H:%M}"
+
+
 def exact(at: datetime | str) -> str:
     """Return a time for machines, with its microseconds."""
     return as_time(at).isoformat().replace("+00:00", "Z")

@@ -17,6 +17,7 @@ class NavigationLink(NamedTuple):
 
 # In the order of the navigation.
 NAVIGATION = (
+    NavigationLink("/ui/lab", "Lab"),
     NavigationLink("/ui/jobs", "Jobs"),
     NavigationLink("/ui/queue", "Queue"),
     NavigationLink("/ui/submit", "Submit"),

@@ -27,6 +27,7 @@ _ENVIRONMENT.filters |= {
     "until": elements.until,
     "exact": elements.exact,
     "moment": elements.moment,
+    "tick": elements.tick,
     "duration": elements.duration,
     "cut": elements.cut,
     "words": elements.words,

@@ -41,7 +41,7 @@ def addresses(service: Running) -> list[str]:
     hosts = [recipe for recipe in recipes if not _is_guest(service, recipe)]
     return [
         *("/ui", "/ui/queue", f"/ui/queue?system={SYSTEM}", f"/ui/queue?as_of={jobs[-1]['position']}"),
-        *("/ui/jobs", *of_jobs, f"{of_jobs[0]}/xml", *sets),
+        *("/ui/lab", "/ui/jobs", *of_jobs, f"{of_jobs[0]}/xml", *sets),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
         *("/ui/systems", f"/ui/systems/{SYSTEM}", f"/ui/systems/{SYSTEM}?as_of={jobs[-1]['position']}"),
     ]

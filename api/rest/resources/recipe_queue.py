@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from falcon.asgi import Request, Response
@@ -80,7 +79,7 @@ async def _queue_of(
     """Return the queue of a system, in the scheduler's order, with rows of the read models."""
     view.require_visible(system)
     moment, *after = page.after
-    now = paging.moment_of(view.at, parts) if page.after == ORDER_START else _read_moment(moment)
+    now = paging.moment_of(view.at, parts) if page.after == ORDER_START else paging.cursor_moment(moment)
     identity = await concerned_partitions.of_system(parts, system, view.at)
     at = view.position if view.is_past else None
     question = {"at": at, "now": now, "after": after, "limit": page.limit, "system": system}
@@ -102,14 +101,6 @@ async def _queue_of(
     ]
     key = [rfc3339(now), *order[-1]["key"]] if order else None
     return page, paging.listed(page, recipes, key)
-
-
-def _read_moment(text: str) -> datetime:
-    """Return the moment in a cursor. Raises FaultyInput if it is none."""
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise paging.no_cursor() from None
 
 
 async def _held_back(parts: ExplainParts, at: At, rows: Sequence[Mapping[str, Any]]) -> list[HeldBack]:
