@@ -109,6 +109,7 @@ SECTIONS = {
         "serve": ("cli.service.services:serve", "Run the HTTP API."),
         "scheduler": ("cli.service.services:scheduler", "Run the scheduler."),
         "projector": ("cli.service.services:projector", "Keep the read models up to date."),
+        "boards": ("cli.service.boards:boards", "Write the boards of Grafana as files."),
         "bench": ("cli.service.bench:bench", "Measure the performance of Labledger on this machine."),
         "completion": ("cli.service.completion:completion", "Print a completion script for a shell."),
     },
