@@ -19,6 +19,7 @@ class NavigationLink(NamedTuple):
 NAVIGATION = (
     NavigationLink("/ui/lab", "Lab"),
     NavigationLink("/ui/jobs", "Jobs"),
+    NavigationLink("/ui/queue", "Queue"),
     NavigationLink("/ui/submit", "Submit"),
     NavigationLink("/ui/systems", "Systems"),
     NavigationLink("/ui/events", "Events"),

@@ -51,6 +51,7 @@ def addresses(service: Running) -> list[str]:
             f"{of_jobs[0]}/xml",
             *sets,
         ),
+        *("/ui", "/ui/queue", f"/ui/queue?system={SYSTEM}", f"/ui/queue?as_of={jobs[-1]['position']}"),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
         *("/ui/systems", f"/ui/systems/{SYSTEM}", f"/ui/systems/{SYSTEM}?as_of={jobs[-1]['position']}"),
     ]

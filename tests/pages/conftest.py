@@ -26,9 +26,10 @@ def service(servers: ServerPool) -> Iterator[Running]:
 
 @pytest.fixture
 def stranger(service: Running) -> Iterator[Browser]:
-    """Yield a browser without a login."""
+    """Yield a browser without a login. Log out of what the test logs in."""
     browser = Browser(service.url)
     yield browser
+    browser.log_out()
     browser.close()
 
 

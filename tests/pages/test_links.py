@@ -18,7 +18,7 @@ from tests.rest.actions import cancel_set, recipe_for, submit
 HIDDEN = "hidden-from-bob.example.com"
 LATER = "submitted after the moment"
 # The walk of one role visits fewer pages; more would be links that never end, such as endless steps.
-MAX_PAGES = 900
+MAX_PAGES = 1_500
 # There are as many pages of events as events, all alike: only the first ones are opened.
 MAX_EVENT_PAGES = 60
 

@@ -88,13 +88,21 @@ class JobPage(PartitionPage):
     state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
 
 
-class QueuePage(PartitionPage):
+class PartitionRead(ReadQuery):
+    partition: Annotated[Name | None, Field(description="only what belongs to this partition")] = None
+
+
+class QueueFilters(PartitionPage):
     system: Annotated[
         Fqdn | None,
         Field(
             description="only recipes that this system is viable for, in its order, which weights influence"
         ),
     ] = None
+
+
+class QueuePage(QueueFilters):
+    reasons: Annotated[Truth, Field(description="add the current reason why each recipe waits")] = False
 
 
 class LockPage(Page):
