@@ -26,7 +26,7 @@ from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
-from api.pages.recipe_queue import QueuePage
+from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
 from api.pages.reconciliations import ReconciliationPages
 from api.pages.sessions import PageSessions
@@ -140,7 +140,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "lab_page": LabPage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
-        "queue_page": QueuePage(parts),
+        "queue_page": WaitingRecipesPage(parts),
         "submission_page": SubmissionPage(parts),
         "recipe_pages": RecipePages(parts),
         "system_pages": SystemPages(parts),

@@ -20,7 +20,7 @@ from api.rest.resources.recipe_queue import first_key, queue_answer
 from api.rest.views import View
 
 
-class QueuePage:
+class WaitingRecipesPage:
     def __init__(self, parts: ExplainParts) -> None:
         self._parts = parts
 
