@@ -123,7 +123,9 @@ API_ROUTES: dict[str, Route] = {
     "/whoami": Route("sessions", {"GET": ANY_ROLE}, "whoami"),
     "/reads": Route("reads", {"GET": AUDITORS}),
     "/log-usage": Route("log_usage", {"GET": LOG_USAGE_READERS}),
+    "/overview": Route("overviews", READ),
     "/events": Route("events", READ),
+    f"/events/{{position:{_POSITION}}}": Route("events", READ, "one"),
     "/metrics": Route("metrics", {"GET": SCRAPERS}),
     "/openapi.json": Route("description", {"GET": WITHOUT_TOKEN}),
     "/healthz": Route("health", {"GET": WITHOUT_TOKEN}, "alive"),
@@ -134,7 +136,7 @@ PAGE_ROUTES: dict[str, Route] = {
     path: replace(route, is_page=True)
     for path, route in {
         "/": Route("pages", {"GET": WITHOUT_TOKEN}, "root"),
-        "/ui": Route("pages", READ, "home"),
+        "/ui": Route("home_page", READ),
         "/ui/login": Route("page_sessions", {"GET": WITHOUT_TOKEN, "POST": WITHOUT_TOKEN}, "login"),
         "/ui/logout": Route("page_sessions", {"POST": ANY_ROLE}, "logout"),
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
@@ -142,6 +144,9 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/live": Route("live_stream", READ),
         "/ui/lab": Route("lab_page", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
+        "/ui/events": Route("event_pages", READ, "list"),
+        f"/ui/events/{{position:{_POSITION}}}": Route("event_pages", READ),
+        "/ui/reads": Route("reads_page", {"GET": AUDITORS}),
         "/ui/queue": Route("queue_page", READ),
         "/ui/submit": Route("submission_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         f"/ui{JOB}": Route("job_pages", READ),

@@ -53,6 +53,9 @@ class Browser:
             self.post("/ui/logout", {"form_value": form_value(home)})
 
     def close(self) -> None:
+        """Log out, because the number of live tokens of a user is limited, and close the connections."""
+        if self.cookies and (found := FORM_VALUE.search(self.get("/ui").text)):
+            self.post("/ui/logout", {"form_value": found[1]})
         self._client.close()
 
     def _cookies(self) -> dict[str, str]:
