@@ -14,7 +14,7 @@ from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
 from tests.pages.page_facts import unexplained
-from tests.pages.page_text import missing, page_of, text_of
+from tests.pages.page_text import element_text, missing, page_of
 from tests.rest.actions import EAST, cancel_set, in_state, recipe_for, submit
 
 BUSY, BROKEN, HIDDEN = (f"{name}-in-queue.east.example.com" for name in ("busy", "broken", "hidden"))
@@ -67,7 +67,7 @@ def queue(service: Running) -> Iterator[Queue]:
 def rows_of(page: str) -> dict[str, str]:
     """Return the rows of the last table by their key."""
     table = html.fromstring(page).findall(".//table/tbody")[-1]
-    return {row.get("data-key"): text_of(row) for row in table if row.get("data-key")}
+    return {row.get("data-key"): element_text(row) for row in table if row.get("data-key")}
 
 
 def answers(queue: Queue, **params: Any) -> list[dict[str, Any]]:
@@ -92,7 +92,7 @@ def test_page__of_the_queue__has_each_fact_of_the_api_and_no_other(queue: Queue,
     for row in listed["recipes"]:
         facts = {name: row[name] for name in shown} | {"reason": row["reason"]["text"]}
         assert missing(facts, rows[str(row["recipe_id"])]) == []
-    whole = text_of(html.fromstring(page).find(".//main"))
+    whole = element_text(html.fromstring(page).find(".//main"))
     assert missing({**counts, "partitions": []}, whole) == []
     title = html.fromstring(page).findtext(".//title") or ""
     assert f"Queue: {counts['recipes']} recipes wait" in title
