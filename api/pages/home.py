@@ -38,8 +38,7 @@ class HomePage:
 
 def _sentence(found: dict[str, Any]) -> str:
     """Return the state of the labs as a sentence, for titles and the previews of chats."""
-    systems = sum(lab["systems"] for lab in found["labs"])
-    running = sum(lab["doing"]["running"] for lab in found["labs"])
+    systems, running = found["all_labs"]["systems"], found["all_labs"]["doing"]["running"]
     waiting = found["queue"]["recipes"]
     waits = "1 recipe waits" if waiting == 1 else f"{waiting} recipes wait"
     return f"{running} of {systems} systems run a recipe, {waits}"

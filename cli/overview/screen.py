@@ -146,8 +146,7 @@ class OverviewScreen:
         yield from self._table("labs", LAB_COLUMNS, labs[:MAX_LABS], options)
         if len(labs) > MAX_LABS:
             yield Text(f"and {counted(len(labs) - MAX_LABS, 'more lab')}", style="dim")
-        total = {activity: sum(lab["doing"][activity] for lab in labs) for activity in MARKS}
-        yield from _bar(total, options)
+        yield from _bar(self._document["all_labs"]["doing"], options)
 
     def _queue(self) -> Iterator[RenderableType]:
         queue = self._document["queue"]

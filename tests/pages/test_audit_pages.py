@@ -42,7 +42,7 @@ def test_events__pages_by_the_older_link__are_the_whole_log_backwards(
     browser: Browser, service: Running, submitted: dict[str, Any]
 ) -> None:
     end = service.end()
-    address: str | None = f"/ui/events?limit=40&before={end + 1}"
+    address: str | None = f"/ui/events?limit=40&before={end + 1}&min_position={end}"
     found: list[int] = []
     while address is not None:
         page = browser.get(address)

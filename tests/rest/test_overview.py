@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.rest.resources.overview_sums import ACTIVITIES, activity_of, labs_of, queue_of, sets_of
+from api.rest.resources.overview_sums import ACTIVITIES, activity_of, all_labs_of, labs_of, queue_of, sets_of
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
@@ -66,6 +66,8 @@ def test_labs__whatever_their_systems_do__every_system_is_counted_once(rows: lis
 
     labs = labs_of([], rows, {}, {})
     assert sum(lab["systems"] for lab in labs) == sum(row["systems"] for row in rows if is_counted(row))
+    totals = all_labs_of(labs)
+    assert totals["systems"] == sum(totals["doing"].values()) == sum(lab["systems"] for lab in labs)
     for lab in labs:
         assert tuple(lab["doing"]) == ACTIVITIES
         assert sum(lab["doing"].values()) == lab["systems"]

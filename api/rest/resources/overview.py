@@ -16,7 +16,7 @@ from api.rest.contract.answers.overview import Overview
 from api.rest.contract.operation import operation
 from api.rest.ports import OverviewParts
 from api.rest.resources.event_answers import event_documents, latest_problems
-from api.rest.resources.overview_sums import labs_of, queue_of, seconds_until, sets_of, without
+from api.rest.resources.overview_sums import all_labs_of, labs_of, queue_of, seconds_until, sets_of, without
 from api.rest.resources.shapes import Row, listed_job
 from api.rest.views import View, read_view
 from domain.priority import Priority
@@ -52,11 +52,13 @@ async def overview_answer(parts: OverviewParts, view: View) -> dict[str, Any]:
     )
     names = await partitions.names_at(parts, view.at, (row["partition"] for row in (*oldest, *placed, *jobs)))
     by_id = {row["job_id"]: listed_job(row, names) for row in jobs}
+    by_lab = labs_of(labs, counts, _partitions_of_labs(listed), heard)
     placed_count = sum(row["recipes"] for row in counts)
     moment = paging.moment_of(view.at, parts)
     return {
         "partitions": [{name: row[name] for name in ("name", "state")} for row in listed],
-        "labs": labs_of(labs, counts, _partitions_of_labs(listed), heard),
+        "labs": by_lab,
+        "all_labs": all_labs_of(by_lab),
         "queue": {
             **queue_of(priorities, moment),
             "oldest": [_oldest(row, names, moment) for row in oldest],

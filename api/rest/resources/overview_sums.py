@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -61,6 +61,14 @@ def labs_of(
         }
         for name, found in sorted(doing.items())
     ]
+
+
+def all_labs_of(labs: Sequence[Row]) -> Row:
+    """Return the sums over the rows of `labs_of`."""
+    return {
+        "systems": sum(lab["systems"] for lab in labs),
+        "doing": {activity: sum(lab["doing"][activity] for lab in labs) for activity in ACTIVITIES},
+    }
 
 
 def queue_of(priorities: Iterable[Row], moment: datetime) -> Row:

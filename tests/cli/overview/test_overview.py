@@ -55,6 +55,7 @@ def overview(**changes: Any) -> dict[str, Any]:
         "position": 9,
         "partitions": [{"name": "default", "state": "active"}],
         "labs": [LAB],
+        "all_labs": {"systems": LAB["systems"], "doing": LAB["doing"]},
         "queue": {
             "recipes": 1,
             "by_priority": {"High": {"recipes": 1, "longest_wait_seconds": 600.0}},

@@ -42,6 +42,13 @@ class LabOverview(AnswerPart):
     doing: SystemActivities
 
 
+class AllLabs(AnswerPart):
+    """The sums over all labs."""
+
+    systems: int
+    doing: SystemActivities
+
+
 class PriorityOverview(AnswerPart):
     recipes: int
     oldest_submitted_at: Time
@@ -149,6 +156,7 @@ class Overview(ReadAnswer):
 
     partitions: list[PartitionState]
     labs: list[LabOverview]
+    all_labs: AllLabs
     queue: QueueOverview
     placed: PlacedOverview
     problems: list[LoggedEvent]
