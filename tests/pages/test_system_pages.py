@@ -261,6 +261,9 @@ def test_system_page__waiting_recipes__are_in_the_order_of_the_system(
         )
         assert missing({name: recipe[name] for name in shown}, element_text(row)) == []
         assert row.xpath(".//a[contains(@href, '/why')]")
+    (link,) = page.xpath("//section[@aria-labelledby='waiting']/p/a/@href")
+    assert link.startswith("/ui/queue?") and f"system={BUSY}" in link
+    assert browser.get(link).status_code == 200
 
 
 @pytest.mark.parametrize("error", [StillReading("the log is long"), FaultyInput([])])
