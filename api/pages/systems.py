@@ -8,12 +8,14 @@ from typing import Any, Final
 
 from falcon.asgi import Request, Response
 
+from api.pages.actions import offered
 from api.pages.lab import LENGTHS, LabQuery, drawn
 from api.pages.page import page_view, show, show_list
 from api.pages.security import HTML
+from api.pages.system_actions import SYSTEM
 from api.parts import Parts
 from api.rest import paging
-from api.rest.context import query_of
+from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import Page, QueuePage, SystemPage
 from api.rest.explainer_answers import in_time
@@ -61,6 +63,7 @@ class SystemPages:
             "changes": changes.items,
             "next": paging.next_path(req, resp, changes.key),
             "waiting": waiting,
+            "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, system),
             **await self._policies(view, fqdn),
             **await self._usage(view, fqdn),
         }
