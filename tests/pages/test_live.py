@@ -95,6 +95,11 @@ def test_stream__of_something_else_than_a_page__422(browser: Browser, page: str)
     assert browser.get("/ui/live", params={"page": page}).status_code == 422
 
 
+def test_stream__of_the_stream_itself__is_no_page_and_others_go_on(browser: Browser) -> None:
+    with stream(browser, "/ui/%6cive?page=/ui/jobs", "/ui/live?page=/ui/jobs", "/ui/jobs") as events:
+        assert next(events)["page"] == "/ui/jobs"
+
+
 def test_stream__after_logout__ends(browser: Browser, service: Running) -> None:
     home = browser.get("/ui")
     with stream(browser, "/ui/jobs") as events:

@@ -11,7 +11,7 @@ import logging
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from urllib.parse import unquote
@@ -26,6 +26,7 @@ from projections.reader import Reader
 
 # The least time between two renderings of a view.
 RENDER_SECONDS: Final = 1.0
+MAX_RENDER_SECONDS: Final = 10.0
 # A view of one subject is rendered when the subject has an event, and after this time for what else it shows.
 REFRESH_SECONDS: Final = 10.0
 # Only these pages show something about the reader.
@@ -190,7 +191,11 @@ class SharedViews:
 
     async def _render(self, view: LiveView) -> None:
         began = view.rendered_at = time.monotonic()
-        page = await render_inside(self.application, view.principal, view.address)
+        page = None
+        # A page that hangs must not keep all others from being rendered.
+        with suppress(TimeoutError):
+            rendering = render_inside(self.application, view.principal, view.address)
+            page = await asyncio.wait_for(rendering, MAX_RENDER_SECONDS)
         if page is not None:
             view.update(page.position, page.text)
             changed, self._changed = self._changed, asyncio.Event()

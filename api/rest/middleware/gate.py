@@ -77,6 +77,9 @@ class Gate:
         if (inside := principal_inside(req.scope)) is not None:
             # A live page is rendered again for readers who have passed the gate when they opened it.
             self._require_role(req, inside, route.roles[req.method])
+            if EVENT_STREAM in operation.gives:
+                # A stream has no end, so it is no page that can be rendered.
+                raise falcon.HTTPNotFound
             req.context.principal = inside
         elif allowed := route.roles[req.method]:
             await self._admit(req, route, allowed, params)
