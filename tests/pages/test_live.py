@@ -163,7 +163,7 @@ def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
     page.goto(f"/ui/recipes/{recipe['recipe_ids'][0]}")
     page.evaluate("window.isTheSame = true")
     page.fill("#as-of", "unfinished")
-    page.evaluate("document.querySelector('dd a').focus()")
+    page.evaluate("document.querySelector('dd a[href*=jobs]').focus()")
     href = page.evaluate("document.activeElement.href")
     with service.client() as admin:
         cancel_set(admin, recipe)
