@@ -152,7 +152,9 @@ function update(name, html) {
   if (!part) return 0;
   const fresh = document.createElement("template");
   fresh.innerHTML = html;
+  const focused = document.activeElement;
   morph(part, fresh.content);
+  if (focused.isConnected) focused.focus({ preventScroll: true });
   return 1;
 }
 
@@ -160,7 +162,13 @@ function update(name, html) {
 // scroll position, opened details and unfinished input. Rows with a `data-key` are recognised wherever they move.
 function morph(target, source) {
   const keyed = new Map();
-  for (const child of target.children) if (child.dataset?.key) keyed.set(child.dataset.key, child);
+  const wantedKeys = new Set([...source.children].map((child) => child.dataset?.key));
+  for (const child of [...target.children]) {
+    const key = child.dataset?.key;
+    // First of all, so that the rows after it stay where they are: a moved one would lose the focus.
+    if (key && !wantedKeys.has(key)) child.remove();
+    else if (key) keyed.set(key, child);
+  }
   let place = target.firstChild;
   for (const wanted of [...source.childNodes]) {
     const key = wanted.dataset?.key;
