@@ -132,8 +132,8 @@ def _whole_life(recipe: Recipe) -> Iterator[Report]:
 def grow_over_days(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Grow the log, spread its times over DAYS, start all services and build the read models."""
     grow(cluster, sizes, on_progress)
-    _spread_times(cluster)
     cluster.stop("serve")
+    _spread_times(cluster)
     cluster.start("serve", "projector", "scheduler")
     wait_for_projectors(cluster)
 

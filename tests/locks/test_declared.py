@@ -31,9 +31,13 @@ def test_product__every_lock__is_made_by_its_class() -> None:
     assert not found, f"{found}: {ADVICE}"
 
 
+# A benchmark rewrites the times of its log while no service runs, so nobody can wait for it.
+WITHOUT_SERVICES = {("bench/history.py", f"UPDATE log.{table}") for table in ("events", "commits")}
+
+
 def test_product__every_statement_that_locks__is_a_place_of_a_class() -> None:
     declared = {place for lock_class in LockClass for place in lock_class.value.places}
-    found = all_places()
+    found = all_places() - WITHOUT_SERVICES
     assert not (undeclared := found - declared), f"{undeclared}: {ADVICE}"
     assert not (gone := declared - found), f"{DECLARATION} declares places that do not exist: {gone}"
 

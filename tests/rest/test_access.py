@@ -49,6 +49,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/matches": {"POST": "AS"},
     "/weights": {"POST": "AS"},
     "/queue": {"GET": "ASLU"},
+    "/queue/reasons": {"GET": "ASLU"},
     "/locks": {"GET": "ASLU"},
     "/claims": {"GET": "ASLU"},
     "/claims/{recipe_id}": {"GET": "ASLU"},
