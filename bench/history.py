@@ -139,21 +139,34 @@ def grow_over_days(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCal
 
 
 def _spread_times(cluster: BenchCluster) -> None:
-    """Spread the times of all events over the last days, as the owner of the tables.
+    """Spread the times of the past recipes over the last days, as the owner of the tables.
 
-    The times ascend with the position, and are those of the ends of commits, as in a log that has grown.
+    The times ascend with the position, and are those of the ends of commits, as in a log that has grown. The
+    queue and the recipes that run keep theirs, so that no watchdog expires.
     """
     with psycopg.connect(cluster.owner_url) as owner:
+        row = owner.execute(_LAST_OF_PAST).fetchone()
+        if row is None:
+            return
+        end, ended_at = row
         for statement in _SPREAD:
-            owner.execute(statement, {"days": DAYS, "end": cluster.log.end()})
+            owner.execute(statement, {"days": DAYS, "end": end, "ended_at": ended_at})
 
 
-_AT = b"now() - (%(days)s * interval '1 day') * (1 - %(position)b::float8 / %(end)s)"
+_LAST_OF_PAST = (
+    b"SELECT commit_end, recorded_at FROM log.events WHERE topic = 'recipe.completed'"
+    b" ORDER BY notification_id DESC LIMIT 1"
+)
+_AT = b"%(ended_at)s - (%(days)s * interval '1 day') * (1 - %(position)b::float8 / %(end)s)"
 _SPREAD = (
     b"ALTER TABLE log.events DISABLE TRIGGER USER",
     b"ALTER TABLE log.commits DISABLE TRIGGER USER",
-    b"UPDATE log.events SET recorded_at = " + _AT.replace(b"%(position)b", b"commit_end"),
-    b"UPDATE log.commits SET recorded_at = " + _AT.replace(b"%(position)b", b"last_position"),
+    b"UPDATE log.events SET recorded_at = "
+    + _AT.replace(b"%(position)b", b"commit_end")
+    + b" WHERE commit_end <= %(end)s",
+    b"UPDATE log.commits SET recorded_at = "
+    + _AT.replace(b"%(position)b", b"last_position")
+    + b" WHERE last_position <= %(end)s",
     b"ALTER TABLE log.events ENABLE TRIGGER USER",
     b"ALTER TABLE log.commits ENABLE TRIGGER USER",
 )

@@ -83,6 +83,8 @@ def _pages(cluster: BenchCluster) -> Mapping[str, str]:
         "recipe": f"/ui/recipes/{recipe}",
         "recipe_as_of": f"/ui/recipes/{recipe}?as_of={found['position']}",
         "why": f"/ui/recipes/{recipe}/why",
+        "queue": "/ui/queue",
+        "lab": "/ui/lab?limit=200",
         "systems": "/ui/systems",
         "system": f"/ui/systems/{system}",
         "directory": "/ui/directory",
@@ -139,7 +141,7 @@ class SeenChanges:
 def _viewers(cluster: BenchCluster, pages: Mapping[str, str]) -> Iterator[SeenChanges]:
     """Follow pages from many browsers within the context."""
     seen, is_over = SeenChanges(), threading.Event()
-    followed = [pages["systems"], pages["jobs"]]
+    followed = [pages["queue"], pages["lab"]]
     query = "&".join(f"page={quote(path)}" for path in followed)
     request = _request(cluster, f"/ui/live?{query}", "text/event-stream")
     with ThreadPoolExecutor(1) as pool:
