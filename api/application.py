@@ -75,6 +75,7 @@ from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
 from api.rest.resources.weights import Weights
 from api.rest.routes import API_ROUTES, ROUTES, responder_of
+from api.rest.visibility import hidden_now
 from domain.errors import LabledgerError
 from runtime.setting_values import Network
 
@@ -143,7 +144,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "reads_page": ReadsPage(parts),
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
-        "live_stream": LiveStream(parts, SharedViews(parts.reader)),
+        "live_stream": LiveStream(parts, SharedViews(parts.reader, partial(hidden_now, parts=parts))),
         "lab_page": LabPage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -61,15 +61,18 @@ class LivePart(NamedTuple):
 
 @dataclass(eq=False)
 class LiveView:
-    """A page that is open in browsers, with its live parts by name."""
+    """A page that is open in browsers, with its live parts by name, for readers with the same `key`."""
 
-    address: str
-    principal: Principal
-    viewers: int = 0
+    key: ViewKey
+    viewers: list[Principal] = field(default_factory=list)
     position: int = -1
     rendered_at: float = 0.0
     parts: dict[str, LivePart] = field(default_factory=dict)
     _events: dict[int, bytes] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        return self.key.address
 
     @property
     def subject(self) -> str | None:
@@ -106,8 +109,10 @@ class SharedViews:
 
     application: Application
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, hidden_from: Callable[[Principal], frozenset[str]]) -> None:
+        """`hidden_from` returns the systems that are hidden from a principal now."""
         self._reader = reader
+        self._hidden_from = hidden_from
         self._views: dict[ViewKey, LiveView] = {}
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -116,15 +121,15 @@ class SharedViews:
     @contextmanager
     def viewed(self, key: ViewKey, principal: Principal) -> Iterator[LiveView]:
         """Yield the live view of a page while a browser has it open."""
-        view = self._views.setdefault(key, LiveView(key.address, principal))
-        view.viewers += 1
+        view = self._views.setdefault(key, LiveView(key))
+        view.viewers.append(principal)
         self._opened.set()
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._keep_rendering())
         try:
             yield view
         finally:
-            view.viewers -= 1
+            view.viewers.remove(principal)
             if not view.viewers:
                 del self._views[key]
 
@@ -189,14 +194,22 @@ class SharedViews:
         rows = await self._reader.rows("changed_subjects", {"subjects": list(views), "after": after})
         return frozenset(row["subject"] for row in rows)
 
+    def _is_of(self, view: LiveView, reader: Principal) -> bool:
+        """Return whether the reader still sees the same systems as all readers of the view."""
+        return self._hidden_from(reader) == view.key.hidden
+
     async def _render(self, view: LiveView) -> None:
         began = view.rendered_at = time.monotonic()
+        reader = next((each for each in view.viewers if self._is_of(view, each)), None)
+        if reader is None:
+            return
         page = None
         # A page that hangs must not keep all others from being rendered.
         with suppress(TimeoutError):
-            rendering = render_inside(self.application, view.principal, view.address)
+            rendering = render_inside(self.application, reader, view.address)
             page = await asyncio.wait_for(rendering, MAX_RENDER_SECONDS)
-        if page is not None:
+        # A policy that changed meanwhile may have shown this reader what others may not see.
+        if page is not None and self._is_of(view, reader):
             view.update(page.position, page.text)
             changed, self._changed = self._changed, asyncio.Event()
             changed.set()

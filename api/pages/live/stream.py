@@ -85,6 +85,9 @@ class LiveStream:
                 while self._may_go_on(principal, hidden):
                     await self.views.changed(ALIVE_SECONDS)
                     for chunk in _changes(views, sent):
+                        # A write may take long, and a policy may have changed during it or the wait.
+                        if not self._may_go_on(principal, hidden):
+                            return
                         last = time.monotonic()
                         yield chunk
                     if time.monotonic() - last >= ALIVE_SECONDS:
