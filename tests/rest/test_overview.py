@@ -128,9 +128,9 @@ def test_overview__systems_of_the_labs__are_those_of_the_list(client: httpx.Clie
 
 
 @pytest.fixture
-def waiting(client: httpx.Client, people: People) -> Iterator[list[int]]:
-    """Yield one placed recipe and two that wait for its system, all of alice."""
-    recipe = recipe_for("x86-01.east.example.com")
+def waiting(client: httpx.Client, people: People, machine: str) -> Iterator[list[int]]:
+    """Yield one recipe on `machine` and two that wait for it, all of alice."""
+    recipe = recipe_for(machine)
     sets = [{"priority": "Normal"}, {"priority": "Urgent"}, {"priority": "Normal"}]
     made = [
         people["alice"].post("/jobs", json={"recipe_sets": [{**one, "recipes": [recipe]}]}).json()
@@ -160,21 +160,21 @@ def test_overview__recipes_wait__oldest_first_and_counted_by_priority(
 
 
 def test_overview__placed_recipe__is_with_its_set_and_system(
-    client: httpx.Client, service: Running, waiting: list[int]
+    client: httpx.Client, service: Running, waiting: list[int], machine: str
 ) -> None:
     placed = overview(client, min_position=service.end())["placed"]
-    assert (placed["recipes"], placed["not_shown"]) == (1, 0)
-    (shown,) = placed["recipe_sets"]
-    assert (shown["systems"], shown["usage"]) == (["x86-01.east.example.com"], ["waiting"])
+    assert placed["recipes"] >= 1 and placed["not_shown"] == 0
+    (shown,) = [row for row in placed["recipe_sets"] if machine in row["systems"]]
+    assert (shown["systems"], shown["usage"]) == ([machine], ["waiting"])
     assert (shown["owner"], shown["priority"], shown["partition"]) == ("alice", "Normal", "default")
 
 
 def test_overview__of_the_past__contains_nothing_later(
-    client: httpx.Client, service: Running, people: People
+    client: httpx.Client, service: Running, people: People, machine: str
 ) -> None:
     before = service.end()
     then = overview(people["alice"], as_of=before)
-    made = submit(people["alice"], recipe_for("x86-01.east.example.com"))
+    made = submit(people["alice"], recipe_for(machine))
     in_state(client, made["recipe_ids"][0], "waiting")
     cancel_set(client, made)
     assert overview(people["alice"], as_of=before, min_position=service.end()) == then
@@ -188,9 +188,9 @@ def test_overview__of_the_past__contains_nothing_later(
 
 
 def test_overview__own_jobs__unfinished_ones_come_first(
-    client: httpx.Client, service: Running, people: People, waiting: list[int]
+    client: httpx.Client, service: Running, people: People, waiting: list[int], machine: str
 ) -> None:
-    finished = submit(people["alice"], recipe_for("x86-01.east.example.com"))
+    finished = submit(people["alice"], recipe_for(machine))
     cancel_set(client, finished)
     jobs = overview(people["alice"], min_position=service.end())["jobs"]
     states = [job["state"] for job in jobs]
@@ -245,6 +245,7 @@ def test_overview__hidden_system__counts_and_is_in_no_byte(
     client: httpx.Client, service: Running, people: People, machines: Callable[..., str]
 ) -> None:
     seen, secret = machines(), machines()
+    before = overview(client, min_position=service.end())
     made = submit(people["alice"], recipe_for(secret))
     in_state(client, made["recipe_ids"][0], "waiting")
     view = {"entries": [{"permission": "view", "user": "bob"}]}
@@ -253,8 +254,8 @@ def test_overview__hidden_system__counts_and_is_in_no_byte(
     for name in ("bob", "carol"):
         found = people[name].get("/overview", params={"min_position": service.end()})
         assert (name, secret in found.text) == (name, name == "bob")
-        assert doing(found.json(), EAST)["starting"] == 1
-        assert found.json()["placed"]["recipes"] == 1
+        assert doing(found.json(), EAST)["starting"] == doing(before, EAST)["starting"] + 1
+        assert found.json()["placed"]["recipes"] == before["placed"]["recipes"] + 1
         assert (name, found.json()["placed"]["not_shown"]) == (name, int(name == "carol"))
     cancel_set(client, made)
     done = client.patch(f"/systems/{secret}", json={"condition": "Broken", "reason": "smoke"})
