@@ -12,8 +12,9 @@ from contextlib import contextmanager
 import httpx
 
 from bench.cluster_fixture import BenchCluster
-from bench.measurements import SQL
+from bench.measurements import SQL, in_milliseconds, seconds_to_next
 from bench.outcome import ProgressCallback
+from bench.settling import settle
 from postgres.errors import DatabaseAway
 
 RECIPES_PER_MESSAGE = 500
@@ -57,6 +58,27 @@ def end_in_time(
 
     with cluster.http_client(timeout_seconds=60) as client, ThreadPoolExecutor(CLIENTS) as pool:
         return list(pool.map(end, _paced(len(recipe_ids), began, rate)))
+
+
+def grant_times(
+    cluster: BenchCluster,
+    recipe_ids: Sequence[int],
+    rate: float,
+    on_progress: ProgressCallback,
+    *,
+    pause_seconds: float | None = None,
+) -> dict[str, float]:
+    """End recipes at a rate, and return percentiles of the times to the next grants of their systems.
+
+    Wait for the last grants until the scheduler has nothing left to decide, or for a pause.
+    """
+    position = cluster.log.end()
+    end_in_time(cluster, recipe_ids, rate, on_progress)
+    if pause_seconds is None:
+        settle(cluster)
+    else:
+        time.sleep(pause_seconds)
+    return in_milliseconds(seconds_to_next(cluster.log, position))
 
 
 def _paced(count: int, began: float, rate: float) -> Iterator[int]:

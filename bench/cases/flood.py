@@ -15,8 +15,8 @@ from bench.cases.full_lab import enable
 from bench.cases.partitions import SECOND
 from bench.cases.pending import TooSmall
 from bench.cluster_fixture import BenchCluster, bench_cluster
-from bench.completions import end_in_time
-from bench.measurements import SQL, in_milliseconds, seconds_to_next
+from bench.completions import grant_times
+from bench.measurements import SQL
 from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 from domain.directory.partitions import DEFAULT
@@ -56,13 +56,15 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         raise TooSmall(f"flood: only {len(ending)} recipes run in {DEFAULT}, of {2 * wanted} that are to end")
     lab = next(each.lab_controller for each in placed if each.partition == SECOND)
     flooded = [each for each in placed if each.lab_controller == lab]
-    alone = _pending(cluster, ending[:wanted], sizes.rate, on_progress)
+    alone = grant_times(cluster, ending[:wanted], sizes.rate, on_progress)
     before, began = cluster.log.end(), time.monotonic()
     with _flood(cluster, lab, [each.recipe_id for each in flooded[1:]]) as refused:
         time.sleep(LEAD_SECONDS)
         with ThreadPoolExecutor(1) as beside:
             removal = beside.submit(_remove, cluster, flooded[0].system)
-            beside_flood = _pending(cluster, ending[wanted:], sizes.rate, on_progress, rest=False)
+            beside_flood = grant_times(
+                cluster, ending[wanted:], sizes.rate, on_progress, pause_seconds=LEAD_SECONDS
+            )
             removed = removal.result()
         seconds = time.monotonic() - began
         events = cluster.log.end() - before
@@ -88,24 +90,6 @@ def _placed(cluster: BenchCluster) -> list[StartedRecipe]:
         StartedRecipe(recipe_id, system, lab_of[system], partition_of[lab_of[system]])
         for recipe_id, system in cluster.log.rows(SQL["running"], ())
     ]
-
-
-def _pending(
-    cluster: BenchCluster,
-    recipe_ids: Sequence[int],
-    rate: float,
-    on_progress: ProgressCallback,
-    *,
-    rest: bool = True,
-) -> dict[str, float]:
-    """End recipes at a rate, and return the times to the next grants of their systems."""
-    position = cluster.log.end()
-    end_in_time(cluster, recipe_ids, rate, on_progress)
-    if rest:
-        settle(cluster)
-    else:
-        time.sleep(LEAD_SECONDS)
-    return in_milliseconds(seconds_to_next(cluster.log, position))
 
 
 @contextmanager

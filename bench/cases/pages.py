@@ -17,11 +17,10 @@ import orjson
 from api.rest.session_cookie import SESSION
 from bench.cases.pending import TooSmall
 from bench.cluster_fixture import BenchCluster
-from bench.completions import end_in_time
-from bench.measurements import SQL, in_milliseconds, seconds_to_next
+from bench.completions import grant_times
+from bench.measurements import SQL, in_milliseconds
 from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.raw_http import BenchConnection
-from bench.settling import settle
 
 VIEWERS: int = 500
 VIEWS_PER_SECOND: float = 5.0
@@ -44,11 +43,11 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     for number, (name, path) in enumerate(pages.items()):
         on_progress("pages", number, len(pages))
         quiet[name] = asyncio.run(_response_times(cluster, path, sizes.seconds / len(pages)))
-    alone = _pending(cluster, ending[:wanted], sizes.rate, on_progress)
+    alone = grant_times(cluster, ending[:wanted], sizes.rate, on_progress)
     with _viewers(cluster, pages) as seen, _page_views(cluster, pages) as views:
         time.sleep(LEAD_SECONDS)
         before = cluster.log.end()
-        beside = _pending(cluster, ending[wanted : 2 * wanted], sizes.rate, on_progress)
+        beside = grant_times(cluster, ending[wanted : 2 * wanted], sizes.rate, on_progress)
     delays = seen.delays(cluster, before)
     p99s = {name: in_milliseconds(found)["p99_ms"] for name, found in quiet.items()}
     return {
@@ -112,19 +111,9 @@ async def _response_times(cluster: BenchCluster, path: str, seconds: float) -> l
     return took
 
 
-def _pending(
-    cluster: BenchCluster, recipe_ids: list[int], rate: float, on_progress: ProgressCallback
-) -> Mapping[str, float]:
-    """End recipes at a rate, and return the times to the next grants of their systems."""
-    position = cluster.log.end()
-    end_in_time(cluster, recipe_ids, rate, on_progress)
-    settle(cluster)
-    return in_milliseconds(seconds_to_next(cluster.log, position))
-
-
 @dataclass
 class SeenChanges:
-    """The positions of the changes that viewers received, with the time of the first receipt."""
+    """The positions of the changes that viewers received, with the time of the last receipt."""
 
     received: dict[int, float] = field(default_factory=dict)
 
@@ -179,7 +168,7 @@ async def _follow(url: str, request: bytes, seen: SeenChanges) -> None:
         while line := await reader.readline():
             if line.startswith(b'data: {"page"'):
                 position = orjson.loads(line.removeprefix(b"data: "))["position"]
-                seen.received.setdefault(position, time.time())
+                seen.received[position] = time.time()
         raise ValueError("/ui/live: the stream has ended")
     finally:
         writer.close()

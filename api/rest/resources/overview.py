@@ -53,7 +53,6 @@ async def overview_answer(parts: OverviewParts, view: View) -> dict[str, Any]:
     names = await partitions.names_at(parts, view.at, (row["partition"] for row in (*oldest, *placed, *jobs)))
     by_id = {row["job_id"]: listed_job(row, names) for row in jobs}
     by_lab = labs_of(labs, counts, _partitions_of_labs(listed), heard)
-    placed_count = sum(row["recipes"] for row in counts)
     moment = paging.moment_of(view.at, parts)
     return {
         "partitions": [{name: row[name] for name in ("name", "state")} for row in listed],
@@ -64,23 +63,12 @@ async def overview_answer(parts: OverviewParts, view: View) -> dict[str, Any]:
             "oldest": [_oldest(row, names, moment) for row in oldest],
             "held_back_now": None if view.is_past else {row["reason"]: row["recipes"] for row in held_back},
         },
-        "placed": {
-            "recipes": placed_count,
-            "recipe_sets": list(sets_of(_named(row, names) for row in placed)),
-            "not_shown": placed_count - len(placed),
-        },
+        "placed": _placed([_named(row, names) for row in placed], sum(row["recipes"] for row in counts)),
         "problems": await event_documents(parts, view, problems),
-        "broken": {
-            "count": broken[0]["number"] if broken else 0,
-            "owned": broken[0]["owned"] if broken else 0,
-            "systems": [without(row, "number", "owned") for row in broken],
-        },
+        "broken": _broken(broken),
         "occupied": occupied,
         "jobs": [by_id[row["job_id"]] for row in job_ids],
-        "systems": {
-            "count": systems[0]["number"] if systems else 0,
-            "systems": [without(row, "number") for row in systems],
-        },
+        "systems": _systems_of_reader(systems),
     }
 
 
@@ -132,6 +120,23 @@ def _partitions_of_labs(listed: Iterable[Row]) -> dict[str, str]:
 def _oldest(row: Row, names: Mapping[int, str], moment: datetime) -> Row:
     wait_seconds = seconds_until(row["submitted_at"], moment)
     return {**_named(row, names), "priority": Priority(row["priority"]).name, "wait_seconds": wait_seconds}
+
+
+def _placed(shown: list[Row], count: int) -> Row:
+    """Return the recipe sets of the shown recipes, of `count` placed ones."""
+    return {"recipes": count, "recipe_sets": list(sets_of(shown)), "not_shown": count - len(shown)}
+
+
+def _broken(rows: list[Row]) -> Row:
+    """Return the first broken systems; each row has the numbers of all and of own ones."""
+    numbers = rows[0] if rows else {"number": 0, "owned": 0}
+    systems = [without(row, "number", "owned") for row in rows]
+    return {"count": numbers["number"], "owned": numbers["owned"], "systems": systems}
+
+
+def _systems_of_reader(rows: list[Row]) -> Row:
+    """Return the first systems of the reader; each row has the number of all."""
+    return {"count": rows[0]["number"] if rows else 0, "systems": [without(row, "number") for row in rows]}
 
 
 def _named(row: Row, names: Mapping[int, str]) -> Row:
