@@ -1,4 +1,4 @@
-"""Live views: pages that browsers have open, each rendered once for all who see the same.
+"""Live views: pages that browsers have open, each rendered once for all its readers.
 
 One task renders them one after the other, each at most once a second, and rests as long as it has rendered:
 so however many pages are open, requests wait for one rendering at most, and half of the time for none.
@@ -27,7 +27,7 @@ from projections.reader import Reader
 # The least time between two renderings of a view.
 RENDER_SECONDS: Final = 1.0
 MAX_RENDER_SECONDS: Final = 10.0
-# A view of one subject is rendered when the subject has an event, and after this time for what else it shows.
+# A view of one subject is rendered when the subject has an event, and after this time for its other facts.
 REFRESH_SECONDS: Final = 10.0
 # Only these pages show something about the reader.
 _PERSONAL: Final = re.compile(r"/ui(\?|$|/tokens)")
