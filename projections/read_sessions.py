@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import orjson
@@ -58,11 +58,12 @@ class ReadSessions:
         """Replace dead sessions, so that waiting queries get new ones at once."""
         await self._pool.check()
 
-    async def connect(self) -> AsyncConnection[Any]:
-        """Return a session outside of the pool, for notifications."""
-        connection = await AsyncConnection.connect(self._url, autocommit=True)
-        await self._set_up(connection)
-        return connection
+    @asynccontextmanager
+    async def session(self) -> AsyncIterator[AsyncConnection[Any]]:
+        """Yield a session outside of the pool, for notifications, and close it."""
+        async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
+            await self._set_up(connection)
+            yield connection
 
     async def _set_up(self, connection: AsyncConnection[Any]) -> None:
         await connection.execute(f"SET ROLE {self._role}".encode())

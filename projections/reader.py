@@ -164,7 +164,7 @@ class Reader:
         """
         while True:
             try:
-                async with await self._sessions.connect() as connection:
+                async with self._sessions.session() as connection:
                     await connection.execute(f"LISTEN {CHANNEL}".encode())
                     # After an outage, give waiting queries new sessions at once.
                     for reader in (self, *self._siblings):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import pytest
+from psycopg import AsyncConnection
 
 from api import database_setup
 from postgres.errors import DatabaseAway
 from projections import reader as reader_module
+from projections.read_sessions import ReadSessions
 from projections.reader import Reader
 from runtime.embedded.cluster import Cluster
 from runtime.settings import Settings
@@ -112,3 +115,23 @@ def test_reader__closed__queries_raise_database_away(database: TestDatabase) -> 
 
     with pytest.raises(DatabaseAway):
         asyncio.run(asked())
+
+
+def test_session__set_up_is_cancelled__is_closed(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[AsyncConnection[Any]] = []
+
+    async def never_set_up(_: ReadSessions, connection: AsyncConnection[Any]) -> None:
+        opened.append(connection)
+        await asyncio.Event().wait()
+
+    async def cancel_during_set_up() -> None:
+        monkeypatch.setattr(ReadSessions, "_set_up", never_set_up)
+        sessions = ReadSessions(cluster.start().owner_url, SERVICE_ROLE, 1)
+        entering = asyncio.create_task(sessions.session().__aenter__())
+        while not opened:
+            await asyncio.sleep(0.01)
+        entering.cancel()
+        await asyncio.gather(entering, return_exceptions=True)
+
+    asyncio.run(cancel_during_set_up())
+    assert [connection.closed for connection in opened] == [True]
