@@ -133,6 +133,7 @@ RecipeState = Annotated[str, OneOf(RECIPE.states)]
 TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
+StepName = Annotated[str, OneOf(("hour", "day"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
 
 
