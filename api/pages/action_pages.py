@@ -14,11 +14,11 @@ from api.pages.page import page_view, show
 from api.pages.rendering import plain
 from api.pages.security import HTML
 from api.pages.sessions import see
-from api.parts import Parts
 from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import ReadQuery
 from api.rest.paging import position_of
+from api.rest.ports import PageParts
 from api.use_cases.idempotency import commit_once, done_before
 from api.use_cases.ports import RequestContext
 from domain.errors import Fault, FaultyInput, LabledgerError, Refused, Stale
@@ -28,7 +28,7 @@ from store.requests import Committed, Conflict
 class ActionPages:
     """The forms of one kind of subject."""
 
-    def __init__(self, parts: Parts, subject: ActionSubject) -> None:
+    def __init__(self, parts: PageParts, subject: ActionSubject) -> None:
         self._parts = parts
         self._subject = subject
 
@@ -103,7 +103,8 @@ class ActionPages:
             "version": version,
         }
         resp.status = status
-        await show(req, resp, self._parts, view, "action.html", values)
+        # Without its view: a form is about the present, whenever it is sent.
+        await show(req, resp, self._parts, None, "action.html", values)
 
     async def _changes(self, key: Any, form: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return what has happened to the subject since the version of the form."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from api.parts import Parts
+from api.rest.ports import PageParts
 from api.rest.routes import SUBMITTERS
 from api.rest.views import View
 from api.use_cases.ports import RequestContext
@@ -57,8 +57,8 @@ class Action:
     name: str
     label: str
     is_possible: Callable[[Facts], bool]
-    require_may: Callable[[Parts, RequestContext, Any], object]
-    perform: Callable[[Parts, RequestContext, Any, Fields], Awaitable[Committed | None]]
+    require_may: Callable[[PageParts, RequestContext, Any], object]
+    perform: Callable[[PageParts, RequestContext, Any, Fields], Awaitable[Committed | None]]
     fields: tuple[FormField, ...] = ()
     ends: Callable[[Facts], str] | None = None
 
@@ -82,7 +82,7 @@ class ActionSubject:
 
     kind: str
     path: str
-    answer: Callable[[Parts, View, Any], Awaitable[tuple[int, Facts]]]
+    answer: Callable[[PageParts, View, Any], Awaitable[tuple[int, Facts]]]
     actions: tuple[Action, ...]
 
     @property
@@ -98,7 +98,7 @@ class ActionSubject:
 
 
 async def offered(
-    parts: Parts, request: RequestContext, view: View, subject: ActionSubject, key: Any, facts: Facts
+    parts: PageParts, request: RequestContext, view: View, subject: ActionSubject, key: Any, facts: Facts
 ) -> list[dict[str, str]]:
     """Return name and label of the actions that the state of the subject and the caller's rights allow.
 
@@ -111,7 +111,7 @@ async def offered(
     return [{"name": action.name, "label": action.label} for action in permitted]
 
 
-def _permitted(parts: Parts, request: RequestContext, actions: list[Action], key: Any) -> list[Action]:
+def _permitted(parts: PageParts, request: RequestContext, actions: list[Action], key: Any) -> list[Action]:
     # Actions of a subject often need the same right, which may take a query.
     verdicts: dict[Any, bool] = {}
     for action in actions:
@@ -120,7 +120,7 @@ def _permitted(parts: Parts, request: RequestContext, actions: list[Action], key
     return [action for action in actions if verdicts[action.require_may]]
 
 
-def _may(parts: Parts, request: RequestContext, action: Action, key: Any) -> bool:
+def _may(parts: PageParts, request: RequestContext, action: Action, key: Any) -> bool:
     try:
         action.require_may(parts, request, key)
     except (NotPermitted, Unknown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from api.pages.actions import REASON, Action, ActionSubject, Facts, Fields, FormField
-from api.parts import Parts
+from api.rest.ports import PageParts
 from api.rest.resources.jobs import job_answer
 from api.rest.resources.recipe_sets import recipe_set_answer
 from api.rest.resources.recipes import recipe_answer
@@ -18,26 +18,30 @@ from domain.recipe.lifecycle import FINISHED, UNPLACED
 from store.requests import Committed
 
 
-async def _cancel_job(parts: Parts, request: RequestContext, job_id: int, fields: Fields) -> Committed | None:
+async def _cancel_job(
+    parts: PageParts, request: RequestContext, job_id: int, fields: Fields
+) -> Committed | None:
     return await cancel_job(parts, request, job_id, fields["reason"])
 
 
-async def _close_job(parts: Parts, request: RequestContext, job_id: int, _: Fields) -> Committed | None:
+async def _close_job(parts: PageParts, request: RequestContext, job_id: int, _: Fields) -> Committed | None:
     return await close_job(parts, request, job_id)
 
 
-async def _cancel_set(parts: Parts, request: RequestContext, set_id: int, fields: Fields) -> Committed | None:
+async def _cancel_set(
+    parts: PageParts, request: RequestContext, set_id: int, fields: Fields
+) -> Committed | None:
     return await cancel_recipe_set(parts, request, set_id, fields["reason"])
 
 
 async def _change_priority(
-    parts: Parts, request: RequestContext, set_id: int, fields: Fields
+    parts: PageParts, request: RequestContext, set_id: int, fields: Fields
 ) -> Committed | None:
     return await change_priority(parts, request, set_id, Priority[fields["priority"]])
 
 
 async def _return_recipe(
-    parts: Parts, request: RequestContext, recipe_id: int, _: Fields
+    parts: PageParts, request: RequestContext, recipe_id: int, _: Fields
 ) -> Committed | None:
     return await return_recipe(parts, request, recipe_id)
 

@@ -7,33 +7,27 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.pages.actions import offered
-from api.pages.filters import filter_fields
 from api.pages.job_actions import JOB, RECIPE_SET
-from api.pages.page import page_view, show
+from api.pages.page import page_view, show, show_list
 from api.pages.security import HTML
-from api.parts import Parts
 from api.rest import paging
 from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import JobPage, ReadQuery
+from api.rest.ports import PageParts
 from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
 
 
 class JobPages:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
 
     @operation("Show the list of jobs", None, JobPage, gives=(HTML,), refuses=(404,))
     async def on_get_list(self, req: Request, resp: Response) -> None:
         view, query = await page_view(req, self._parts), query_of(req, JobPage)
         found = await job_list(self._parts, view, query, paging.page_at(req, view.at, BEFORE_ALL))
-        values = {
-            "jobs": found.items,
-            "next": paging.next_path(req, resp, found.key),
-            "filters": filter_fields(query),
-        }
-        await show(req, resp, self._parts, view, "jobs.html", values)
+        await show_list(req, resp, self._parts, view, "jobs.html", query, found)
 
     @operation("Show the page of a job", None, ReadQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, job_id: int) -> None:
@@ -41,7 +35,7 @@ class JobPages:
         _, job = await job_answer(self._parts, view, job_id)
         actions = await offered(self._parts, request_of(req), view, JOB, job_id, job)
         values = {"job": job, "sentence": _sentence(f"Job {job_id}", job), "actions": actions}
-        await show(req, resp, self._parts, view, "job.html", values)
+        await show(req, resp, self._parts, view, "job.html", values, begin=job["submitted_at"])
 
     @operation("Show a job as XML", None, ReadQuery, gives=(HTML,))
     async def on_get_xml(self, req: Request, resp: Response, job_id: int) -> None:
@@ -51,7 +45,7 @@ class JobPages:
 
 
 class RecipeSetPages:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
 
     @operation("Show the page of a recipe set", None, ReadQuery, gives=(HTML,))

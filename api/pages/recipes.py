@@ -11,16 +11,16 @@ from api.pages.actions import offered
 from api.pages.job_actions import RECIPE
 from api.pages.page import page_view, show
 from api.pages.security import HTML
-from api.parts import Parts
 from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import Explained, ReadQuery
+from api.rest.ports import PageParts
 from api.rest.resources.explanations import explanation
 from api.rest.resources.recipes import recipe_answer
 
 
 class RecipePages:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
 
     @operation("Show the page of a recipe", None, ReadQuery, gives=(HTML,))
@@ -29,7 +29,8 @@ class RecipePages:
         _, recipe = await recipe_answer(self._parts, view, recipe_id)
         actions = await offered(self._parts, request_of(req), view, RECIPE, recipe_id, recipe)
         values = {"recipe": recipe, "sentence": _sentence(recipe), "actions": actions}
-        await show(req, resp, self._parts, view, "recipe.html", values)
+        begin = recipe["history"][0]["since"]
+        await show(req, resp, self._parts, view, "recipe.html", values, begin=begin)
 
     @operation("Show the page that explains a recipe", None, Explained, gives=(HTML,))
     async def on_get_why(self, req: Request, resp: Response, recipe_id: int) -> None:

@@ -25,12 +25,12 @@ from api.pages.forms import (
 from api.pages.page import page_view, show
 from api.pages.security import HTML
 from api.pages.sessions import see
-from api.parts import Parts
 from api.rest.context import principal_of, query_of
 from api.rest.contract.operation import MAX_BODY_BYTES, operation
 from api.rest.contract.queries import ReadQuery
 from api.rest.contract.query_values import Number
 from api.rest.contract.values import OneOf
+from api.rest.ports import PageParts
 from api.rest.resources.jobs import job_xml
 from api.rest.resources.matches import Matches
 from api.rest.resources.submissions import submit_body
@@ -53,7 +53,7 @@ class DraftQuery(ReadQuery):
 
 
 class SubmissionPage:
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: PageParts) -> None:
         self._parts = parts
         self._matches = Matches(parts)
 

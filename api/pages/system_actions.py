@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from api.pages.actions import REASON, Action, ActionSubject, Facts, Fields, FormField
-from api.parts import Parts
 from api.rest.contract.query_values import MAX_NUMBER, moment, whole_number
+from api.rest.ports import PageParts
 from api.rest.resources.systems import system_answer
 from api.use_cases import system_rights
 from api.use_cases.change_system import NewSystemValues, change_system
@@ -30,41 +30,41 @@ _TREE: Final = FormField("distro_tree", "Distro tree", hint="its number, to prov
 
 
 async def _change_condition(
-    parts: Parts, request: RequestContext, fqdn: str, fields: Fields
+    parts: PageParts, request: RequestContext, fqdn: str, fields: Fields
 ) -> Committed | None:
     change = NewSystemValues(condition=fields["condition"], reason=fields["reason"])
     return await _change(parts, request, fqdn, change)
 
 
-async def _drain(parts: Parts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
+async def _drain(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
     return await _change(parts, request, fqdn, NewSystemValues(draining=True, reason=fields["reason"]))
 
 
-async def _undrain(parts: Parts, request: RequestContext, fqdn: str, _: Fields) -> Committed | None:
+async def _undrain(parts: PageParts, request: RequestContext, fqdn: str, _: Fields) -> Committed | None:
     return await _change(parts, request, fqdn, NewSystemValues(draining=False))
 
 
 async def _change(
-    parts: Parts, request: RequestContext, fqdn: str, change: NewSystemValues
+    parts: PageParts, request: RequestContext, fqdn: str, change: NewSystemValues
 ) -> Committed | None:
     require_may = partial(system_rights.require_may_change, parts.feed.directory, request)
     return await change_system(parts, request, fqdn, change, require_may)
 
 
-async def _reserve(parts: Parts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
+async def _reserve(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
     wanted = ReservationRequest(request.actor, _until(fields), _tree(fields))
     return await reserve_system(parts, request, fqdn, wanted)
 
 
-async def _return(parts: Parts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
+async def _return(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
     return await return_system(parts, request, fqdn, fields["reason"])
 
 
-async def _lend(parts: Parts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
+async def _lend(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
     return await lend_system(parts, request, fqdn, fields["user"], _until(fields))
 
 
-async def _end_loan(parts: Parts, request: RequestContext, fqdn: str, _: Fields) -> Committed | None:
+async def _end_loan(parts: PageParts, request: RequestContext, fqdn: str, _: Fields) -> Committed | None:
     return await end_loan(parts, request, fqdn)
 
 
@@ -86,10 +86,10 @@ def _tree(fields: Fields) -> int | None:
     return number
 
 
-def _checked(check: Check) -> Callable[[Parts, RequestContext, str], None]:
+def _checked(check: Check) -> Callable[[PageParts, RequestContext, str], None]:
     """Return a check by the name of the system, which raises Unknown for a hidden one."""
 
-    def require_may(parts: Parts, request: RequestContext, fqdn: str) -> None:
+    def require_may(parts: PageParts, request: RequestContext, fqdn: str) -> None:
         directory, subject = parts.feed.directory, f"system/{fqdn}"
         system = parts.aggregates.load([subject]).get(subject)
         if not isinstance(system, System):

@@ -83,11 +83,15 @@ class PartitionParts(ExplainParts, JobParts, Protocol):
 
 
 class RecipeParts(ExplainParts, WriteParts, Protocol):
-    """Parts of recipes and the queue."""
+    """Parts of recipes and recipe sets."""
 
 
 class RecipeResourceParts(RecipeParts, SubmissionParts, Protocol):
     """Parts to show recipes, to change them, and to report on them."""
+
+
+class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, Protocol):
+    """Parts of pages with actions, which read, explain and change."""
 
 
 class CommandParts(ReadParts, LabParts, Protocol):

@@ -74,6 +74,8 @@ def ready(settings: Settings, connection: Connection, new_token: str | None) -> 
         f"  {name} sample kernel-smoke | {command} submit --wait -",
         f"  {command} queue",
         f"  {name} --help",
+        "",
+        f"Web interface: {connection.url}/ui (first set the admin's password: {command} password)",
     ]
     return "\n".join([*lines, "", "Ctrl-C stops everything."])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import sysconfig
@@ -9,10 +10,13 @@ import venv
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
+from projections.boards.files import shipped_files
 from tests.acceptance.up import up
 from tests.harness.folders import public_folder
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.packaging import TOP, copy_sources, package_files
 from tests.harness.waiting import wait_until
 
@@ -57,6 +61,16 @@ def test_wheel__in_a_new_environment__has_every_file_of_the_packages(environment
     assert all(Path(place).is_relative_to(site) for place in places)
 
 
+def _open_login(url: str) -> None:
+    """Open the login page with its style."""
+    with httpx.Client(base_url=url, **LOCAL_HTTP) as client:
+        page = client.get("/ui/login")
+        assert "<h1>Login</h1>" in page.text
+        style = re.search(r'rel="stylesheet" href="([^"]+)"', page.text)
+        assert style is not None
+        assert client.get(style[1]).headers["content-type"].startswith("text/css")
+
+
 def test_wheel__in_a_new_environment__runs_the_demo_and_a_job(environment: Path, data: Path) -> None:
     labledger = str(environment / "bin" / "labledger")
     with up(data, "--demo", program=[labledger]) as started:
@@ -64,4 +78,11 @@ def test_wheel__in_a_new_environment__runs_the_demo_and_a_job(environment: Path,
         job = data.with_name("job.xml")
         job.write_text(_run(labledger, "sample", "kernel-smoke"), "utf-8")
         assert "completed" in started.labledger("submit", "--wait", str(job))
+        _open_login(started.url)
         assert started.stop() == 0
+
+
+def test_wheel__in_a_new_environment__writes_the_boards_of_grafana(environment: Path, data: Path) -> None:
+    _run(str(environment / "bin" / "labledger"), "boards", str(data))
+    written = {path.relative_to(data) for path in data.rglob("*") if path.is_file()}
+    assert written == {path for path, _ in shipped_files()}

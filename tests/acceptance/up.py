@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,6 +56,13 @@ class Up:
             return "Ctrl-C stops everything" in self.text()
 
         wait_until(ready, "up to be ready", START_SECONDS)
+
+    @property
+    def url(self) -> str:
+        """Return the address that it printed."""
+        found = re.search(r"^Labledger is ready at (\S+)$", self.text(), re.MULTILINE)
+        assert found is not None, self.text()
+        return found[1]
 
     def labledger(self, *arguments: str) -> str:
         command = [*self._program, *arguments, "--data", str(self.data)]

@@ -86,6 +86,7 @@ CASES = [
         Call("watch 1", lines=True),
     ),
     *(Call("explain 1"), Call(f"explain 9 --system {ARM}"), Call("matches -")),
+    *(Call("timeline"), Call(f"timeline {ARM} --resolution 600 --condition Automated --as-of 30")),
     Call("weigh --lock system=Exclusive:a --running system=Shared:a,b --age 3"),
     Call("workflow --family RedHatEnterpriseLinux9 --task /t"),
     *(

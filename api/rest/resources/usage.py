@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from falcon.asgi import Request, Response
 
-from api.rest import paging, partitions, visibility
+from api.rest import paging, partitions
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
@@ -86,21 +86,26 @@ async def _sums_of_each_system(parts: ReadParts, params: Row) -> tuple[orjson.Fr
     return orjson.Fragment(row["groups"]), row["last"] if row["number"] == params["limit"] else None
 
 
+async def usage_answer(parts: ReadParts, view: View, fqdn: str, query: queries.Span) -> dict[str, Any]:
+    """Return the answer about the usage of a system in a time span. Raises Unknown."""
+    view.require_visible(fqdn)
+    params = {"at": view.position, "fqdn": fqdn, "since": query.since, "until": query.until}
+    rows = await parts.reader.rows("usage_of_system", params)
+    exists = rows or await parts.reader.row("system_is_known", {"at": view.position, "fqdn": fqdn})
+    if not exists:
+        raise Unknown(display_name("system", fqdn))
+    return {"intervals": rows}
+
+
 class Usage:
     def __init__(self, parts: ReadParts) -> None:
         self._parts = parts
 
     @operation("List the usage intervals of a system", answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        query = query_of(req, queries.Span)
-        at = await paging.read_at(req, self._parts)
-        await visibility.require_visible(req, self._parts, fqdn)
-        params = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
-        rows = await self._parts.reader.rows("usage_of_system", params)
-        exists = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
-        if not exists:
-            raise Unknown(display_name("system", fqdn))
-        paging.answer_read(resp, at, {"intervals": rows})
+        view = await read_view(req, self._parts)
+        body = await usage_answer(self._parts, view, fqdn, query_of(req, queries.Span))
+        paging.answer_read(resp, view.at, body)
 
     @operation("List the idle systems", answers.IdlePool, queries.PartitionPage, refuses=(404,))
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
