@@ -41,6 +41,7 @@ STATES: Final = (*reversed(USAGE.states), *(each for each in CONDITIONS if not i
 KINDS: Final = {"lab_controller": "lab-controller", "pool": "pool", "owner": "user", "group": "group"}
 # Units of a picture from left to right, and from top to bottom.
 WIDTH, HEIGHT = 1_000, 40
+TICKS: Final = 4
 COLUMNS: Final = ("since", "until", "group", "condition", "usage", "seconds")
 
 
@@ -128,7 +129,8 @@ def _drawn(answer: Mapping[str, Any]) -> dict[str, Any]:
     since, until = answer["since"], answer["until"]
     groups = [_group(group, since, until) for group in answer["groups"]]
     states = [state for state in STATES if any(state in group["states"] for group in groups)]
-    return {"groups": groups, "states": states, "since": since, "until": until}
+    ticks = [since + (until - since) * number / TICKS for number in range(TICKS + 1)]
+    return {"groups": groups, "states": states, "since": since, "until": until, "ticks": ticks}
 
 
 def _group(group: Mapping[str, Any], since: datetime, until: datetime) -> dict[str, Any]:

@@ -19,7 +19,15 @@ from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
-SYSTEM = "x86-01.east.example.com"
+# A system that no other test uses.
+SYSTEM = {
+    "fqdn": "of-usage.example.com",
+    "lab_controller": "lab.east.example.com",
+    "owner": "alice",
+    "condition": "Automated",
+    "type": "Machine",
+    "arches": ["x86_64"],
+}
 GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
 Asked = dict[str, Any]
 
@@ -28,7 +36,8 @@ Asked = dict[str, Any]
 def asked(service: Running) -> Asked:
     """Return a time span of some hours, as of a position after a recipe has used SYSTEM."""
     with service.client() as admin:
-        submitted = submit(admin, recipe_for(SYSTEM))
+        admin.post("/systems", json=SYSTEM).raise_for_status()
+        submitted = submit(admin, recipe_for(str(SYSTEM["fqdn"])))
         in_state(admin, submitted["recipe_ids"][0], "waiting")
         cancel_set(admin, submitted)
         now = admin.get("/jobs", params={"min_position": service.end()}).json()["position"]
