@@ -68,6 +68,7 @@ TARGETS: Mapping[tuple[str, str], Target] = {
         _maximum("locks", "p99_ms", 20),
         _maximum("pages", "other_pages_p99_ms", 150),
         _maximum("pages", "why_p99_ms", 400),
+        _maximum("pages", "usage_p99_ms", 300),
         _maximum("pages", "p50_times", 1.25),
         _maximum("pages", "p99_times", 1.25),
         _maximum("pages", "healthz_p99_ms", 50),

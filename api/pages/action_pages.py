@@ -38,7 +38,7 @@ class ActionPages:
             raise FaultyInput([Fault("as_of", "a page about the past has no actions")])
         (subject_key,) = key.values()
         found = self._subject.action(action)
-        await asyncio.to_thread(found.require_may, self._parts, request_of(req), subject_key)
+        await asyncio.to_thread(self._require_may, request_of(req), found, subject_key)
         await self._show(req, resp, found, subject_key, {})
 
     @operation("Take an action", None, ReadQuery, takes=(FORM,), gives=(HTML,))
@@ -48,7 +48,7 @@ class ActionPages:
         form = await read_form(req)
         require_own_form(req, form)
         request = form_request(req, form)
-        await asyncio.to_thread(found.require_may, self._parts, request, subject_key)
+        await asyncio.to_thread(self._require_may, request, found, subject_key)
         try:
             done = await self._take(request, found, subject_key, form)
         except FaultyInput as error:
@@ -60,6 +60,10 @@ class ActionPages:
         else:
             position = await position_of(self._parts.log, done)
             see(resp, f"/ui/{self._subject.path}/{subject_key}?min_position={position}")
+
+    def _require_may(self, request: RequestContext, action: Action, key: Any) -> None:
+        """Raise NotPermitted, or Unknown for a hidden subject. Blocking."""
+        action.require_may(self._parts, request, self._subject.load(self._parts, key))
 
     async def _take(
         self, request: RequestContext, action: Action, key: Any, form: Mapping[str, str]

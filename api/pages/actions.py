@@ -77,13 +77,15 @@ class Action:
 class ActionSubject:
     """A kind of subject with its actions.
 
-    `path` is that of its pages. `answer` returns the version of a subject and the facts about it.
+    `path` is that of its pages. `answer` returns the version of a subject and the facts about it. `load`
+    blocks, and returns what the checks of its actions need, by default its key.
     """
 
     kind: str
     path: str
     answer: Callable[[PageParts, View, Any], Awaitable[tuple[int, Facts]]]
     actions: tuple[Action, ...]
+    load: Callable[[PageParts, Any], Any] = lambda _, key: key
 
     @property
     def word(self) -> str:
@@ -107,22 +109,25 @@ async def offered(
     if view.is_past or view.principal.role not in SUBMITTERS:
         return []
     possible = [action for action in subject.actions if action.is_possible(facts)]
-    permitted = await asyncio.to_thread(_permitted, parts, request, possible, key)
+    permitted = await asyncio.to_thread(_permitted, parts, request, subject, possible, key)
     return [{"name": action.name, "label": action.label} for action in permitted]
 
 
-def _permitted(parts: PageParts, request: RequestContext, actions: list[Action], key: Any) -> list[Action]:
+def _permitted(
+    parts: PageParts, request: RequestContext, subject: ActionSubject, actions: list[Action], key: Any
+) -> list[Action]:
+    loaded = subject.load(parts, key)
     # Actions of a subject often need the same right, which may take a query.
     verdicts: dict[Any, bool] = {}
     for action in actions:
         if action.require_may not in verdicts:
-            verdicts[action.require_may] = _may(parts, request, action, key)
+            verdicts[action.require_may] = _may(parts, request, action, loaded)
     return [action for action in actions if verdicts[action.require_may]]
 
 
-def _may(parts: PageParts, request: RequestContext, action: Action, key: Any) -> bool:
+def _may(parts: PageParts, request: RequestContext, action: Action, loaded: Any) -> bool:
     try:
-        action.require_may(parts, request, key)
+        action.require_may(parts, request, loaded)
     except (NotPermitted, Unknown):
         return False
     return True

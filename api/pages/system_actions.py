@@ -86,16 +86,21 @@ def _tree(fields: Fields) -> int | None:
     return number
 
 
-def _checked(check: Check) -> Callable[[PageParts, RequestContext, str], None]:
-    """Return a check by the name of the system, which raises Unknown for a hidden one."""
+def _load(parts: PageParts, fqdn: str) -> System:
+    """Return the present system. Blocking. Raises Unknown."""
+    subject = f"system/{fqdn}"
+    system = parts.aggregates.load([subject]).get(subject)
+    if not isinstance(system, System):
+        raise Unknown(display_name("system", fqdn))
+    return system
 
-    def require_may(parts: PageParts, request: RequestContext, fqdn: str) -> None:
-        directory, subject = parts.feed.directory, f"system/{fqdn}"
-        system = parts.aggregates.load([subject]).get(subject)
-        if not isinstance(system, System):
-            raise Unknown(display_name("system", fqdn))
-        system_rights.require_viewed(directory, request, system)
-        check(directory, request, system)
+
+def _checked(check: Check) -> Callable[[PageParts, RequestContext, System], None]:
+    """Return a check of an action, which raises Unknown for a hidden system."""
+
+    def require_may(parts: PageParts, request: RequestContext, system: System) -> None:
+        system_rights.require_viewed(parts.feed.directory, request, system)
+        check(parts.feed.directory, request, system)
 
     return require_may
 
@@ -191,4 +196,5 @@ SYSTEM: Final = ActionSubject(
     "systems",
     system_answer,
     (_CHANGE_CONDITION, _DRAIN, _UNDRAIN, _RESERVE, _RETURN, _LEND, _END_LOAN),
+    _load,
 )

@@ -141,15 +141,15 @@ def _group(group: Mapping[str, Any], since: datetime, until: datetime) -> dict[s
         ends = [round((step[name] - since) / (until - since) * WIDTH) for name in ("since", "until")]
         systems = {state: seconds / length for state, seconds in of_states.items()}
         steps.append({**step, "states": of_states, "systems": systems, "ends": ends})
-    most = max(sum(step["systems"].values()) for step in steps)
+    max_systems = max(sum(step["systems"].values()) for step in steps)
     return {
         "key": group["key"],
         "seconds": sum(states.values()),
         "states": states,
         "steps": [{"since": step["since"], "states": step["states"]} for step in steps],
-        "most": round(most, 1),
+        "max_systems": round(max_systems, 1),
         "bar": _bar(states),
-        "paths": _paths(steps, most),
+        "paths": _paths(steps, max_systems),
     }
 
 
@@ -171,14 +171,14 @@ def _bar(states: Mapping[str, float]) -> list[dict[str, Any]]:
     return bar
 
 
-def _paths(steps: Iterable[Mapping[str, Any]], most: float) -> dict[str, str]:
+def _paths(steps: Iterable[Mapping[str, Any]], max_systems: float) -> dict[str, str]:
     """Return state -> the path of its rectangles, which stand on those of the states before it."""
     paths: dict[str, str] = {}
     for step in steps:
         (left, right), below = step["ends"], 0.0
         for state, systems in step["systems"].items():
-            bottom, below = round(below / most * HEIGHT), below + systems
-            top = round(below / most * HEIGHT)
+            bottom, below = round(below / max_systems * HEIGHT), below + systems
+            top = round(below / max_systems * HEIGHT)
             if top > bottom and right > left:
                 rectangle = f"M{left} {HEIGHT - bottom}H{right}V{HEIGHT - top}H{left}Z"
                 paths[state] = paths.get(state, "") + rectangle

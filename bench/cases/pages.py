@@ -85,6 +85,7 @@ def _pages(cluster: BenchCluster) -> Mapping[str, str]:
         "why": f"/ui/recipes/{recipe}/why",
         "systems": "/ui/systems",
         "system": f"/ui/systems/{system}",
+        "usage": "/ui/usage?group_by=pool&length=month",
         "directory": "/ui/directory",
         "users": "/ui/users",
         "locks": "/ui/locks",

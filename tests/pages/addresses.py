@@ -42,6 +42,9 @@ def addresses(service: Running) -> list[str]:
     return [
         *(
             "/ui",
+            "/ui/events",
+            f"/ui/events/{jobs[-1]['position']}",
+            "/ui/reads",
             "/ui/lab",
             "/ui/usage?group_by=owner",
             "/ui/usage?group_by=pool&length=day",
@@ -50,6 +53,7 @@ def addresses(service: Running) -> list[str]:
             f"{of_jobs[0]}/xml",
             *sets,
         ),
+        *("/ui", "/ui/queue", f"/ui/queue?system={SYSTEM}", f"/ui/queue?as_of={jobs[-1]['position']}"),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
         *("/ui/systems", f"/ui/systems/{SYSTEM}", f"/ui/systems/{SYSTEM}?as_of={jobs[-1]['position']}"),
     ]

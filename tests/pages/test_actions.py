@@ -153,6 +153,18 @@ def test_system_page__in_each_state__the_owner_can_take_each_action(
         assert found[name] == value, action
 
 
+def test_system_page__by_role__offers_what_the_owner_may_do(
+    service: Running, people: dict[str, Browser], system: str
+) -> None:
+    path = f"/ui/systems/{system}"
+    of_owner = {"condition", "drain", "reserve", "lend"}
+    assert offered(people["alice"], path, service.end()) == of_owner
+    # An admin has all permissions but to reserve.
+    assert offered(people["admin"], path, service.end()) == of_owner - {"reserve"}
+    for user in ("carol", "bob"):
+        assert offered(people[user], path, service.end()) == set()
+
+
 def test_form__sent_twice__takes_effect_once(
     service: Running, people: dict[str, Browser], job: dict[str, Any]
 ) -> None:

@@ -56,6 +56,8 @@ def _change(admin: httpx.Client, random: Random, jobs: list[dict[str, Any]]) -> 
 def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, str]]:
     """Yield the addresses of pages as of a position, with those of the answers that they show."""
     listed = admin.get("/jobs", params={"as_of": position}).json()["jobs"]
+    yield "", "/overview"
+    yield f"/events/{position}", f"/events/{position}"
     yield "/jobs", "/jobs"
     for job in listed[-6:]:
         yield f"/jobs/{job['job_id']}", f"/jobs/{job['job_id']}"

@@ -15,7 +15,8 @@ from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
-SYSTEM = "x86-01.east.example.com"
+# No other test uses it, so its recipe gets it at once.
+SYSTEM = "of-the-lab-page.east.example.com"
 
 
 def opened(browser: Browser, **params: Any) -> Any:
@@ -28,6 +29,9 @@ def opened(browser: Browser, **params: Any) -> Any:
 def history(service: Running) -> tuple[int, int]:
     """Return a recipe that used SYSTEM, and the position after its end."""
     with service.client() as admin:
+        place = {"lab_controller": "lab.east.example.com", "owner": "admin", "condition": "Automated"}
+        system = {"fqdn": SYSTEM, **place, "type": "Machine", "arches": ["x86_64"]}
+        admin.post("/systems", json=system).raise_for_status()
         submitted = submit(admin, recipe_for(SYSTEM))
         in_state(admin, submitted["recipe_ids"][0], "waiting")
         cancel_set(admin, submitted)
