@@ -76,6 +76,7 @@ INTERVAL_COLUMNS = (
 
 STEP_COLUMN = Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0)
 
+
 @click.command
 @click.option(
     "--group-by",
