@@ -36,6 +36,7 @@ from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
 from api.pages.systems import SystemPages
 from api.pages.tokens import TokenPages
+from api.pages.usage import UsagePage
 from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
@@ -146,6 +147,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "page_steps": ChangeSteps(parts),
         "live_stream": LiveStream(parts, SharedViews(parts.reader, partial(hidden_now, parts=parts))),
         "lab_page": LabPage(parts),
+        "usage_page": UsagePage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
         "queue_page": WaitingRecipesPage(parts),

@@ -70,6 +70,7 @@ TARGETS: Mapping[tuple[str, str], Target] = {
         _maximum("pages", "why_p99_ms", 400),
         _maximum("pages", "queue_p99_ms", 300),
         _maximum("pages", "lab_p99_ms", 200),
+        _maximum("pages", "usage_p99_ms", 300),
         _maximum("pages", "p50_times", 1.25),
         _maximum("pages", "p99_times", 1.25),
         _maximum("pages", "healthz_p99_ms", 50),

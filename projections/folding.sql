@@ -1,8 +1,8 @@
 -- Statements of the projector, besides those of `intervals.py`. An `until_position` of 9223372036854775807 means that
 -- the interval is open. The statements name no schema, because a rebuild folds into another one.
 
--- name: stored_position
-SELECT position FROM progress WHERE name = 'all'
+-- name: stored_progress
+SELECT position, recorded_at FROM progress WHERE name = 'all'
 
 -- name: begin
 -- Before the first page, store the end of the log: the read models are complete once they reach it.
@@ -12,6 +12,10 @@ WHERE name = 'all' AND position = 0
 -- name: move
 -- The oid of the table tells the projector whether a rebuild has replaced the read models.
 UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s RETURNING tableoid::bigint
+
+-- name: close_hours
+-- Store the sums of usage in the hours from one to before another.
+SELECT live.close_hours(%s, %s)
 
 -- name: notify
 SELECT pg_notify(%s, %s)

@@ -7,6 +7,7 @@ the same page, one commits, and the other one raises ConcurrentProjector.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from psycopg import Connection, Cursor
@@ -33,14 +34,18 @@ class Projector:
         # The object id of the progress table; a rebuild changes it.
         self._table_id: int | None = None
         connection.execute(SQL["begin"])
-        self.position = self.stored_position()
+        self.position, self._recorded_at = self._stored_progress()
 
     def stored_position(self) -> int:
         """Return the position in the database, which another projector may have moved."""
-        row = self._connection.execute(SQL["stored_position"]).fetchone()
+        position, _ = self._stored_progress()
+        return position
+
+    def _stored_progress(self) -> tuple[int, datetime | None]:
+        row = self._connection.execute(SQL["stored_progress"]).fetchone()
         assert row is not None, "the read models were never migrated"
-        (position,) = row
-        return int(position)
+        position, recorded_at = row
+        return position, recorded_at
 
     def project(self, page: Sequence[Recorded]) -> None:
         """Fold the next page. Raises ConcurrentProjector if another one moved the position."""
@@ -50,7 +55,7 @@ class Projector:
             # The cache has rows that were rolled back.
             self._models = ReadModels()
             raise
-        self.position = page[-1].position
+        self.position, self._recorded_at = page[-1].position, page[-1].recorded_at
 
     def _project(self, page: Sequence[Recorded]) -> None:
         last = page[-1]
@@ -60,6 +65,7 @@ class Projector:
             for recorded in page:
                 fold(self._models, recorded)
             self._models.flush(cursor)
+            self._close_hours(cursor, page)
             cursor.execute(SQL["notify"], (CHANNEL, str(last.position)))
 
     def _move(self, cursor: Cursor[Any], last: Recorded) -> None:
@@ -72,6 +78,17 @@ class Projector:
             # A rebuild has replaced the tables, so the cache is invalid.
             self._models = ReadModels()
         self._table_id = table_id
+
+    def _close_hours(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:
+        """Store the sums of the hours that are over since this page: one statement for all of them."""
+        first = _hour_of(self._recorded_at or page[0].recorded_at)
+        end = _hour_of(page[-1].recorded_at)
+        if first < end:
+            cursor.execute(SQL["close_hours"], (first, end))
+
+
+def _hour_of(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 class ConcurrentProjector(LabledgerError):

@@ -109,53 +109,102 @@ WHERE u.since < coalesce(%(until)s::timestamptz, 'infinity')
 ORDER BY u.since_position
 
 -- name: system_usage
--- Seconds by condition and usage from one moment to before another, grouped by a property of the system at that time:
+-- Microseconds by condition and usage from one moment to before another, grouped by a property of the system at that time:
 -- a system that moved between labs counts in each for the time there. A system in two pools counts in both, and one in
--- no pool under null; the same holds for architectures. `until` must not be after the moment of `at`. `hidden` systems
--- count in every sum that does not name them. With `labs` or without `other_labs`, only the time in these labs counts.
-WITH span AS MATERIALIZED (
-    -- The positions at both ends.
-    SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
+-- no pool under null; the same holds for architectures. Owner and group are those of the job that has the system; the
+-- owner is the person who reserved it, if one did. With a `step`, which is hour or day, a row is the sum of one step.
+-- Whole hours that were over at the position come from their stored sums, except for sums by system. `until` must not be
+-- after the moment of `at`. With `fqdns`, only these systems count. With `labs` or without `other_labs`, only the time in
+-- these labs counts.
+WITH whole AS MATERIALIZED (
+    -- The whole hours of the time span. The hour of the last event is not over: more events may follow in it.
+    SELECT h.first, h.last, %(group_by)s <> 'system' AND h.first < h.last AS found FROM (
+        SELECT date_trunc('hour', %(since)s::timestamptz + interval '1 hour' - interval '1 microsecond', 'UTC') AS first,
+               date_trunc('hour', least(%(until)s::timestamptz, (
+                   SELECT e.recorded_at FROM log.events e WHERE e.notification_id <= %(at)s
+                   ORDER BY e.notification_id DESC LIMIT 1)), 'UTC') AS last) AS h
+), span AS MATERIALIZED (
+    -- The time before and after these hours, with the positions at both ends.
+    SELECT e.since, e.until,
+           coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= e.since
                      ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS first,
-           least((SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
+           least((SELECT c.last_position FROM log.commits c WHERE c.recorded_at < e.until
                   ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), %(at)s) AS last
+    FROM whole w CROSS JOIN LATERAL (
+        SELECT %(since)s::timestamptz AS since, CASE WHEN w.found THEN w.first ELSE %(until)s::timestamptz END AS until
+        UNION ALL
+        SELECT w.last, %(until)s::timestamptz WHERE w.found) AS e
+    WHERE e.since < e.until
 )
-SELECT g.key, u.condition, u.usage,
-       sum(extract(epoch FROM least(u.ended, s.ended, %(until)s::timestamptz)
-                            - greatest(u.since, s.since, %(since)s::timestamptz)))::double precision AS seconds
-FROM span CROSS JOIN (
-    -- Removed systems keep an open row, and are included.
-    SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807
-       AND (%(hidden)s::text[] IS NULL OR %(group_by)s <> 'system'
-            OR fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))) AS known
--- OFFSET 0 makes the planner use the key of each system instead of a scan of the history.
-CROSS JOIN LATERAL (
-    SELECT i.lab_controller, i.pools, i.inventory, i.since, i.since_position, i.until_position,
-           CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
-    FROM read.systems i
-    WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position >= coalesce((
-        SELECT max(b.since_position) FROM read.systems b
-        WHERE b.fqdn = known.fqdn AND b.since_position <= span.first), 0)
+SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FROM (
+    SELECT g.key, u.condition, u.usage, t.step,
+           (extract(epoch FROM sum(least(u.ended, s.ended, t.until) - greatest(u.since, s.since, t.since)))
+            * 1000000)::bigint AS microseconds
+    FROM span CROSS JOIN (
+        -- Removed systems keep an open row, and are included.
+        SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807
+           AND (%(fqdns)s::text[] IS NULL OR fqdn = ANY (%(fqdns)s::text[]))) AS known
+    -- OFFSET 0 makes the planner use the key of each system instead of a scan of the history.
+    CROSS JOIN LATERAL (
+        SELECT i.lab_controller, i.pools, i.inventory, i.reserved_by, i.since, i.since_position, i.until_position,
+               CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
+        FROM read.systems i
+        WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position >= coalesce((
+            SELECT max(b.since_position) FROM read.systems b
+            WHERE b.fqdn = known.fqdn AND b.since_position <= span.first), 0)
+          AND (%(labs)s::text[] IS NULL OR i.lab_controller = ANY (%(labs)s::text[]))
+          AND (%(other_labs)s::text[] IS NULL OR i.lab_controller <> ALL (%(other_labs)s::text[]))
+        OFFSET 0) AS s
+    CROSS JOIN LATERAL (
+        SELECT i.condition, i.usage, i.recipe_id, i.since, i.since_position,
+               CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
+        FROM read.system_usage i
+        WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position < s.until_position
+          AND i.since_position >= coalesce((
+            SELECT max(b.since_position) FROM read.system_usage b
+            WHERE b.fqdn = known.fqdn AND b.since_position <= greatest(span.first, s.since_position)), 0)
+        OFFSET 0) AS u
+    LEFT JOIN read.recipe_details d ON %(group_by)s IN ('owner', 'group') AND d.recipe_id = u.recipe_id
+        AND d.since_position <= u.since_position
+    LEFT JOIN LATERAL (
+        SELECT known.fqdn AS key WHERE %(group_by)s = 'system'
+        UNION ALL SELECT s.lab_controller WHERE %(group_by)s = 'lab_controller'
+        UNION ALL SELECT jsonb_array_elements_text(s.pools) WHERE %(group_by)s = 'pool'
+        UNION ALL SELECT DISTINCT jsonb_array_elements_text(nullif(s.inventory -> 'arches', 'null')) WHERE %(group_by)s = 'arch'
+        UNION ALL SELECT coalesce(d.owner, s.reserved_by) WHERE %(group_by)s = 'owner'
+        UNION ALL SELECT d.group_name WHERE %(group_by)s = 'group'
+    ) AS g ON true
+    CROSS JOIN LATERAL (
+        SELECT NULL::timestamptz AS step, span.since, span.until WHERE %(step)s::text IS NULL
+        UNION ALL
+        SELECT b.step, greatest(b.step, span.since), least(b.step + ('1 ' || %(step)s)::interval, span.until)
+        FROM generate_series(date_trunc(%(step)s, greatest(u.since, s.since, span.since), 'UTC'),
+                             least(u.ended, s.ended, span.until) - interval '1 microsecond',
+                             ('1 ' || %(step)s)::interval) AS b (step)
+        WHERE %(step)s::text IS NOT NULL) AS t
+    WHERE greatest(u.since, s.since, t.since) < least(u.ended, s.ended, t.until)
+    GROUP BY g.key, u.condition, u.usage, t.step
+    UNION ALL
+    SELECT nullif(h.key, ''), h.condition, h.usage, date_trunc(%(step)s::text, h.hour, 'UTC'), sum(h.microseconds)
+    FROM whole w CROSS JOIN read.usage_hours h
+    WHERE w.found AND h.group_by = %(group_by)s AND h.hour >= w.first AND h.hour < w.last
+      AND (%(labs)s::text[] IS NULL OR h.lab_controller = ANY (%(labs)s::text[]))
+      AND (%(other_labs)s::text[] IS NULL OR h.lab_controller <> ALL (%(other_labs)s::text[]))
+    GROUP BY h.key, h.condition, h.usage, date_trunc(%(step)s::text, h.hour, 'UTC')
+) AS parts
+GROUP BY key, condition, usage, step ORDER BY key NULLS LAST, condition, usage, step
+
+-- name: systems_with_usage
+-- A page of the systems with usage before a moment, in order, except `hidden` ones. With `labs` or without `other_labs`,
+-- only those that were in these labs.
+SELECT s.fqdn FROM read.systems s
+WHERE s.until_position = 9223372036854775807 AND s.fqdn > %(after)s
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[]))) AND EXISTS (
+    SELECT FROM read.systems i
+    WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s AND i.since < %(until)s::timestamptz
       AND (%(labs)s::text[] IS NULL OR i.lab_controller = ANY (%(labs)s::text[]))
-      AND (%(other_labs)s::text[] IS NULL OR i.lab_controller <> ALL (%(other_labs)s::text[]))
-    OFFSET 0) AS s
-CROSS JOIN LATERAL (
-    SELECT i.condition, i.usage, i.since,
-           CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
-    FROM read.system_usage i
-    WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position < s.until_position
-      AND i.since_position >= coalesce((
-        SELECT max(b.since_position) FROM read.system_usage b
-        WHERE b.fqdn = known.fqdn AND b.since_position <= greatest(span.first, s.since_position)), 0)
-    OFFSET 0) AS u
-LEFT JOIN LATERAL (
-    SELECT known.fqdn AS key WHERE %(group_by)s = 'system'
-    UNION ALL SELECT s.lab_controller WHERE %(group_by)s = 'lab_controller'
-    UNION ALL SELECT jsonb_array_elements_text(s.pools) WHERE %(group_by)s = 'pool'
-    UNION ALL SELECT DISTINCT jsonb_array_elements_text(nullif(s.inventory -> 'arches', 'null')) WHERE %(group_by)s = 'arch'
-) AS g ON true
-WHERE greatest(u.since, s.since, %(since)s::timestamptz) < least(u.ended, s.ended, %(until)s::timestamptz)
-GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.usage
+      AND (%(other_labs)s::text[] IS NULL OR i.lab_controller <> ALL (%(other_labs)s::text[])))
+ORDER BY s.fqdn LIMIT %(limit)s
 
 -- name: usage_of_each_system
 -- Seconds by condition and usage since the beginning, for a page of systems in order. The history of each system is

@@ -22,6 +22,7 @@ NAVIGATION = (
     NavigationLink("/ui/queue", "Queue"),
     NavigationLink("/ui/submit", "Submit"),
     NavigationLink("/ui/systems", "Systems"),
+    NavigationLink("/ui/usage", "Usage"),
     NavigationLink("/ui/events", "Events"),
     NavigationLink("/ui/reads", "Reads"),
     # Leads to all that has no link of its own here, because ten more would fill a narrow screen.

@@ -143,6 +143,8 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/step": Route("page_steps", READ),
         "/ui/live": Route("live_stream", READ),
         "/ui/lab": Route("lab_page", READ),
+        "/ui/usage": Route("usage_page", READ),
+        "/ui/usage.csv": Route("usage_page", READ, "table"),
         "/ui/jobs": Route("job_pages", READ, "list"),
         "/ui/events": Route("event_pages", READ, "list"),
         f"/ui/events/{{position:{_POSITION}}}": Route("event_pages", READ),

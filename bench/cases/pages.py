@@ -86,6 +86,7 @@ def _pages(cluster: BenchCluster) -> Mapping[str, str]:
         "lab": "/ui/lab?limit=200",
         "systems": "/ui/systems",
         "system": f"/ui/systems/{system}",
+        "usage": "/ui/usage?group_by=pool&length=month",
         "directory": "/ui/directory",
         "users": "/ui/users",
         "locks": "/ui/locks",

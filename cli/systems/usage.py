@@ -44,7 +44,7 @@ def show_log_usage(client: Client, output: Output, since: str | None) -> None:
     output.rows(document, "shares", LOG_COLUMNS, empty="No events were written in that time.")
 
 
-GROUPS = ("system", "lab_controller", "pool", "arch")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
 # Shares of time -> rank of the column: usages of Automated systems, then conditions of other systems.
 SHARES = {
     "running": 1,
@@ -74,15 +74,21 @@ INTERVAL_COLUMNS = (
     Column("position", "since_position", "number", 2),
 )
 
+STEP_COLUMN = Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0)
+
 
 @click.command
 @click.option(
+    "--group-by",
     "--by",
     "group_by",
     type=WordChoice(GROUPS),
     default="lab_controller",
     show_default=True,
     help="Group the rows by this.",
+)
+@click.option(
+    "--step", type=WordChoice(("hour", "day")), help="Show a row for each hour or day (UTC) of every group."
 )
 @since_option
 @until_option
@@ -106,6 +112,7 @@ def usage(
     client: Client,
     output: Output,
     group_by: str,
+    step: str | None,
     since: str | None,
     until: str | None,
     of_log: bool,
@@ -115,25 +122,32 @@ def usage(
     """Show how systems spent their time: the share of each usage and condition in the time of the group.
 
     A column in lower case is a usage. Manual, Broken and Removed are the conditions of idle systems; only
-    Automated systems count as `idle`. The shares of a row add up to 100 %. With --by pool or arch, a system
-    counts in each of its pools or architectures.
+    Automated systems count as `idle`. The shares of a row add up to 100 %. With --group-by pool or arch, a
+    system counts in each of its pools or architectures. With owner or group, time counts for those of the job
+    that has the system, a reservation for its person, and all other time without a name.
 
     With --log, show instead the events and bytes that each user and process added to the log on each day.
     Users who are not admins or auditors see only their own.
     """
     if of_log:
-        if any(given is not None for given in (until, partition, as_of)):
+        if any(given is not None for given in (step, until, partition, as_of)):
             raise click.UsageError(
-                "--log can be used with --since, but not with --until, --partition or --as-of."
+                "--log can be used with --since, but not with --step, --until, --partition or --as-of."
             )
         show_log_usage(client, output, since)
         return
-    query: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
+    span = {"since": since, "until": until, "as_of": as_of}
+    query: dict[str, Any] = {"group_by": group_by, "step": step, **span}
     document = client.pages("/system-usage", "groups", partition=partition, **query)
     note_moment(client, output, as_of, document)
-    heading = group_by.replace("_", " ")
+    columns: tuple[Column, ...] = (Column(group_by.replace("_", " "), "key", rank=0), *SHARE_COLUMNS)
     empty = "There were no systems in that time."
-    output.rows(document, "groups", (Column(heading, "key", rank=0), *SHARE_COLUMNS), empty=empty)
+    if step is not None:
+        columns = (STEP_COLUMN, *columns)
+        if not output.as_json:
+            steps = [{"key": group["key"], **one} for group in document["groups"] for one in group["steps"]]
+            document = {**document, "groups": steps}
+    output.rows(document, "groups", columns, empty=empty)
 
 
 def shares(row: Row) -> dict[str, float]:

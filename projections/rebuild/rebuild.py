@@ -22,7 +22,7 @@ from projections.projector import CHANNEL, SCHEMA, Projector
 from projections.rebuild import schemas
 from projections.rebuild.differences import Difference, differences
 from projections.rebuild.schemas import SQL
-from projections.rebuild.sessions import OTHER_VERSION, CannotRebuild, ParallelSessions, owner_session
+from projections.rebuild.sessions import OTHER_VERSION, CannotRebuild, ParallelSessions, Task, owner_session
 from projections.sql import SQL as FOLDING
 
 FRESH, OLD = "read_fresh", "read_old"
@@ -78,12 +78,20 @@ class Rebuild:
 
     def complete(self, position: int = 0) -> None:
         """Create keys and indexes, and set the position up to which the tables were filled."""
-        self._sessions.run(
-            partial(schemas.complete, schema=FRESH, statements=self._index_statements[table])
-            for table in self._largest_first()
-        )
         self._connection.execute(SQL["stand_at"], (position, position))
+        names = self._largest_first()
+        # The sums need the keys of other tables.
+        self._sessions.run(self._completion(name) for name in names if name in schemas.SUMMED)
+        rest = [name for name in names if name not in (*schemas.SUMMED, schemas.SUMS)]
+        self._sessions.run([self._complete_sums, *map(self._completion, rest)])
         self._fresh = Projector(self._connection, FRESH)
+
+    def _completion(self, table: str) -> Task:
+        return partial(schemas.complete, schema=FRESH, statements=self._index_statements[table])
+
+    def _complete_sums(self, cursor: Cursor[Any]) -> None:
+        schemas.close_hours(cursor, FRESH)
+        self._completion(schemas.SUMS)(cursor)
 
     def fold(self, page: Sequence[Recorded]) -> None:
         """Fold a page after `complete`, as a projector does. Per event this is slower than `fill`."""

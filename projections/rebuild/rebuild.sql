@@ -30,6 +30,11 @@ UPDATE read_fresh.progress SET position = %s,
     recorded_at = (SELECT recorded_at FROM log.events WHERE notification_id = %s)
 WHERE name = 'all'
 
+-- name: close_hours
+-- Store the sums of usage in the hours that are over.
+SELECT live.close_hours('1970-01-01 00:00:00+00', date_trunc('hour', recorded_at, 'UTC'))
+FROM progress WHERE recorded_at IS NOT NULL
+
 -- name: tables
 SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' ORDER BY relname
 

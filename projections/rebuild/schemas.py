@@ -13,6 +13,10 @@ from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 
+SUMS = "usage_hours"
+SUMMED = ("system_usage", "systems", "recipe_details")
+"""The tables that the sums of usage are made from."""
+
 
 def set_search_path(cursor: Cursor[Any], schema: str, *, is_local: bool = True) -> None:
     """Set the search path, until the end of the transaction or of the session."""
@@ -53,6 +57,17 @@ def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> Non
         cursor.execute("SET LOCAL synchronous_commit = off")
         for statement in statements:
             cursor.execute(statement.encode())
+
+
+def close_hours(cursor: Cursor[Any], schema: str) -> None:
+    """Store the sums of usage in the hours that are over. The summed tables must be complete."""
+    with cursor.connection.transaction():
+        set_search_path(cursor, schema)
+        # The planner expects few rows, and would sort all of them.
+        cursor.execute("SET LOCAL enable_sort = off")
+        cursor.execute("SET LOCAL work_mem = '256MB'")
+        cursor.execute("SET LOCAL synchronous_commit = off")
+        cursor.execute(SQL["close_hours"])
 
 
 def drop(cursor: Cursor[Any], schema: str) -> None:

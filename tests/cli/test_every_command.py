@@ -105,6 +105,7 @@ CASES = [
         Call("lab-controllers"),
     ),
     *(Call("distro-trees"), Call("pools"), Call("users"), Call("groups"), Call("usage --by pool")),
+    Call("usage --group-by owner --step day --since yesterday"),
     Call("reads"),
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Call("set-priority 9 High"), Call("cancel-set 8 --reason late"), Call("cancel 7"), Call("return 1")),

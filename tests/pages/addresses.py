@@ -46,6 +46,8 @@ def addresses(service: Running) -> list[str]:
             f"/ui/events/{jobs[-1]['position']}",
             "/ui/reads",
             "/ui/lab",
+            "/ui/usage?group_by=owner",
+            "/ui/usage?group_by=pool&length=day",
             "/ui/jobs",
             *of_jobs,
             f"{of_jobs[0]}/xml",

@@ -70,7 +70,8 @@ class ProjectedLog:
 
     def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
         """Return the rows of a named query, as of the end unless `at` is given."""
-        asked = {"at": self._projector.position, "hidden": None, **ANY_DOCUMENT, **params}
+        unused = {**ANY_DOCUMENT, **dict.fromkeys(("hidden", "fqdns", "step"))}
+        asked = {"at": self._projector.position, **unused, **params}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(QUERIES[query], asked).fetchall()
 

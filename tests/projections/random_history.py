@@ -18,6 +18,7 @@ from domain.directory.partitions import number_of_lab
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
+from domain.recipe.events import RecipeNew
 from domain.system import events as system_events
 from domain.system.state import System, evolve
 from domain.system.usage import in_idle_pool
@@ -28,6 +29,7 @@ LABS = ("lab-1", "lab-2", "lab-3")
 POOLS = ("big", "small")
 SYSTEMS = tuple("abcdefgh")
 COMMITS = 60
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
 ARCHES: tuple[Any, ...] = (None, [], ["x86_64"], ["x86_64", "x86_64"], ["aarch64", "x86_64"])
 
 
@@ -37,6 +39,7 @@ class Plain:
     def __init__(self) -> None:
         self.systems: dict[str, System] = {}
         self.directory = Directory()
+        self.recipes: dict[int, RecipeNew] = {}
 
     def apply(self, recorded: Recorded) -> None:
         self.directory.apply(recorded)
@@ -44,6 +47,23 @@ class Plain:
         if kind == "system":
             before = self.systems.get(name)
             self.systems[name] = evolve(before, name, recorded.event, Moment.of(recorded))
+        if isinstance(recorded.event, RecipeNew):
+            self.recipes[int(name)] = recorded.event
+
+    def groups(self, group_by: str) -> Iterator[tuple[str | None, str, str]]:
+        """Yield the group of each system, several times in several groups, with its condition and usage."""
+        for fqdn, system in self.systems.items():
+            recipe = self.recipes.get(system.recipe_id or 0)
+            person = system.reservation and system.reservation.user
+            keys: Sequence[str | None] = {
+                "system": [fqdn],
+                "lab_controller": [system.lab_controller],
+                "pool": sorted(self.directory.pools_of(fqdn)),
+                "arch": sorted(set(system.inventory.get("arches") or ())),
+                "owner": [recipe.owner if recipe else person],
+                "group": [recipe and recipe.group],
+            }[group_by]
+            yield from ((key, system.condition, system.usage) for key in keys or [None])
 
     def idle(self) -> dict[str, str]:
         return {

@@ -54,7 +54,7 @@ def queries(at: int, moment: datetime) -> Queries:
     first_page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 100}
     recipe: dict[str, Any] = {"job_id": None, "recipe_set_id": None, "recipe_id": 60}
     job = {**recipe, "job_id": 60, "recipe_id": None}
-    short = {"since": moment - timedelta(milliseconds=50), "until": moment}
+    short = {"since": moment - timedelta(milliseconds=50), "until": moment, "fqdns": None, "step": None}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
         "queue": ("queue", {**first_page, "partitions": [1, 2]}),
         "claims": ("claims", {**ANY_CLAIM, "after": 0, "limit": 100}),
@@ -230,7 +230,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "systems": {**ANY_SYSTEM, **page},
         "idle_pool": {**ANY_LAB, **page},
         "locks": {**ANY_LOCK, **FIRST_LOCKS},
-        "system_usage": {**ANY_LAB, **summed},
+        "systems_with_usage": {**ANY_LAB, **summed, **page},
         "usage_of_each_system": {**summed, **page},
         "timeline": {**ANY_TIMELINE, "since": moment, "until": moment},
         "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},

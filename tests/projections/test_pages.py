@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from random import Random
 from typing import Any
 
 import pytest
 from psycopg import Cursor
 
+from domain.events import Recorded
 from domain.job.events import JobChanged
 from projections import read_models
 from projections.sql import SQL
@@ -19,6 +23,7 @@ from tests.projections.happened import assigned, queued, submitted
 from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import project_in_pages, write_history
 from tests.projections.recipe_lives import lives
+from tests.projections.spread_times import spread_times
 from tests.projections.story import write_story
 from tests.workers.read_models import forget
 
@@ -28,6 +33,11 @@ def test_read_models__commit_by_commit_or_all_at_once__are_equal(
 ) -> None:
     write_story(models)
     with owner_session(database.owner_url) as owner:
+        spread_times(owner, Random(1), hours=30)
+        forget(owner)
+        models.begin_again()
+        for commit in commits_of(models.unread()):
+            models.project(commit)
         one_by_one = copies(owner)
         forget(owner)
         models.begin_again()
@@ -44,8 +54,9 @@ def test_read_models__random_pages__are_equal_to_the_byte(
     write_history(models, dice)
     for commit in lives(dice, recipes=15):
         models.write(*commit)
-    log = list(models.unread())
     with owner_session(database.owner_url) as owner:
+        spread_times(owner, dice, hours=30)
+        log = list(models.unread())
         found = []
         for _ in range(2):
             project_in_pages(models, log, dice)
@@ -54,6 +65,10 @@ def test_read_models__random_pages__are_equal_to_the_byte(
             models.begin_again()
         models.project(log)
         assert found == [copies(owner)] * 2
+
+
+def commits_of(log: Sequence[Recorded]) -> list[list[Recorded]]:
+    return [list(commit) for _, commit in groupby(log, key=attrgetter("commit_end"))]
 
 
 def test_read_models__cache_dropped_before_each_page__are_equal_to_the_byte(

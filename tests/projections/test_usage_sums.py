@@ -29,16 +29,15 @@ from tests.projections.happened import (
     waiting,
 )
 from tests.projections.projected_log import ProjectedLog
-from tests.projections.random_history import Plain, project_in_pages, write_history
+from tests.projections.random_history import GROUPS, Plain, project_in_pages, write_history
 from tests.projections.timed_commits import BEGINNING, commit_at
 
-GROUPS = ("system", "lab_controller", "pool", "arch")
 Sums = dict[tuple[str | None, str, str], float]
 
 
 def sums(models: ProjectedLog, group_by: str, since: datetime, until: datetime, **at: int) -> Sums:
     rows = models.rows("system_usage", group_by=group_by, since=since, until=until, **at)
-    return {(row["key"], row["condition"], row["usage"]): row["seconds"] for row in rows}
+    return {(row["key"], row["condition"], row["usage"]): row["microseconds"] / 1e6 for row in rows}
 
 
 def sums_of_each_system(models: ProjectedLog, until: datetime, at: int) -> Sums:
@@ -68,20 +67,9 @@ def expected(log: Sequence[Recorded], group_by: str, since: datetime, until: dat
         end = until if following is None else min(following.recorded_at, until)
         seconds = (end - max(recorded.recorded_at, since)) / timedelta(seconds=1)
         if seconds > 0:
-            for key, condition, usage in held(plain, group_by):
+            for key, condition, usage in plain.groups(group_by):
                 found[key, condition, usage] += seconds  # type: ignore[assignment]
     return dict(found)
-
-
-def held(plain: Plain, group_by: str) -> Iterator[tuple[str | None, str, str]]:
-    for fqdn, system in plain.systems.items():
-        keys: Sequence[str | None] = {
-            "system": [fqdn],
-            "lab_controller": [system.lab_controller],
-            "pool": sorted(plain.directory.pools_of(fqdn)),
-            "arch": sorted(set(system.inventory.get("arches") or ())),
-        }[group_by]
-        yield from ((key, system.condition, system.usage) for key in keys or [None])
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -72,8 +72,12 @@ UNREAD = frozenset({"until", "has_conditions"})
 @pytest.mark.parametrize(
     "number", [pytest.param(1, id="one partition"), pytest.param(8, id="two partitions")]
 )
-def test_read_tables__a_whole_seed__the_same_rows_as_postgresql(database: TestDatabase, number: int) -> None:
+def test_read_tables__a_whole_seed__the_same_rows_as_postgresql(
+    database: TestDatabase, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
     seed = run(SeedOptions(number, 4.0))
+    # The sums of hours have positions of the log, which is not in this database.
+    monkeypatch.setattr(Projector, "_close_hours", lambda *_: None)
     with connect(database.service_url) as connection:
         projector = Projector(connection)
         for page in pages(seed.commit_checks.log):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import count, islice
 from threading import Event as Flag
 from typing import Any
@@ -32,6 +33,7 @@ from tests.projections.happened import lab, registered
 from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import Commit, lives
+from tests.projections.spread_times import spread_times
 from tests.workers.conftest import Start
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
@@ -43,6 +45,15 @@ SLOW_PAGES = b"""
 CREATE FUNCTION read.slowly() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_sleep(0.02); RETURN NEW; END $$;
 CREATE TRIGGER slowly BEFORE UPDATE ON read.progress FOR EACH ROW EXECUTE FUNCTION read.slowly()
+"""
+SLOW_HOURS = b"""
+CREATE FUNCTION read.slow_hours() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_sleep(0.005); RETURN NEW; END $$;
+CREATE TRIGGER slow_hours BEFORE INSERT ON read.usage_hours FOR EACH ROW EXECUTE FUNCTION read.slow_hours()
+"""
+CLOSING = b"""
+SELECT pid FROM pg_stat_activity
+WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%close_hours%'
 """
 # -1 for a table that was never analyzed.
 ANALYZED_ROWS = b"SELECT reltuples::integer FROM pg_class WHERE oid = 'read.systems'::regclass"
@@ -77,6 +88,28 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
     start("projector")
     wait_until(lambda: position(owner) == models.log.end())
 
+    assert_as_if_undisturbed(database, models.log, owner)
+
+
+def test_projector__killed_while_it_closes_hours__sums_of_an_uninterrupted_one(
+    database: TestDatabase, models: ProjectedLog, owner: Owner, start: Start
+) -> None:
+    dice = random.Random(20261227)
+    commits, day = happening(dice), datetime(2026, 11, 1, tzinfo=UTC)
+    owner.execute(SLOW_HOURS)
+    for kill in range(KILLS):
+        before = models.log.end()
+        for commit in islice(commits, 60):
+            models.write(*commit)
+        spread_times(owner, dice, hours=24, after=before, end=day + kill * timedelta(days=1))
+        started = start("projector")
+        wait_until(lambda: owner.execute(CLOSING).fetchall())
+        started.kill()
+        started.wait()
+    start("projector")
+    wait_until(lambda: position(owner) == models.log.end())
+
+    assert copies(owner)["usage_hours"]
     assert_as_if_undisturbed(database, models.log, owner)
 
 

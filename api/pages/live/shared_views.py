@@ -31,6 +31,8 @@ MAX_RENDER_SECONDS: Final = 10.0
 REFRESH_SECONDS: Final = 10.0
 # Only these pages show something about the reader.
 _PERSONAL: Final = re.compile(r"/ui(\?|$|/tokens)")
+# The numbers of these pages change all the time and say little about the last seconds, but cost much.
+_SUMS: Final = re.compile(r"/ui/usage(?=\?|$)")
 _SUBJECT: Final = re.compile(r"/ui/(recipe|recipe-set|system)s/([^/?]+)(?=\?|$|/why)")
 
 logger = logging.getLogger(__name__)
@@ -79,6 +81,10 @@ class LiveView:
         """Return the subject of a page about one, whose events change it."""
         found = _SUBJECT.match(self.address)
         return f"{found[1]}/{unquote(found[2])}" if found else None
+
+    @property
+    def is_of_sums(self) -> bool:
+        return _SUMS.match(self.address) is not None
 
     def update(self, position: int, text: str) -> None:
         for name, html in live_parts(text).items():
@@ -179,7 +185,7 @@ class SharedViews:
         due = (
             view
             for view in older
-            if view.subject is None
+            if (view.subject is None and not view.is_of_sums)
             or view.subject in changed
             or view.position < 0
             or now - view.rendered_at >= REFRESH_SECONDS

@@ -31,6 +31,7 @@ from api.rest.contract.values import (
     LockState,
     Name,
     RecipeState,
+    StepName,
     UsageState,
 )
 from domain.directory.partitions import DEFAULT
@@ -188,7 +189,16 @@ class Span(ReadQuery):
 class Summed(Span, PartitionPage):
     """Sums are short, so the default page is the largest one."""
 
-    group_by: Annotated[GroupBy, Field(description="group the sums by this")] = "system"
+    group_by: Annotated[
+        GroupBy,
+        Field(
+            description="group the sums by this; owner and group are those of the job that has the system,"
+            " or the person who reserved it"
+        ),
+    ] = "system"
+    step: Annotated[
+        StepName | None, Field(description="also sum each hour or day (UTC) of the time span")
+    ] = None
     limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
 
 

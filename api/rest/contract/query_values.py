@@ -108,7 +108,7 @@ def _fqdns(value: Any) -> Any:
     return names
 
 
-GROUPS = ("system", "lab_controller", "pool", "arch")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
 
 Position = Annotated[int, _whole(0, MAX_POSITION), _range(0, MAX_POSITION)]
 Number = Annotated[int, _whole(1, MAX_NUMBER), _range(1, MAX_NUMBER)]

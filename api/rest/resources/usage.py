@@ -2,26 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import orjson
 from falcon.asgi import Request, Response
 
-from api.rest import paging, partitions, visibility
+from api.rest import paging, partitions
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
-from domain.errors import Unknown, display_name
+from domain.errors import Fault, FaultyInput, Unknown, display_name
 from projections.read_sessions import Row
-from projections.reader import At
 from projections.sql import ANY_LAB
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+# Maximum number of steps of a time span, and of steps of all groups on a page.
+MAX_STEPS = 1_000
+MAX_STEPS_OF_PAGE = 10_000
+STEPS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+
+Answer = tuple[dict[str, Any], str | None]
+"""The answer about sums, and the key of the last group if more follow."""
+
+
+async def idle_systems(
+    parts: ReadParts, view: View, query: queries.PartitionPage, page: paging.PageAt
+) -> paging.Listed:
+    """Return a page of the idle systems. Raises Unknown for their partition."""
+    number = await partitions.number_at(parts, view.at, query.partition)
+    labs = await partitions.lab_partitions(parts, view.at)
+    params = {"at": view.position, "limit": page.limit, "after": page.after, "hidden": view.hidden_rows}
+    rows = await parts.reader.rows("idle_pool", {**params, **labs.labs_of(number)})
+    return paging.listed(page, [labs.named(row) for row in rows], rows[-1]["fqdn"] if rows else None)
+
+
+async def usage_sums(parts: ReadParts, view: View, query: queries.Summed, page: paging.PageAt) -> Answer:
+    """Return the answer about the sums of usage. Raises Unknown for a partition, FaultyInput for a step."""
+    number = await partitions.number_at(parts, view.at, query.partition)
+    # Nothing is counted after `as_of`, or after now.
+    latest = view.at.moment or parts.clock()
+    since, until = query.since or BEGINNING, min(query.until or latest, latest)
+    labs = ANY_LAB if number is None else (await partitions.lab_partitions(parts, view.at)).labs_of(number)
+    params: Row = {"at": view.position, "since": since, "until": until, "hidden": view.hidden_rows, **labs}
+    if query.step is not None:
+        page = replace(page, limit=min(page.limit, MAX_STEPS_OF_PAGE // _step_count(query, since, until)))
+    params |= {"after": page.after, "limit": page.limit, "group_by": query.group_by, "step": query.step}
+    groups: Any
+    if query.group_by != "system":
+        rows = await parts.reader.rows("system_usage", {**params, "fqdns": None})
+        groups, key = _page(_groups(rows, query.step, since, until), page)
+    elif query.since is None and query.step is None and labs == ANY_LAB:
+        groups, key = await _sums_of_each_system(parts, params)
+    else:
+        found = await parts.reader.rows("systems_with_usage", params)
+        fqdns = [row["fqdn"] for row in found]
+        rows = await parts.reader.rows("system_usage", {**params, "fqdns": fqdns})
+        groups = _groups(rows, query.step, since, until)
+        key = fqdns[-1] if len(fqdns) == page.limit else None
+    return {"since": since, "until": until, "groups": groups}, key
+
+
+def _step_count(query: queries.Summed, since: datetime, until: datetime) -> int:
+    """Return the number of steps of a time span, rounded up. Raises FaultyInput for too many."""
+    assert query.step is not None
+    count = max(until - since, timedelta()) // STEPS[query.step] + 2
+    if count > MAX_STEPS:
+        message = f"the time span has {count:,} steps; at most {MAX_STEPS:,}: give a later `since`"
+        raise FaultyInput([Fault("step", message if query.step == "day" else f"{message}, or step=day")])
+    return count
+
+
+async def _sums_of_each_system(parts: ReadParts, params: Row) -> tuple[orjson.Fragment, str | None]:
+    row = await parts.reader.row("usage_of_each_system", params)
+    assert row is not None
+    return orjson.Fragment(row["groups"]), row["last"] if row["number"] == params["limit"] else None
 
 
 async def usage_answer(parts: ReadParts, view: View, fqdn: str, query: queries.Span) -> dict[str, Any]:
@@ -47,20 +109,10 @@ class Usage:
 
     @operation("List the idle systems", answers.IdlePool, queries.PartitionPage, refuses=(404,))
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._parts, first="")
-        hidden = await visibility.hidden_rows(req, self._parts)
-        asked = query_of(req, queries.PartitionPage).partition
-        number = await partitions.number_at(self._parts, page.at, asked)
-        labs = await partitions.lab_partitions(self._parts, page.at)
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
-        rows = await self._parts.reader.rows("idle_pool", {**params, **labs.labs_of(number)})
-        systems = [labs.named(row) for row in rows]
-        paging.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
-
-    def _until(self, at: At, wanted: datetime | None) -> datetime:
-        """Return `wanted`, but at most the time of `as_of`, or now."""
-        latest = at.moment or self._parts.clock()
-        return min(wanted or latest, latest)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, first="")
+        found = await idle_systems(self._parts, view, query_of(req, queries.PartitionPage), page)
+        paging.answer_listed(req, resp, page, "systems", found)
 
     @operation(
         "Sum the seconds of systems by condition and usage",
@@ -69,40 +121,42 @@ class Usage:
         refuses=(404,),
     )
     async def on_get_summed(self, req: Request, resp: Response) -> None:
-        query = query_of(req, queries.Summed)
-        page = await paging.read_page(req, self._parts, first="")
-        number = await partitions.number_at(self._parts, page.at, query.partition)
-        since, until = query.since or BEGINNING, self._until(page.at, query.until)
-        hidden = await visibility.hidden_rows(req, self._parts)
-        params = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
-        params["hidden"] = hidden
-        groups: Any
-        labs = await self._labs_of(page.at, number)
-        if query.since is None and query.group_by == "system" and labs == ANY_LAB:
-            groups, key = await self._of_each_system(page, params)
-        else:
-            rows = await self._parts.reader.rows("system_usage", {**params, **labs})
-            groups, key = _page(_groups(rows), page)
-        paging.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
-
-    async def _labs_of(self, at: At, number: int | None) -> Mapping[str, Any]:
-        if number is None:
-            return ANY_LAB
-        return (await partitions.lab_partitions(self._parts, at)).labs_of(number)
-
-    async def _of_each_system(self, page: paging.PageAt, params: Row) -> tuple[orjson.Fragment, str | None]:
-        params = {**params, "after": page.after, "limit": page.limit}
-        row = await self._parts.reader.row("usage_of_each_system", params)
-        assert row is not None
-        return orjson.Fragment(row["groups"]), row["last"] if row["number"] == page.limit else None
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, first="")
+        body, key = await usage_sums(self._parts, view, query_of(req, queries.Summed), page)
+        paging.answer_page(req, resp, page, body, key)
 
 
-def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    groups: dict[str | None, dict[str, dict[str, float]]] = {}
+def _groups(rows: Iterable[Row], step: str | None, since: datetime, until: datetime) -> list[dict[str, Any]]:
+    """Return the groups with their seconds. With a `step`, also those of the steps in which it has any."""
+    groups: dict[str | None, dict[datetime, list[Row]]] = {}
     for row in rows:
-        by_condition = groups.setdefault(row["key"], {}).setdefault(row["condition"], {})
-        by_condition[row["usage"]] = row["seconds"]
-    return [{"key": key, "seconds": seconds} for key, seconds in groups.items()]
+        groups.setdefault(row["key"], {}).setdefault(row["step"] or since, []).append(row)
+    found = []
+    for key, of_steps in groups.items():
+        group: dict[str, Any] = {"key": key, "seconds": _seconds(chain.from_iterable(of_steps.values()))}
+        if step is not None:
+            group["steps"] = [
+                {
+                    "since": max(begin, since),
+                    "until": min(begin + STEPS[step], until),
+                    "seconds": _seconds(of_steps[begin]),
+                }
+                for begin in sorted(of_steps)
+            ]
+        found.append(group)
+    return found
+
+
+def _seconds(rows: Iterable[Row]) -> dict[str, dict[str, float]]:
+    """Return condition -> usage -> seconds. Sums of whole microseconds do not depend on their order."""
+    sums: dict[str, Counter[str]] = {}
+    for row in rows:
+        sums.setdefault(row["condition"], Counter())[row["usage"]] += row["microseconds"]
+    return {
+        condition: {usage: number / 1_000_000 for usage, number in of_usage.items()}
+        for condition, of_usage in sums.items()
+    }
 
 
 def _page(groups: list[dict[str, Any]], page: paging.PageAt) -> tuple[list[dict[str, Any]], str | None]:

@@ -186,6 +186,25 @@ def test_usage__of_groups__is_shown_in_shares(server: LoopbackServer, run: Run) 
     assert (query["group_by"], query["since"]) == (["pool"], ["2026-01-01T12:00:00+00:00"])
 
 
+def test_usage__with_a_step__a_line_for_each_step_of_each_group(server: LoopbackServer, run: Run) -> None:
+    steps = [
+        {"since": f"2026-01-0{day}T00:00:00Z", "until": f"2026-01-0{day + 1}T00:00:00Z", "seconds": SECONDS}
+        for day in (1, 2)
+    ]
+    groups = [{"key": "ada", "seconds": SECONDS, "steps": steps}]
+    server.on("GET", "/system-usage", Answer({"position": 3, "groups": groups}))
+    given = ("usage", "--group-by", "owner", "--step", "day", "--since", "2026-01-01")
+    lines = run(*given).stdout.splitlines()[-2:]
+    assert [line.split()[:4] for line in lines] == [
+        ["2026-01-01", "00:00:00", "ada", "2h"],
+        ["2026-01-02", "00:00:00", "ada", "2h"],
+    ]
+    query = server.asked[0].query
+    assert (query["group_by"], query["step"]) == (["owner"], ["day"])
+    assert json.loads(run(*given, "--json").stdout)["groups"] == groups
+    assert run("usage", "--log", "--step", "day").exit_code == 2
+
+
 def test_usage__of_a_system__an_interval_a_line(server: LoopbackServer, run: Run) -> None:
     interval = {"condition": "Automated", "usage": "running", "recipe_id": 12, "since_position": 4}
     moments = {"since": "2026-01-01T00:00:00Z", "until": "2026-01-01T00:01:15Z"}

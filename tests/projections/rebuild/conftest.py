@@ -17,18 +17,24 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="package")
 def recorded_story(servers: ServerPool) -> Iterator[TestDatabase]:
     """Record events of all kinds, and a random history of systems."""
+    from tests.harness.sessions import owner_session
     from tests.projections.projected_log import projected_log
     from tests.projections.random_history import project_in_pages, write_history
     from tests.projections.recipe_lives import lives
+    from tests.projections.spread_times import spread_times
     from tests.projections.story import write_story
+    from tests.workers.read_models import forget
 
     with servers.databases("embedded").fresh() as database:
-        with projected_log(database) as models:
+        with projected_log(database) as models, owner_session(database.owner_url) as owner:
             write_story(models)
             dice = Random(5)
             write_history(models, dice)
             for commit in lives(dice, first=101, recipes=10):
                 models.write(*commit)
+            spread_times(owner, dice, hours=30)
+            forget(owner)
+            models.begin_again()
             project_in_pages(models, list(models.unread()), dice)
         yield database
 

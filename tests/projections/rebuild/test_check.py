@@ -28,6 +28,10 @@ CHANGED_EVENTS = """
 ALTER TABLE log.events DISABLE TRIGGER append_only;
 UPDATE log.events SET state = convert_to(replace(convert_from(state, 'UTF8'), 'watchdog', 'x'), 'UTF8')
 """
+LONGER_HOUR = """
+UPDATE read.usage_hours SET microseconds = microseconds + 1
+WHERE (group_by, hour) = (SELECT group_by, hour FROM read.usage_hours ORDER BY hour, group_by LIMIT 1)
+"""
 # A change of the live tables, the table, and the wrong column, or None for the whole row.
 PLANTED = [
     ("UPDATE read.recipes SET reason = 'x' WHERE reason = 'watchdog'", "recipes", "reason"),
@@ -53,6 +57,7 @@ PLANTED = [
         None,
     ),
     ("DELETE FROM read.system_counts WHERE usage = 'idle' AND open_count > 0", "system_counts", None),
+    (LONGER_HOUR, "usage_hours", "microseconds"),
     # Another order of additions.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
     # The owner of the database has changed an event.

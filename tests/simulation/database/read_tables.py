@@ -69,8 +69,8 @@ class ReadTables:
             self.whole_from = self._server.log.end
         return []
 
-    def stored_position(self) -> Rows:
-        return [(self.position,)]
+    def stored_progress(self) -> Rows:
+        return [(self.position, self.recorded_at)]
 
     def move(self, session: Session, params: Any) -> Rows:
         """Return a row if the position was changed; a second projector waits for the commit of the first."""

@@ -34,9 +34,11 @@ ANSWERS: dict[bytes, Answer] = {
     LOG["note_registration"]: lambda server, _, params: server.live.note_registration(*params),
     LOG["registered_running"]: lambda server, _, params: server.live.registered_running(*params),
     READ["begin"]: lambda server, _, params: server.read.begin(),
-    READ["stored_position"]: lambda server, _, params: server.read.stored_position(),
+    READ["stored_progress"]: lambda server, _, params: server.read.stored_progress(),
     READ["move"]: lambda server, session, params: server.read.move(session, params),
     READ["notify"]: lambda server, session, params: server.read.notify(session, params),
+    # The simulated service answers no question about these sums.
+    READ["close_hours"]: lambda server, _, params: [],
     READ["analyze"]: lambda server, _, params: [],
     READ["members"]: lambda server, _, params: server.read.members(params),
     READ["states_of_jobs"]: lambda server, _, params: server.read.states_of_jobs(*params),

@@ -131,11 +131,23 @@ class IdlePool(ListAnswer):
     systems: list[IdleSystem]
 
 
+class UsageStep(AnswerPart):
+    """`seconds` by condition and usage in one hour or day, cut at the ends of the time span."""
+
+    since: Time
+    until: Time
+    seconds: dict[str, dict[str, float]]
+
+
 class UsageSum(AnswerPart):
-    """`seconds` by condition and usage. `key` is null for systems without a pool or an arch."""
+    """`seconds` by condition and usage. `key` is null for time without a pool, arch, owner or group.
+
+    `steps`: only with `step`; those in which the group has any time.
+    """
 
     key: str | None
     seconds: dict[str, dict[str, float]]
+    steps: list[UsageStep] | None = None
 
 
 class SystemUsage(ListAnswer):
