@@ -36,6 +36,7 @@ from api.rest.resources.claims import ClaimResource
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
+from api.rest.resources.estimates import Estimates
 from api.rest.resources.events import Events
 from api.rest.resources.explanations import Explanations
 from api.rest.resources.history import History
@@ -59,6 +60,7 @@ from api.rest.resources.systems import Systems
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
+from api.rest.resources.waits import Waits
 from api.rest.resources.weights import Weights
 from api.rest.routes import API_ROUTES, ROUTES, responder_of
 from domain.errors import LabledgerError
@@ -84,6 +86,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "jobs": Jobs(parts),
         "recipe_sets": RecipeSets(parts),
         "recipes": Recipes(parts),
+        "estimates": Estimates(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
         "weights": Weights(parts),
@@ -91,6 +94,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "claims": ClaimResource(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
+        "waits": Waits(parts),
         "history": History(parts),
         "inventory": Inventory(parts),
         "reservations": Reservations(parts),

@@ -19,6 +19,7 @@ QUERIES: Final = {
         "systems",
         "jobs",
         "recipes",
+        "waits",
         "locks",
         "claims",
         "directory",

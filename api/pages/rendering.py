@@ -9,6 +9,7 @@ import orjson
 from falcon.asgi import Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from api.durations import duration
 from api.pages import elements
 from api.pages.security import HTML, secure
 from api.pages.static_files import static_path
@@ -27,7 +28,7 @@ _ENVIRONMENT.filters |= {
     "until": elements.until,
     "exact": elements.exact,
     "moment": elements.moment,
-    "duration": elements.duration,
+    "duration": duration,
     "cut": elements.cut,
     "words": elements.words,
 }

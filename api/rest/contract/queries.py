@@ -19,6 +19,7 @@ from api.rest.contract.query_values import (
     Topics,
     Truth,
     Wait,
+    WaitGroupBy,
 )
 from api.rest.contract.values import (
     Condition,
@@ -160,6 +161,10 @@ class Summed(Span, PartitionPage):
 
     group_by: Annotated[GroupBy, Field(description="group the sums by this")] = "system"
     limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
+
+
+class WaitPage(Span, PartitionPage):
+    by: Annotated[WaitGroupBy, Field(description="group the waits by this")] = "priority"
 
 
 class EventQuery(ReadQuery):
