@@ -60,8 +60,9 @@ WITH kinds AS MATERIALIZED (
         SELECT state FROM read.recipes
         WHERE recipe_id = e.recipe_id AND since_position = e.until_position OFFSET 0) AS r ON true
 ), waiting AS (
-    SELECT w.began, w.since, greatest(w.since, compared.since) AS counted_since,
-           w.ahead + %(places)s::double precision AS places
+    SELECT greatest(w.began, compared.since) AS since,
+           date_part('epoch', greatest(w.since, compared.since) - w.began) / (w.ahead + %(places)s) AS begin,
+           date_part('epoch', %(moment)s::timestamptz - w.began) / (w.ahead + %(places)s) AS end
     FROM kinds k CROSS JOIN LATERAL (
         SELECT recipe_id, began, since, ahead FROM read.waits
         WHERE partition = %(partition)s AND requirement = k.requirement AND priority = k.priority
@@ -71,19 +72,16 @@ WITH kinds AS MATERIALIZED (
         WHERE partition = %(partition)s AND arch = k.arch AND priority = k.priority
           AND until_position > %(at)s AND since_position <= %(at)s) AS w
     CROSS JOIN compared
-    WHERE w.recipe_id IS DISTINCT FROM %(recipe_id)s::integer
+    -- OFFSET 0 makes the planner compute each length once.
+    WHERE w.recipe_id IS DISTINCT FROM %(recipe_id)s::integer OFFSET 0
 )
-SELECT extract(epoch FROM greatest(o.since, c.since) - o.began)::double precision / (o.ahead + %(places)s) AS begin,
-       extract(epoch FROM o.until - o.began)::double precision / (o.ahead + %(places)s) AS end,
+SELECT date_part('epoch', greatest(o.since, c.since) - o.began) / (o.ahead + %(places)s) AS begin,
+       date_part('epoch', o.until - o.began) / (o.ahead + %(places)s) AS end,
        o.outcome, 1 AS recipes, greatest(o.began, c.since) AS since
 FROM observed o CROSS JOIN compared c WHERE o.until > c.since
 UNION ALL
-SELECT (min(length.begin) + max(length.begin)) / 2, (min(length.end) + max(length.end)) / 2, 'waits', count(*)::integer,
-       min(greatest(w.began, w.counted_since))
-FROM waiting w CROSS JOIN LATERAL (
-    SELECT extract(epoch FROM w.counted_since - w.began)::double precision / w.places AS begin,
-           extract(epoch FROM %(moment)s::timestamptz - w.began)::double precision / w.places AS end) AS length
-GROUP BY floor(16 * ln(greatest(length.begin, 0) + 1)), floor(16 * ln(greatest(length.end, 0) + 1))
+SELECT (min(w.begin) + max(w.begin)) / 2, (min(w.end) + max(w.end)) / 2, 'waits', count(*)::integer, min(w.since)
+FROM waiting w GROUP BY floor(16 * ln(w.begin + 1)), floor(16 * ln(greatest(w.end, 0) + 1))
 ORDER BY 2, 1, 3, 5
 
 -- name: waits_by
