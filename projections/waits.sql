@@ -61,8 +61,8 @@ WITH kinds AS MATERIALIZED (
         WHERE recipe_id = e.recipe_id AND since_position = e.until_position OFFSET 0) AS r ON true
 ), waiting AS (
     SELECT greatest(w.began, compared.since) AS since,
-           date_part('epoch', greatest(w.since, compared.since) - w.began) / (w.ahead + %(places)s) AS begin,
-           date_part('epoch', %(moment)s::timestamptz - w.began) / (w.ahead + %(places)s) AS end
+           date_part('epoch', greatest(w.since, compared.since) - w.began) / (w.ahead + 1) AS begin,
+           date_part('epoch', %(moment)s::timestamptz - w.began) / (w.ahead + 1) AS end
     FROM kinds k CROSS JOIN LATERAL (
         SELECT recipe_id, began, since, ahead FROM read.waits
         WHERE partition = %(partition)s AND requirement = k.requirement AND priority = k.priority
@@ -75,8 +75,8 @@ WITH kinds AS MATERIALIZED (
     -- OFFSET 0 makes the planner compute each length once.
     WHERE w.recipe_id IS DISTINCT FROM %(recipe_id)s::integer OFFSET 0
 )
-SELECT date_part('epoch', greatest(o.since, c.since) - o.began) / (o.ahead + %(places)s) AS begin,
-       date_part('epoch', o.until - o.began) / (o.ahead + %(places)s) AS end,
+SELECT date_part('epoch', greatest(o.since, c.since) - o.began) / (o.ahead + 1) AS begin,
+       date_part('epoch', o.until - o.began) / (o.ahead + 1) AS end,
        o.outcome, 1 AS recipes, greatest(o.began, c.since) AS since
 FROM observed o CROSS JOIN compared c WHERE o.until > c.since
 UNION ALL

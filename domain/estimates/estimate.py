@@ -1,7 +1,7 @@
 """The estimate of the time until a recipe starts, with its basis in words (docs/decisions/0039).
 
-Waits are compared per place: a wait is divided by the number of recipes that were ahead when it began. So a
-queue that grows, or empties after a burst, does not make the estimate wrong before such waits are over.
+Waits are compared per place in the queue: a wait is divided by the place that the recipe had when it began.
+So the estimate follows a queue that grows, or empties after a burst, before such waits are over.
 """
 
 from __future__ import annotations
@@ -16,12 +16,6 @@ from domain.estimates.product_limit import Observation, TimeLeft, is_comparable,
 
 MIN_RECIPES: Final = 30
 """The number of comparable recipes below which a wider kind is used."""
-
-PLACES_OF_A_RECIPE: Final = 3
-"""The places that a recipe counts without others ahead: it waits until a machine comes free.
-
-With 3, the estimates of simulated labs hit best; from 1 to 10 they hardly differ.
-"""
 
 STARTED, ENDED, WAITS = "started", "ended", "waits"
 _OUTCOMES: Final = {STARTED: "started", ENDED: "ended without a start", WAITS: "still waiting"}
@@ -49,12 +43,12 @@ class Wait(NamedTuple):
     ahead: int
 
     @property
-    def places(self) -> int:
-        return self.ahead + PLACES_OF_A_RECIPE
+    def place(self) -> int:
+        return self.ahead + 1
 
     @property
     def seconds_per_place(self) -> float:
-        return self.seconds / self.places
+        return self.seconds / self.place
 
 
 def comparable_recipes(waits: Sequence[ObservedWaits], wait: Wait) -> int:
@@ -80,7 +74,7 @@ def estimate(kind: Kind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str
 def _time_left(waits: Sequence[ObservedWaits], wait: Wait) -> TimeLeft:
     observed = [Observation(each.begin, each.end, each.outcome == STARTED, each.recipes) for each in waits]
     p50, p90, longest = time_left(observed, wait.seconds_per_place)
-    return TimeLeft(p50 and p50 * wait.places, p90 and p90 * wait.places, longest * wait.places)
+    return TimeLeft(p50 and p50 * wait.place, p90 and p90 * wait.place, longest * wait.place)
 
 
 def _basis(kind: Kind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, Any]:

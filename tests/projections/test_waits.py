@@ -119,7 +119,6 @@ KIND: dict[str, Any] = {
     "requirements": [],
     "arches": [""],
     "priorities": [NORMAL],
-    "places": 3,
     "recipe_id": None,
     "limit": 100,
 }
@@ -132,8 +131,8 @@ def compared(models: ProjectedLog, **params: Any) -> list[dict[str, Any]]:
 def test_comparable_waits__started_and_waiting__per_place(models: ProjectedLog) -> None:
     started_at(models, 30.0, 400.0)
     found = [(row["begin"], row["end"], row["outcome"], row["recipes"]) for row in compared(models)]
-    # The first has none ahead, the second one, the third two.
-    assert found == [(0, 10, "started", 1), (0, 100, "started", 1), (0, 200, "waits", 1)]
+    # The places of the recipes are 1, 2 and 3.
+    assert found == [(0, 30, "started", 1), (0, 200, "started", 1), (0, 1_000 / 3, "waits", 1)]
     assert compared(models, recipe_id=3) == compared(models)[:2]
     assert compared(models, priorities=[HIGH]) == compared(models, arches=["aarch64"]) == []
 
@@ -152,8 +151,8 @@ def test_comparable_waits__more_than_the_limit__count_from_the_first_one(
     started_at(models, 30.0, 400.0, 500.0)
     found = compared(models, limit=2)
     assert [(row["begin"], row["end"], row["outcome"]) for row in found] == [
-        (pytest.approx(80), pytest.approx(100), "started"),
-        (pytest.approx(400 / 6), pytest.approx(1_000 / 6), "waits"),
+        (pytest.approx(400 / 3), pytest.approx(500 / 3), "started"),
+        (pytest.approx(400 / 4), pytest.approx(1_000 / 4), "waits"),
     ]
     assert {row["since"] for row in found} == {BEGINNING + timedelta(seconds=400)}
 

@@ -16,7 +16,6 @@ from api.rest.views import View, read_view
 from domain.errors import Unknown, display_name
 from domain.estimates.estimate import (
     MIN_RECIPES,
-    PLACES_OF_A_RECIPE,
     ObservedWaits,
     Wait,
     comparable_recipes,
@@ -109,7 +108,6 @@ async def _waits(parts: ReadParts, view: View, kind: Kind, recipe: ComparedRecip
         "requirements": [recipe.properties.requirement] if kind.same_requirement else [],
         "arches": arches,
         "priorities": [recipe.priority] if kind.same_priority else _at_least(min(Priority)),
-        "places": PLACES_OF_A_RECIPE,
         "recipe_id": recipe.recipe_id,
         "limit": MAX_ENDED_WAITS,
     }

@@ -9,7 +9,6 @@ import pytest
 
 from domain.estimates.estimate import (
     MIN_RECIPES,
-    PLACES_OF_A_RECIPE,
     ObservedWaits,
     Wait,
     comparable_recipes,
@@ -24,8 +23,8 @@ NAMED = '{"and":[{"element":"arch","op":"==","value":"x86_64"},{"element":"name"
 
 
 def waits(outcome: str | None, *seconds: float, ahead: int = 0, begin: float = 0.0) -> list[ObservedWaits]:
-    places = ahead + PLACES_OF_A_RECIPE
-    return [ObservedWaits(begin / places, each / places, outcome, 1, SINCE) for each in seconds]
+    place = ahead + 1
+    return [ObservedWaits(begin / place, each / place, outcome, 1, SINCE) for each in seconds]
 
 
 def test_estimate__of_a_new_recipe__has_quantiles_and_basis() -> None:
@@ -46,7 +45,7 @@ def test_estimate__of_a_new_recipe__has_quantiles_and_basis() -> None:
 def test_estimate__longer_queue_than_before__is_longer_in_proportion() -> None:
     dice = Random(1)
     past = [each for _ in range(200) for each in waits("started", dice.uniform(50, 150), ahead=2)]
-    short, long = (estimate(WIDEST, past, Wait(0.0, ahead)) for ahead in (2, 2 * 2 + PLACES_OF_A_RECIPE))
+    short, long = (estimate(WIDEST, past, Wait(0.0, ahead)) for ahead in (2, 5))
     assert short["p90_seconds"] == pytest.approx(140, rel=0.05)
     assert long["p90_seconds"] == pytest.approx(2 * short["p90_seconds"])
 
