@@ -1,4 +1,4 @@
-"""The estimate of the time until a recipe starts, with its basis in words (docs/decisions/0039).
+"""The estimate of the time until a recipe starts, with its basis in words (docs/decisions/0040).
 
 Waits are compared per place in the queue: a wait is divided by the place that the recipe had when it began.
 So the estimate follows a queue that grows, or empties after a burst, before such waits are over.
