@@ -14,17 +14,25 @@ import falcon.asgi
 from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.pages.action_pages import ActionPages
+from api.pages.documents import DocumentPages, GroupPages, PoolPages, UserPages
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
 from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
+from api.pages.job_filters import JobFilterPages
 from api.pages.jobs import JobPages, RecipeSetPages
+from api.pages.lab import LabPage
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
+from api.pages.locks import ClaimPages, LockPages
+from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
 from api.pages.recipes import RecipePages
+from api.pages.reconciliations import ReconciliationPages
 from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
+from api.pages.systems import SystemPages
+from api.pages.tokens import TokenPages
 from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
@@ -51,12 +59,14 @@ from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.readiness import Health
 from api.rest.resources.reads import Reads
+from api.rest.resources.recipe_queue import Queue
 from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
 from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.systems import Systems
+from api.rest.resources.timeline import Timeline
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
@@ -87,6 +97,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "recipe_sets": RecipeSets(parts),
         "recipes": Recipes(parts),
         "estimates": Estimates(parts),
+        "queue": Queue(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
         "weights": Weights(parts),
@@ -95,6 +106,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "systems": Systems(parts),
         "usage": Usage(parts),
         "waits": Waits(parts),
+        "timeline": Timeline(parts),
         "history": History(parts),
         "inventory": Inventory(parts),
         "reservations": Reservations(parts),
@@ -128,10 +140,23 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
         "live_stream": LiveStream(parts, SharedViews(parts.reader)),
+        "lab_page": LabPage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
         "submission_page": SubmissionPage(parts),
         "recipe_pages": RecipePages(parts),
+        "system_pages": SystemPages(parts),
+        "user_pages": UserPages(parts),
+        "group_pages": GroupPages(parts),
+        "pool_pages": PoolPages(parts),
+        "lab_controller_pages": DocumentPages(parts, LabControllers(parts)),
+        "distro_tree_pages": DocumentPages(parts, DistroTrees(parts)),
+        "token_pages": TokenPages(parts),
+        "partition_pages": PartitionPages(parts),
+        "job_filter_pages": JobFilterPages(parts),
+        "claim_pages": ClaimPages(parts),
+        "lock_pages": LockPages(parts),
+        "reconciliation_pages": ReconciliationPages(parts),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
     }
 

@@ -41,6 +41,7 @@ SECTIONS = {
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
         "waits": ("cli.lists.waits:waits", "Show how long recipes waited until they started."),
+        "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),
         "reconciliations": (
             "cli.lists.reconciliations:reconciliations",
             "List the occupied systems, which nobody can have.",
@@ -110,6 +111,7 @@ SECTIONS = {
         "serve": ("cli.service.services:serve", "Run the HTTP API."),
         "scheduler": ("cli.service.services:scheduler", "Run the scheduler."),
         "projector": ("cli.service.services:projector", "Keep the read models up to date."),
+        "boards": ("cli.service.boards:boards", "Write the boards of Grafana as files."),
         "bench": ("cli.service.bench:bench", "Measure the performance of Labledger on this machine."),
         "completion": ("cli.service.completion:completion", "Print a completion script for a shell."),
     },

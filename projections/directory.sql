@@ -2,7 +2,8 @@
 
 -- name: documents
 -- Open intervals have an index of their own, so that the query does not scan closed ones for them. The lab controllers
--- of a partition are its `labs`; of `default` all but the few `other_labs`.
+-- of a partition are its `labs`; of `default` all but the few `other_labs`. `containing` are parts of documents, one of
+-- which is in each document found.
 SELECT name, version, document FROM (
     SELECT name, version, document FROM read.documents
     WHERE kind = %(kind)s AND until_position = 9223372036854775807 AND since_position <= %(at)s
@@ -14,6 +15,7 @@ SELECT name, version, document FROM (
 WHERE name > %(after)s
   AND (%(labs)s::text[] IS NULL OR name = ANY (%(labs)s::text[]))
   AND (%(other_labs)s::text[] IS NULL OR name <> ALL (%(other_labs)s::text[]))
+  AND (%(containing)s::text[] IS NULL OR document @> ANY (%(containing)s::text[]::jsonb[]))
 ORDER BY name LIMIT %(limit)s
 
 -- name: moved_labs

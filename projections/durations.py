@@ -5,7 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 
+from domain.priority import Priority
 from domain.recipe.lifecycle import BEFORE_START
+from domain.recipe_set.provisioning import BEFORE_FIRST_TASK
 
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 
@@ -28,6 +30,8 @@ BOUNDS: Mapping[str, tuple[float, ...]] = {
         *(10.0, 30.0, _MINUTE, 2 * _MINUTE, 3 * _MINUTE, 5 * _MINUTE, 10 * _MINUTE, 15 * _MINUTE),
         *(20 * _MINUTE, 30 * _MINUTE, 45 * _MINUTE, _HOUR, 2 * _HOUR, 3 * _HOUR),
     ),
+    # From the same start until the recipe is given up before its first task.
+    "failure": (*(10.0, _MINUTE, 5 * _MINUTE, 10 * _MINUTE, 30 * _MINUTE, _HOUR, 2 * _HOUR, 3 * _HOUR),),
     # Until the last task ends, with any result.
     "execution": (
         *(10.0, _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 30 * _MINUTE),
@@ -35,6 +39,15 @@ BOUNDS: Mapping[str, tuple[float, ...]] = {
     ),
 }
 """Measure -> inclusive upper bounds of its buckets in seconds; the last bucket has no bound."""
+
+LABELS: Mapping[str, tuple[str, ...]] = {
+    "wait": tuple(priority.name for priority in Priority),
+    # The state in which the provisioning failed.
+    "failure": BEFORE_FIRST_TASK,
+}
+"""Measure -> the values of its label; the other measures have the empty one."""
+
+NO_LABEL = ""
 
 PHASES: Mapping[str, tuple[str, ...]] = {
     "queueing": BEFORE_START,

@@ -19,8 +19,9 @@ from domain.priority import Priority
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import BEFORE_START, OPEN_TASK, UNPLACED
 from domain.recipe.state import NOWHERE, place_after
+from domain.recipe_set.provisioning import BEFORE_FIRST_TASK
 from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
-from projections.durations import bucket_of
+from projections.durations import NO_LABEL, bucket_of
 from projections.fold_commands import put_command
 from projections.fold_jobs import roll_up
 from projections.fold_locks import put_locks
@@ -288,15 +289,20 @@ def count_durations(models: ReadModels, recipe_id: int, before: RecipeRow, after
     began = models.recipe_cache.began[recipe_id]
     if before.state == "waiting" and before.attempt == 1 and after not in BEFORE_START:
         # The wait counts only now, because the system of a waiting recipe may still be withdrawn.
-        _add_duration(models, "wait", began["new"], began["waiting"], now)
+        priority = models.recipe_sets.of((models.recipe_cache.recipes[recipe_id].recipe_set_id,)).priority
+        _add_duration(models, "wait", began["new"], began["waiting"], now, priority)
     if after == "running":
         _add_duration(models, "provisioning", began["locked"], now[1], now)
+    if before.started and before.state in BEFORE_FIRST_TASK and after in ("aborted", "reserved"):
+        _add_duration(models, "failure", began["locked"], now[1], now, before.state)
     if before.state == "running" and after not in UNPLACED:
         _add_duration(models, "execution", began["running"], now[1], now)
 
 
-def _add_duration(models: ReadModels, measure: str, since: datetime, until: datetime, now: Instant) -> None:
+def _add_duration(
+    models: ReadModels, measure: str, since: datetime, until: datetime, now: Instant, label: str = NO_LABEL
+) -> None:
     seconds = (until - since).total_seconds()
-    key = (measure, bucket_of(measure, seconds))
+    key = (measure, label, bucket_of(measure, seconds))
     so_far = models.durations.get(key) or DurationRow(0, 0.0)
     models.durations.put(key, DurationRow(so_far.count + 1, so_far.seconds + seconds), now)

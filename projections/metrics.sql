@@ -20,9 +20,10 @@ WHERE state NOT IN ('completed', 'cancelled', 'aborted') ORDER BY state
 SELECT level, state, open_count AS locks FROM read.lock_counts ORDER BY level, state
 
 -- name: oldest_unplaced
--- The oldest recipe is the first of some priority, assigned or not, in the order of the queue of a partition. The queue
--- of a removed partition is empty.
-SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.since)), 0)::double precision AS seconds
+-- The oldest recipe of each priority that has any: the first one, assigned or not, in the order of the queue of a
+-- partition. The queue of a removed partition is empty.
+SELECT ('{Low,Medium,Normal,High,Urgent}'::text[])[-minus_priority] AS priority,
+       extract(epoch FROM clock_timestamp() - min(d.since))::double precision AS seconds
 FROM (
     SELECT 1 AS partition
     UNION SELECT (document ->> 'number')::integer FROM read.documents
@@ -33,12 +34,13 @@ CROSS JOIN LATERAL (
     WHERE until_position = 9223372036854775807 AND partition = existing.partition
       AND (NOT assigned) = not_assigned AND (-priority) = minus_priority
     ORDER BY submission, recipe_id LIMIT 1) AS first
-JOIN read.recipe_details d USING (recipe_id)
+JOIN read.recipe_details d USING (recipe_id) GROUP BY minus_priority ORDER BY minus_priority
 
 -- name: durations
--- The number of recipes in each bucket, and their sum of seconds. `projections/durations.py` has the bounds of buckets.
-SELECT measure, bucket, count, seconds FROM read.durations
-WHERE until_position = 9223372036854775807 ORDER BY measure, bucket
+-- The number of recipes in each bucket, and their sum of seconds. `projections/durations.py` has the bounds of buckets,
+-- and the labels.
+SELECT measure, label, bucket, count, seconds FROM read.durations
+WHERE until_position = 9223372036854775807 ORDER BY measure, label, bucket
 
 -- name: projectors
 -- The lag of each projector, in events, and as the age of the first event that is not projected.

@@ -12,7 +12,7 @@ from domain.partition_numbers import DEFAULT_NUMBER
 from domain.queues.tree import parent_of, paths_upward
 from domain.scheduling.world.conservation import USAGE
 from projections.queue_usage import QueueUsage
-from projections.sql import ANY_LAB, QUERIES
+from projections.sql import ANY_DOCUMENT, QUERIES
 
 Row = dict[str, Any]
 Session = psycopg.Connection[Row]
@@ -36,7 +36,7 @@ def misused_queues(session: Session, params: Mapping[str, Any]) -> Iterator[Row]
 
 def _partitions(session: Session, params: Mapping[str, Any]) -> Iterator[int]:
     yield DEFAULT_NUMBER
-    whole = {**params, "kind": "partition", "after": "", "limit": None, **ANY_LAB}
+    whole = {**params, "kind": "partition", "after": "", "limit": None, **ANY_DOCUMENT}
     rows = session.execute(QUERIES["documents"], whole)
     yield from (row["document"].get("number", DEFAULT_NUMBER) for row in rows)
 

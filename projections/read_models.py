@@ -18,7 +18,7 @@ from domain.system.state import System
 from postgres.binary_copy import CopyData
 from projections import rows
 from projections.counts import LOCK_COUNTS, RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
-from projections.durations import BOUNDS
+from projections.durations import BOUNDS, LABELS, NO_LABEL
 from projections.intervals import FactTable, Intervals
 from projections.recipe_cache import RecipeCache
 from projections.sql import SQL
@@ -91,7 +91,12 @@ class PageSubjects:
         return list(self._serving_labs)
 
 
-_BUCKETS = [(measure, bucket) for measure, bounds in BOUNDS.items() for bucket in range(len(bounds) + 1)]
+_BUCKETS = [
+    (measure, label, bucket)
+    for measure, bounds in BOUNDS.items()
+    for label in LABELS.get(measure, (NO_LABEL,))
+    for bucket in range(len(bounds) + 1)
+]
 
 # Maximum number of keys in the caches of all tables, of some 300 bytes each. A larger cache is dropped.
 MAX_CACHED_KEYS = 500_000
@@ -133,7 +138,9 @@ class ReadModels:
         self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
         self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
-        self.durations = table("durations", {"measure": text, "bucket": number}, rows.DurationRow)
+        self.durations = table(
+            "durations", {"measure": text, "label": text, "bucket": number}, rows.DurationRow
+        )
         # The states of the systems whose events were folded by this process.
         self.folded_systems: dict[str, System] = {}
         self.recipe_cache = RecipeCache(tables_are_empty=tables_are_empty)

@@ -17,6 +17,7 @@ QUERIES: Final = {
     for subject in (
         "positions",
         "systems",
+        "timeline",
         "jobs",
         "recipes",
         "waits",
@@ -43,6 +44,7 @@ SYSTEM_FILTERS = ("condition", "usage", "lab_controller", "pool", "owner")
 JOB_FILTERS = ("owner", "group", "state", "partition")
 # Parameters without any filter.
 ANY_LAB: Mapping[str, Any] = dict.fromkeys(("labs", "other_labs"))
+ANY_DOCUMENT: Mapping[str, Any] = dict.fromkeys((*ANY_LAB, "containing"))
 ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, *ANY_LAB, "fqdn", "hidden"))
 ANY_LOCK: Mapping[str, Any] = dict.fromkeys(("level", "name", "state", "hidden"))
 ANY_CLAIM: Mapping[str, Any] = dict.fromkeys(("recipe_id", "system", "hidden"))

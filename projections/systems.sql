@@ -88,13 +88,25 @@ ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
 -- Intervals that ended after `at` are open.
-SELECT condition, usage, recipe_id, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
-       since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
-FROM read.system_usage
-WHERE fqdn = %(fqdn)s AND since_position <= %(at)s
-  AND since < coalesce(%(until)s::timestamptz, 'infinity')
-  AND (until_position > %(at)s OR until > coalesce(%(since)s::timestamptz, '-infinity'))
-ORDER BY since_position
+WITH span AS MATERIALIZED (
+    -- The positions at both ends. Without `since`, no commit is before the span.
+    SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
+                     ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS first,
+           CASE WHEN %(until)s::timestamptz IS NULL THEN %(at)s ELSE least(coalesce((
+               SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
+               ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) END AS last
+)
+SELECT u.condition, u.usage, u.recipe_id, u.since, CASE WHEN u.until_position <= %(at)s THEN u.until END AS until,
+       u.since_position, CASE WHEN u.until_position <= %(at)s THEN u.until_position END AS until_position
+FROM span CROSS JOIN LATERAL (
+    SELECT * FROM read.system_usage i
+    WHERE i.fqdn = %(fqdn)s AND i.since_position <= span.last AND i.since_position >= coalesce((
+        SELECT max(b.since_position) FROM read.system_usage b
+        WHERE b.fqdn = %(fqdn)s AND b.since_position <= span.first), 0)
+    OFFSET 0) AS u
+WHERE u.since < coalesce(%(until)s::timestamptz, 'infinity')
+  AND (u.until_position > %(at)s OR u.until > coalesce(%(since)s::timestamptz, '-infinity'))
+ORDER BY u.since_position
 
 -- name: system_usage
 -- Seconds by condition and usage from one moment to before another, grouped by a property of the system at that time:
@@ -177,14 +189,15 @@ FROM (
 ) AS of_system
 
 -- name: changes_of_system
--- Each change of a system, latest first: the row after the change, and the row before it, null for the first.
--- `before` is a position.
+-- Each change of a system, or of its condition alone, latest first: the row after the change, and the row before it,
+-- null for the first. `before` is a position.
 SELECT s.since_position, s.since, to_jsonb(s) AS becomes, to_jsonb(b) AS was
 FROM read.systems s
 LEFT JOIN LATERAL (
     SELECT * FROM read.systems i WHERE i.fqdn = s.fqdn AND i.since_position < s.since_position
     ORDER BY i.since_position DESC LIMIT 1) AS b ON true
 WHERE s.fqdn = %(fqdn)s AND s.since_position <= %(at)s AND s.since_position < %(before)s
+  AND (NOT %(of_condition)s OR s.condition IS DISTINCT FROM b.condition)
 ORDER BY s.since_position DESC LIMIT %(limit)s
 
 -- name: count_systems

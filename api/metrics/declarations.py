@@ -19,7 +19,7 @@ from domain.scheduling.decisions.timers import Findings
 from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.triggers import ORDER, TIMER
 from domain.system.lifecycle import CONDITIONS, USAGE
-from projections.durations import BOUNDS
+from projections.durations import BOUNDS, LABELS
 from projections.fold_locks import LOCK_STATES
 from workers.clocks import DOUBTS
 
@@ -68,7 +68,11 @@ GAUGES: Final = (
         "Waiting recipes, without guests, of sets that a row of admission keeps from their first system",
         {"reason": (DEPENDENCY, JOB_FILTER, QUEUE_STATE, RATE_LIMITED_ROW, PLACED_RECIPES, QUEUE_ROW)},
     ),
-    MetricSpec("oldest_unplaced_seconds", "Seconds since the oldest unplaced recipe was submitted; 0: none"),
+    MetricSpec(
+        "oldest_unplaced_seconds",
+        "Seconds since the oldest unplaced recipe of the priority was submitted; 0: none",
+        {"priority": LABELS["wait"]},
+    ),
     MetricSpec(
         "lab_controller_silent",
         "1 for an enabled lab that gets no recipes because its controller is silent, or was never heard",
@@ -95,6 +99,7 @@ _DURATIONS: Final = (
     MetricSpec(
         "recipe_wait_seconds",
         "Time of recipes from submission until their final placement, observed when they are provisioned",
+        {"priority": LABELS["wait"]},
         bounds=BOUNDS["wait"],
     ),
     MetricSpec(
@@ -106,6 +111,13 @@ _DURATIONS: Final = (
         "recipe_provisioning_seconds",
         "Time of recipes from their final placement, with their locks, until the start of the first task",
         bounds=BOUNDS["provisioning"],
+    ),
+    MetricSpec(
+        "provisioning_failure_seconds",
+        "Time of recipes from their final placement, with their locks, until the service or the lab gave "
+        "them up before the first task, by their state until then",
+        {"stage": LABELS["failure"]},
+        bounds=BOUNDS["failure"],
     ),
     MetricSpec(
         "recipe_execution_seconds",

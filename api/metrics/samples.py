@@ -11,6 +11,7 @@ from prometheus_client.core import Metric
 
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
+from projections.durations import LABELS, NO_LABEL
 from projections.read_sessions import Row
 from projections.reader import Reader
 from store.event_log import EventLog
@@ -73,14 +74,24 @@ def _samples(metric: MetricSpec, rows: Iterable[Row]) -> Samples:
 
 def _duration_metrics(rows: Sequence[Row]) -> list[Metric]:
     return [
-        _duration_histogram(metric, [row for row in rows if row["measure"] == measure])
+        _duration_histogram(metric, [row for row in rows if _counts(row, measure)])
         for measure, metric in DURATIONS.items()
     ]
 
 
+def _counts(row: Row, measure: str) -> bool:
+    """Return whether a row is one of a metric: rows from before a migration lack the label."""
+    return row["measure"] == measure and row["label"] in LABELS.get(measure, (NO_LABEL,))
+
+
 def _duration_histogram(metric: MetricSpec, rows: Sequence[Row]) -> Metric:
-    buckets = {limits(metric.bounds)[row["bucket"]]: float(row["count"]) for row in rows}
-    return histogram(metric, {(): buckets}, {(): sum(row["seconds"] for row in rows)})
+    buckets: defaultdict[Values, dict[str, float]] = defaultdict(dict)
+    sums: defaultdict[Values, float] = defaultdict(float)
+    for row in rows:
+        values = (row["label"],) if metric.labels else ()
+        buckets[values][limits(metric.bounds)[row["bucket"]]] = float(row["count"])
+        sums[values] += row["seconds"]
+    return histogram(metric, buckets, sums)
 
 
 def _counter_metrics(rows: Iterable[Row]) -> list[Metric]:

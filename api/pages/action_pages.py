@@ -103,7 +103,8 @@ class ActionPages:
             "version": version,
         }
         resp.status = status
-        await show(req, resp, self._parts, view, "action.html", values)
+        # Without its view: a form is about the present, whenever it is sent.
+        await show(req, resp, self._parts, None, "action.html", values)
 
     async def _changes(self, key: Any, form: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return what has happened to the subject since the version of the form."""

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import orjson
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
@@ -33,6 +34,12 @@ def as_time(at: datetime | str) -> datetime:
 def moment(at: datetime | str) -> str:
     """Return a time for people, in UTC."""
     return f"{as_time(at):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def tick(at: datetime | str, first: datetime | str, last: datetime | str) -> str:
+    """Return a time on an axis, in UTC: without the date if the whole axis is short."""
+    is_short = as_time(last) - as_time(first) < timedelta(days=1)
+    return f"{as_time(at):%H:%M:%S}" if is_short else f"{as_time(at):%m-%d %H:%M}"
 
 
 def exact(at: datetime | str) -> str:
@@ -66,16 +73,29 @@ def cut(text: str | None, length: int = MAX_SHOWN) -> str:
     return text if len(text) <= length else f"{text[:length]}…"
 
 
+def pretty(value: Any) -> str:
+    """Return a value as JSON for people."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def as_text(value: Any) -> str:
+    """Return a value of a property as text: texts as they are, anything else as JSON."""
+    texts = value if isinstance(value, list) else [value]
+    if all(isinstance(each, str) for each in texts):
+        return ", ".join(texts) or "none"
+    return orjson.dumps(value).decode()
+
+
 def words(name: str) -> str:
     """Return the name of a field as words: `lab_controller` is `lab controller`."""
     return name.replace("_", " ").replace("-", " ")
 
 
-def external_link(url: str, name: str) -> Markup:
+def external_link(url: str, name: str | None = None) -> Markup:
     """Return a link to a file that a lab names. Other schemes than HTTP stay text: they could run code."""
     if not url.lower().startswith(("http://", "https://")):
-        return Markup("{} ({})").format(visible(name), visible(url))
-    return Markup('<a href="{}" rel="noreferrer noopener">{}</a>').format(url, visible(name))
+        return Markup("{}").format(visible(url if name is None else f"{name} ({url})"))
+    return Markup('<a href="{}" rel="noreferrer noopener">{}</a>').format(url, visible(name or url))
 
 
 def lock_text(lock: Any) -> str:

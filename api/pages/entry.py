@@ -25,6 +25,10 @@ class EntryPages:
     async def on_get_home(self, req: Request, resp: Response) -> None:
         await show(req, resp, self._parts, await page_view(req, self._parts), "home.html", {})
 
+    @operation("Show the page that leads to the lists of the directory", None, ReadQuery, gives=(HTML,))
+    async def on_get_directory(self, req: Request, resp: Response) -> None:
+        await show(req, resp, self._parts, await page_view(req, self._parts), "directory.html", {})
+
     @operation("Return a style or script", gives=(HTML,))
     async def on_get_static(self, req: Request, resp: Response, name: str) -> None:
         file = static_files().get(name)

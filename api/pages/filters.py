@@ -4,25 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
+from api.clock import rfc3339
 from api.rest.contract.queries import Page, Query
 
 
 @dataclass(frozen=True)
 class FilterField:
-    """A field of a form. `choices` are all values, None if they are not a few fixed ones."""
+    """A field of a form. `choices` are all values, None if they are not a few fixed ones.
+
+    `is_optional`: without a value, the field selects everything.
+    """
 
     name: str
     value: str
     choices: Sequence[str] | None
+    is_optional: bool
 
 
 def filter_fields(query: Query) -> list[FilterField]:
     """Return the fields of the filters of a list, with their present values."""
-    shown = ((name, getattr(query, name), choices) for name, choices in _choices(type(query)).items())
-    return [FilterField(name, "" if value is None else str(value), choices) for name, value, choices in shown]
+    fields = type(query).model_fields
+    return [
+        FilterField(name, _text(getattr(query, name)), choices, fields[name].default is None)
+        for name, choices in _choices(type(query)).items()
+    ]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    return "" if value is None else str(value)
 
 
 @cache

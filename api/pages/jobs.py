@@ -7,9 +7,8 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.pages.actions import offered
-from api.pages.filters import filter_fields
 from api.pages.job_actions import JOB, RECIPE_SET
-from api.pages.page import page_view, show
+from api.pages.page import page_view, show, show_list
 from api.pages.security import HTML
 from api.rest import paging
 from api.rest.context import query_of, request_of
@@ -28,12 +27,7 @@ class JobPages:
     async def on_get_list(self, req: Request, resp: Response) -> None:
         view, query = await page_view(req, self._parts), query_of(req, JobPage)
         found = await job_list(self._parts, view, query, paging.page_at(req, view.at, BEFORE_ALL))
-        values = {
-            "jobs": found.items,
-            "next": paging.next_path(req, resp, found.key),
-            "filters": filter_fields(query),
-        }
-        await show(req, resp, self._parts, view, "jobs.html", values)
+        await show_list(req, resp, self._parts, view, "jobs.html", query, found)
 
     @operation("Show the page of a job", None, ReadQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, job_id: int) -> None:
@@ -41,7 +35,7 @@ class JobPages:
         _, job = await job_answer(self._parts, view, job_id)
         actions = await offered(self._parts, request_of(req), view, JOB, job_id, job)
         values = {"job": job, "sentence": _sentence(f"Job {job_id}", job), "actions": actions}
-        await show(req, resp, self._parts, view, "job.html", values)
+        await show(req, resp, self._parts, view, "job.html", values, begin=job["submitted_at"])
 
     @operation("Show a job as XML", None, ReadQuery, gives=(HTML,))
     async def on_get_xml(self, req: Request, resp: Response, job_id: int) -> None:

@@ -17,8 +17,12 @@ class NavigationLink(NamedTuple):
 
 # In the order of the navigation.
 NAVIGATION = (
+    NavigationLink("/ui/lab", "Lab"),
     NavigationLink("/ui/jobs", "Jobs"),
     NavigationLink("/ui/submit", "Submit"),
+    NavigationLink("/ui/systems", "Systems"),
+    # Leads to all that has no link of its own here, because ten more would fill a narrow screen.
+    NavigationLink("/ui/directory", "Directory"),
 )
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from falcon.asgi import Request, Response
 
 from api.headers import POSITION_HEADER
+from api.pages.filters import filter_fields
 from api.pages.navigation import NavigationLink, links_of
 from api.pages.rendering import render
+from api.rest import paging
 from api.rest.context import Principal, query_of
-from api.rest.contract.queries import ReadQuery
+from api.rest.contract.queries import Page, ReadQuery
 from api.rest.ports import ReadParts
+from api.rest.routes import SUBMITTERS
 from api.rest.session_cookie import form_value, session_token
 from api.rest.views import View, read_view
 from api.use_cases.ports import NameParts
@@ -31,7 +34,7 @@ class PageFrame:
 
     `path` and `query` are the address without its moment. `form_value` binds the forms of the page to the
     login. `view` is None on a page without answers. `lag` is the number of positions that the log is ahead of
-    a page about the present.
+    a page about the present. `begin` is the first moment of the subject of the page, if it has one.
     """
 
     path: str
@@ -42,6 +45,7 @@ class PageFrame:
     view: View | None = None
     lag: int = 0
     cursor: str | None = None
+    begin: datetime | None = None
 
     @property
     def position(self) -> int | None:
@@ -55,6 +59,11 @@ class PageFrame:
     def moment(self) -> datetime:
         """Return the moment that the page is about: ages count from it."""
         return (self.is_past and self.view is not None and self.view.at.moment) or self.now
+
+    @property
+    def slider_begin(self) -> datetime:
+        """Return the earliest moment to which the slider leads: without a subject, that of a day before."""
+        return self.begin or self.moment - timedelta(days=1)
 
     @property
     def navigation(self) -> list[NavigationLink]:
@@ -80,7 +89,23 @@ class PageFrame:
 
     def step(self, direction: str) -> str:
         """Return the address that leads to the `previous` or `next` change of the subject of this page."""
-        return f"/ui/step?{urlencode({'to': self.here(), 'at': self.position, 'direction': direction})}"
+        return self._step(self.position, direction)
+
+    def after(self, position: int) -> str:
+        """Return the address that leads to this page after the commit of an event of its subject."""
+        return self._step(position - 1, "next")
+
+    def _step(self, position: int | None, direction: str) -> str:
+        return f"/ui/step?{urlencode({'to': self.here(), 'at': position, 'direction': direction})}"
+
+    def is_hidden(self, fqdn: str) -> bool:
+        """Return whether a system is hidden from the reader."""
+        return self.view is not None and fqdn in self.view.hidden
+
+    @property
+    def may_submit(self) -> bool:
+        """Return whether the page offers to submit something: about the present, to a role that may."""
+        return not self.is_past and self.principal is not None and self.principal.role in SUBMITTERS
 
 
 async def page_view(req: Request, parts: ReadParts) -> View:
@@ -99,9 +124,19 @@ async def page_view(req: Request, parts: ReadParts) -> View:
 
 
 async def show(
-    req: Request, resp: Response, parts: NameParts, view: View | None, template: str, values: dict[str, Any]
+    req: Request,
+    resp: Response,
+    parts: NameParts,
+    view: View | None,
+    template: str,
+    values: dict[str, Any],
+    *,
+    begin: datetime | None = None,
 ) -> None:
-    """Answer with a page that reflects a view. `values` are shown as the HTTP API writes them."""
+    """Answer with a page that reflects a view. `values` are shown as the HTTP API writes them.
+
+    `begin` is the first moment of the subject of the page.
+    """
     page = PageFrame(
         path=req.path,
         query={
@@ -115,7 +150,27 @@ async def show(
         view=view,
         lag=0 if view is None or view.is_past else max(0, parts.feed.position - view.position),
         cursor=req.get_param("cursor"),
+        begin=begin,
     )
     if view is not None:
         resp.set_header(POSITION_HEADER, str(view.position))
     await render(resp, template, page, values)
+
+
+async def show_list(
+    req: Request,
+    resp: Response,
+    parts: NameParts,
+    view: View,
+    template: str,
+    query: Page,
+    found: paging.Listed,
+    **more: Any,
+) -> None:
+    """Answer with a page of a list: its `items`, its `filters`, the address of the `next` page, and more."""
+    values = {
+        "items": found.items,
+        "filters": filter_fields(query),
+        "next": paging.next_path(req, resp, found.key),
+    }
+    await show(req, resp, parts, view, template, {**values, **more})

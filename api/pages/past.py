@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Final, Literal
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 import falcon
 from falcon.asgi import Request, Response
@@ -22,6 +22,7 @@ from api.rest.contract.operation import operation
 from api.rest.contract.queries import Caught
 from api.rest.contract.query_values import MAX_NUMBER, Position, whole_number
 from api.rest.ports import ReadParts
+from domain.directory.partitions import DEFAULT
 
 # The page of a subject: its kind, and its name or number.
 _SUBJECT_PAGES: Final = re.compile(
@@ -43,7 +44,7 @@ class ChangeSteps:
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, StepQuery)
         path, _, params = local(query.to).partition("?")
-        found = await self._step(req, path, query)
+        found = await self._step(req, _page_of_subject(path, params), query)
         secure(resp)
         as_of = [("as_of", str(found))] if found is not None else []
         address = urlencode([*parse_qsl(params), *as_of])
@@ -76,3 +77,10 @@ class ChangeSteps:
         )
         rows = await self._parts.reader.rows("subjects_of_job", {"job_id": number})
         return [row["subject"] for row in rows]
+
+
+def _page_of_subject(path: str, params: str) -> str:
+    """Return the page whose subject has the changes: job filters are a part of their partition."""
+    if not path.startswith("/ui/filters"):
+        return path
+    return f"/ui/partitions/{quote(dict(parse_qsl(params)).get('partition', DEFAULT), safe='')}"

@@ -29,7 +29,8 @@ class RecipePages:
         _, recipe = await recipe_answer(self._parts, view, recipe_id)
         actions = await offered(self._parts, request_of(req), view, RECIPE, recipe_id, recipe)
         values = {"recipe": recipe, "sentence": _sentence(recipe), "actions": actions}
-        await show(req, resp, self._parts, view, "recipe.html", values)
+        begin = recipe["history"][0]["since"]
+        await show(req, resp, self._parts, view, "recipe.html", values, begin=begin)
 
     @operation("Show the page that explains a recipe", None, Explained, gives=(HTML,))
     async def on_get_why(self, req: Request, resp: Response, recipe_id: int) -> None:

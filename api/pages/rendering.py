@@ -28,9 +28,12 @@ _ENVIRONMENT.filters |= {
     "until": elements.until,
     "exact": elements.exact,
     "moment": elements.moment,
+    "tick": elements.tick,
     "duration": duration,
     "cut": elements.cut,
     "words": elements.words,
+    "pretty": elements.pretty,
+    "as_text": elements.as_text,
 }
 _ENVIRONMENT.globals |= {
     "static": static_path,

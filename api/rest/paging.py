@@ -7,7 +7,7 @@ import base64
 import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -156,6 +156,14 @@ def _decode(cursor: str, first: Any) -> Any:
     if not _has_types_of(first, key):
         raise no_cursor()
     return key
+
+
+def cursor_moment(text: str) -> datetime:
+    """Return the moment in a cursor. Raises FaultyInput if it is none."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise no_cursor() from None
 
 
 def no_cursor() -> FaultyInput:

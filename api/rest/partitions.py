@@ -13,7 +13,7 @@ from domain.directory.partitions import DEFAULT, KIND, LAB, Document
 from domain.errors import Unknown, display_name
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY, PartitionIdentity
 from projections.reader import At
-from projections.sql import ANY_LAB
+from projections.sql import ANY_DOCUMENT, ANY_LAB
 
 Row = dict[str, Any]
 
@@ -38,7 +38,7 @@ async def numbers_at(parts: ReadParts, at: At) -> list[int]:
         return list(parts.feed.directory.partition_names)
     # Not from the directory, for which a read may have to wait long.
     rows = await parts.reader.rows(
-        "documents", {"kind": KIND, "at": at.position, "after": "", "limit": None, **ANY_LAB}
+        "documents", {"kind": KIND, "at": at.position, "after": "", "limit": None, **ANY_DOCUMENT}
     )
     return [DEFAULT_NUMBER, *(row["document"]["number"] for row in rows if row["name"] != DEFAULT)]
 
@@ -96,7 +96,7 @@ def document_of(identity: PartitionIdentity, rows: Sequence[Row]) -> Document:
 
 async def listed_partitions(parts: ReadParts, at: At) -> list[Row]:
     """Return the partitions as of a read with their states and labs: `default`, then the others by name."""
-    whole = {"at": at.position, "after": "", "limit": None, **ANY_LAB}
+    whole = {"at": at.position, "after": "", "limit": None, **ANY_DOCUMENT}
     rows, labs = await parts.reader.together(
         ("documents", {"kind": KIND, **whole}), ("documents", {"kind": LAB, **whole})
     )

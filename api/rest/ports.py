@@ -83,7 +83,7 @@ class PartitionParts(ExplainParts, JobParts, Protocol):
 
 
 class RecipeParts(ExplainParts, WriteParts, Protocol):
-    """Parts of recipes and the queue."""
+    """Parts of recipes and recipe sets."""
 
 
 class RecipeResourceParts(RecipeParts, SubmissionParts, Protocol):

@@ -17,7 +17,7 @@ from domain.errors import Fault, FaultyInput
 Q = TypeVar("Q", bound=Query)
 
 # These parameters may be repeated.
-_REPEATABLE = ("types", "subject", "page")
+_REPEATABLE = ("types", "subject", "fqdn", "page")
 
 
 def read_query(req: Request, model: type[Q], *, ignores_empty: bool = False) -> Q:

@@ -46,6 +46,7 @@ _POSITION = "int(min=1, max=9223372036854775807)"
 JOB = f"/jobs/{{job_id:{_ID}}}"
 RECIPE_SET = f"/recipe-sets/{{recipe_set_id:{_ID}}}"
 RECIPE = f"/recipes/{{recipe_id:{_ID}}}"
+CONFIGURATION_VERSION = "/partitions/{name}/configurations/{version:int(min=1)}"
 
 API_ROUTES: dict[str, Route] = {
     "/jobs": Route("jobs", {"GET": READERS, "POST": SUBMITTERS}),
@@ -63,7 +64,7 @@ API_ROUTES: dict[str, Route] = {
     RECIPE + "/estimate": Route("estimates", READ),
     "/matches": Route("matches", {"POST": SUBMITTERS}),
     "/weights": Route("weights", {"POST": SUBMITTERS}),
-    "/queue": Route("recipes", READ, "queue"),
+    "/queue": Route("queue", READ),
     "/waits": Route("waits", READ),
     "/locks": Route("locks", READ),
     "/claims": Route("claims", READ),
@@ -74,6 +75,7 @@ API_ROUTES: dict[str, Route] = {
     ),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),
+    "/timeline": Route("timeline", READ),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
     "/systems/{fqdn}": Route("systems", {"GET": READERS, "PATCH": SUBMITTERS, "DELETE": SUBMITTERS}, "one"),
     "/systems/{fqdn}/reservation": Route("reservations", {"PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
@@ -107,9 +109,7 @@ API_ROUTES: dict[str, Route] = {
     "/partitions/{name}/stop": Route("partitions", {"POST": ADMIN}, "stop"),
     "/partitions/{name}/configuration": Route("partitions", {"GET": READERS, "PUT": ADMIN}, "configuration"),
     "/partitions/{name}/configurations": Route("partitions", READ, "configurations"),
-    "/partitions/{name}/configurations/{version:int(min=1)}": Route(
-        "partitions", READ, "configuration_version"
-    ),
+    CONFIGURATION_VERSION: Route("partitions", READ, "configuration_version"),
     "/partitions/{name}/operations": Route("partitions", READ, "operations"),
     "/partitions/{name}/queues": Route("partitions", READ, "queues"),
     "/partitions/{name}/queues/{path}": Route("partitions", READ, "queue"),
@@ -141,6 +141,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
         "/ui/step": Route("page_steps", READ),
         "/ui/live": Route("live_stream", READ),
+        "/ui/lab": Route("lab_page", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
         "/ui/submit": Route("submission_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         f"/ui{JOB}": Route("job_pages", READ),
@@ -148,6 +149,31 @@ PAGE_ROUTES: dict[str, Route] = {
         f"/ui{RECIPE_SET}": Route("recipe_set_pages", READ),
         f"/ui{RECIPE}": Route("recipe_pages", READ),
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
+        "/ui/systems": Route("system_pages", READ, "list"),
+        "/ui/systems/{fqdn}": Route("system_pages", READ),
+        "/ui/directory": Route("pages", READ, "directory"),
+        "/ui/users": Route("user_pages", READ, "list"),
+        "/ui/users/{name}": Route("user_pages", READ),
+        "/ui/groups": Route("group_pages", READ, "list"),
+        "/ui/groups/{name}": Route("group_pages", READ),
+        "/ui/pools": Route("pool_pages", READ, "list"),
+        "/ui/pools/{name}": Route("pool_pages", READ),
+        "/ui/lab-controllers": Route("lab_controller_pages", READ, "list"),
+        "/ui/lab-controllers/{name}": Route("lab_controller_pages", READ),
+        "/ui/distro-trees": Route("distro_tree_pages", READ, "list"),
+        "/ui/distro-trees/{name}": Route("distro_tree_pages", READ),
+        "/ui/tokens": Route("token_pages", READ, "list"),
+        "/ui/tokens/{token_id}": Route("token_pages", READ),
+        "/ui/partitions": Route("partition_pages", READ, "list"),
+        "/ui/partitions/{name}": Route("partition_pages", READ),
+        "/ui/partitions/{name}/queues/{path}": Route("partition_pages", READ, "queue"),
+        "/ui/partitions/{name}/configuration": Route("partition_pages", READ, "configuration"),
+        f"/ui{CONFIGURATION_VERSION}": Route("partition_pages", READ, "configuration_version"),
+        "/ui/filters": Route("job_filter_pages", READ, "list"),
+        "/ui/filters/{name}": Route("job_filter_pages", READ),
+        "/ui/claims": Route("claim_pages", READ),
+        "/ui/locks": Route("lock_pages", READ),
+        "/ui/reconciliations": Route("reconciliation_pages", READ),
     }.items()
 }
 PAGE_ROUTES |= {

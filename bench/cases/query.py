@@ -76,6 +76,7 @@ def _paths(cluster: BenchCluster) -> Mapping[str, str]:
         "idle_pool": "/idle-pool",
         "system_usage": "/system-usage",
         "system_usage_as_of": f"/system-usage?as_of={end}",
+        "timeline": "/timeline",
         "lab_controllers": "/lab-controllers",
         "distro_trees": "/distro-trees",
         "pools": "/pools",

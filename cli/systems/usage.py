@@ -15,6 +15,7 @@ from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, duration, elapsed, zone
+from domain.system.usage import displayed_usage
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -140,7 +141,7 @@ def shares(row: Row) -> dict[str, float]:
     seconds: Counter[str] = Counter()
     for condition, by_usage in row["seconds"].items():
         for usage, number in by_usage.items():
-            seconds[condition if usage == "idle" and condition != "Automated" else usage] += number
+            seconds[displayed_usage(condition, usage)] += number
     total = seconds.total()
     return {name: number / total if total else 0.0 for name, number in seconds.items()}
 

@@ -26,6 +26,12 @@ def condition_reason(system: System, reason: str) -> str:
     return f"{text}: {reason}" if reason else text
 
 
+def displayed_usage(condition: str | None, usage: str) -> str:
+    """Return the usage for people: of an idle system that is not Automated, the condition instead."""
+    is_special = usage == "idle" and condition is not None and not is_automated(condition)
+    return str(condition) if is_special else usage
+
+
 def is_automated(condition: str) -> bool:
     """Return whether recipes may have a system in this condition without force."""
     return condition == "Automated"

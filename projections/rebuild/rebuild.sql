@@ -55,11 +55,16 @@ WITH tables AS (
     SELECT oid, relname, relacl, relowner, reloptions FROM pg_class
     WHERE relnamespace = to_regnamespace(%(live)s) AND relkind = 'r'
 ), granted AS (
-    SELECT format('SCHEMA %%I', %(fresh)s::text) AS what, a.*
+    SELECT format('SCHEMA %%I', %(fresh)s::text) AS what, '' AS columns, a.*
     FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) AS a
     WHERE n.nspname = %(live)s AND a.grantee <> n.nspowner
     UNION ALL
-    SELECT format('%%I', t.relname), a.* FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) AS a
+    SELECT format('%%I', t.relname), '', a.* FROM tables t CROSS JOIN LATERAL aclexplode(t.relacl) AS a
+    WHERE a.grantee <> t.relowner
+    UNION ALL
+    SELECT format('%%I', t.relname), format(' (%%I)', c.attname), a.*
+    FROM tables t JOIN pg_attribute c ON c.attrelid = t.oid AND NOT c.attisdropped
+    CROSS JOIN LATERAL aclexplode(c.attacl) AS a
     WHERE a.grantee <> t.relowner
 )
 SELECT statement, CASE WHEN step IN (3, 4) THEN relname END FROM (
@@ -81,7 +86,7 @@ SELECT statement, CASE WHEN step IN (3, 4) THEN relname END FROM (
     SELECT 4, t.relname, pg_get_indexdef(i.indexrelid, 0, true) FROM tables t JOIN pg_index i ON i.indrelid = t.oid
     WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
     UNION ALL
-    SELECT 5, what, format('GRANT %%s ON %%s TO %%s%%s', privilege_type, what,
+    SELECT 5, what, format('GRANT %%s%%s ON %%s TO %%s%%s', privilege_type, columns, what,
                            CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
                            CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
     FROM granted

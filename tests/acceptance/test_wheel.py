@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from projections.boards.files import shipped_files
 from tests.acceptance.up import up
 from tests.harness.folders import public_folder
 from tests.harness.http_options import LOCAL_HTTP
@@ -79,3 +80,9 @@ def test_wheel__in_a_new_environment__runs_the_demo_and_a_job(environment: Path,
         assert "completed" in started.labledger("submit", "--wait", str(job))
         _open_login(started.url)
         assert started.stop() == 0
+
+
+def test_wheel__in_a_new_environment__writes_the_boards_of_grafana(environment: Path, data: Path) -> None:
+    _run(str(environment / "bin" / "labledger"), "boards", str(data))
+    written = {path.relative_to(data) for path in data.rglob("*") if path.is_file()}
+    assert written == {path for path, _ in shipped_files()}

@@ -18,7 +18,8 @@ Generated from `api/metrics/declarations.py` by `{REGENERATE}`; change that file
 
 `GET /metrics` answers a token of the role `metrics` (or of an admin or auditor) in the text format of
 Prometheus, or as OpenMetrics where that is asked for. [deploy/prometheus](../deploy/prometheus) has a
-configuration to start from, and alert rules.
+configuration to start from, and [alert rules](alerts.md). [Boards of Grafana](how-to/use-grafana.md) show
+most metrics.
 
 ```console
 $ labledger user put prometheus --role metrics

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.cookies import SimpleCookie
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
@@ -66,3 +67,12 @@ def form_value(page: httpx.Response) -> str:
     found = FORM_VALUE.search(page.text)
     assert found is not None, page.text
     return found[1]
+
+
+def step(browser: Browser, to: str, at: int, direction: str) -> tuple[str, int | None]:
+    """Follow a step link. Return the path that it leads to, and its position, None for the present."""
+    answer = browser.get("/ui/step", params={"to": to, "at": at, "direction": direction})
+    assert answer.status_code == 303, answer.text
+    address = urlsplit(answer.headers["location"])
+    as_of = parse_qs(address.query).get("as_of")
+    return address.path, None if as_of is None else int(as_of[0])

@@ -7,6 +7,7 @@ import pytest
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.pages.browser import Browser
+from tests.pages.directory_lab import DirectoryLab, directory_lab
 
 PASSWORD = "a password of the tests"
 
@@ -35,3 +36,10 @@ def browser(stranger: Browser) -> Browser:
     """Return a browser in which the admin is logged in."""
     assert stranger.log_in("admin", PASSWORD).status_code == 303
     return stranger
+
+
+@pytest.fixture(scope="package")
+def lab(service: Running) -> Iterator[DirectoryLab]:
+    """Fill the lists of the directory."""
+    with directory_lab(service, PASSWORD) as filled:
+        yield filled

@@ -43,6 +43,11 @@ def test_external_link__scheme_other_than_http__stays_text(url: str) -> None:
     assert "<a" not in external_link(url, "log")
 
 
+def test_external_link__without_a_name__is_the_url_alone() -> None:
+    assert external_link("nfs://a/b") == "nfs://a/b"
+    assert external_link("http://a/b").endswith(">http://a/b</a>")
+
+
 def test_external_link__http__does_not_name_this_page_to_the_lab() -> None:
     address = "https://logs.example.com/&#34;&gt;&lt;script&gt;"
     link = external_link('https://logs.example.com/"><script>', "<b>")

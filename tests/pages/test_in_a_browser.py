@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +11,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from tests.harness.running import Running
+from tests.pages.addresses import addresses
 from tests.pages.chromium import Watched, chromium
 from tests.pages.conftest import PASSWORD
-from tests.rest.actions import recipe_for, submit
+from tests.pages.directory_lab import DirectoryLab
 
 SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -25,19 +27,12 @@ def program() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def pages(service: Running) -> list[str]:
-    """Return the addresses of all pages, about a waiting recipe with hostile text."""
-    with service.client() as admin:
-        hostile = "<script>alert(1)</script>\u202e" + "x" * 2_000
-        submitted = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=hostile[:25])
-        admin.get("/jobs", params={"min_position": submitted["position"]}).raise_for_status()
-    job, recipe = f"/ui/jobs/{submitted['job_id']}", f"/ui/recipes/{submitted['recipe_ids'][0]}"
-    return [
-        *("/ui", "/ui/login", "/ui/submit", "/ui/jobs", job, f"{job}/xml"),
-        f"/ui/recipe-sets/{submitted['recipe_set_id']}",
-        f"{job}/actions/cancel",
-        *(recipe, f"{recipe}/why", f"{recipe}?as_of={submitted['position']}"),
-    ]
+def pages(service: Running, lab: DirectoryLab) -> list[str]:
+    """Return an address of each kind of page, about jobs with hostile text and a filled directory."""
+    # The last of each kind.
+    found = {re.sub(r"\d+", "N", address): address for address in addresses(service)}
+    forms = ["/ui/login", "/ui/submit", f"{found['/ui/jobs/N']}/actions/cancel"]
+    return [*found.values(), *lab.addresses, *forms]
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ import pytest
 from playwright.sync_api import Browser as Program
 from playwright.sync_api import BrowserContext, Page
 
+from api.pages.live.shared_views import view_key
+from api.rest.context import Principal
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import Browser, form_value
@@ -20,6 +22,22 @@ from tests.pages.conftest import PASSWORD
 from tests.rest.actions import cancel_set, recipe_for, submit
 
 TABS = 12
+
+
+@pytest.mark.parametrize(
+    ("address", "is_shared"),
+    [
+        ("/ui", False),
+        ("/ui?as_of=3", False),
+        ("/ui/tokens", False),
+        ("/ui/tokens/a1", False),
+        ("/ui/jobs", True),
+    ],
+)
+def test_view_key__of_two_users__differs_on_pages_about_the_reader(address: str, is_shared: bool) -> None:
+    alice, bob = (Principal(user, "submitter", None, "") for user in ("alice", "bob"))
+    keys = {view_key(address, who, frozenset()) for who in (alice, bob)}
+    assert len(keys) == (1 if is_shared else 2)
 
 
 @pytest.fixture
@@ -148,6 +166,22 @@ def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
     assert page.evaluate("window.isTheSame")
     assert page.input_value("#as-of") == "unfinished"
     assert page.evaluate("document.activeElement.href") == href
+
+
+def test_slider__moved_by_keyboard__leads_to_the_page_of_that_time(
+    context: BrowserContext, recipe: dict[str, Any], service: Running
+) -> None:
+    page = context.new_page()
+    page.goto(f"/ui/recipes/{recipe['recipe_ids'][0]}")
+    page.focus("#moment-slider")
+    page.keyboard.press("ArrowLeft")
+    chosen = page.input_value("#as-of")
+    assert chosen.endswith("Z")
+    page.click(".moment button")
+    page.wait_for_url("**as_of=*")
+    assert "This page is about the past" in page.inner_text("body")
+    with service.client() as admin:
+        cancel_set(admin, recipe)
 
 
 def test_tabs__twelve_and_the_one_with_the_stream_closed__all_are_live(

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qs, urlsplit
-
 import pytest
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser
+from tests.pages.browser import Browser, step
 from tests.rest.actions import cancel_set, recipe_for, submit
-
-
-def step(browser: Browser, to: str, at: int, direction: str) -> tuple[str, int | None]:
-    """Follow a step link. Return the path that it leads to, and its position, None for the present."""
-    answer = browser.get("/ui/step", params={"to": to, "at": at, "direction": direction})
-    assert answer.status_code == 303, answer.text
-    address = urlsplit(answer.headers["location"])
-    as_of = parse_qs(address.query).get("as_of")
-    return address.path, None if as_of is None else int(as_of[0])
 
 
 def test_steps__of_a_recipe__visit_each_change_of_its_history(browser: Browser, service: Running) -> None:

@@ -58,8 +58,12 @@ def test_why_page__of_a_waiting_recipe__says_the_summary_in_title_and_descriptio
 def test_why_page__of_a_recipe_with_a_system__names_system_and_position(
     browser: Browser, service: Running
 ) -> None:
+    fqdn = f"own-{service.end()}.example.com"
+    place = {"lab_controller": "lab.east.example.com", "owner": "alice", "condition": "Automated"}
     with service.client() as admin:
-        submitted = submit(admin, recipe_for("x86-07.east.example.com"))
+        system = {"fqdn": fqdn, **place, "type": "Machine", "arches": ["x86_64"]}
+        admin.post("/systems", json=system).raise_for_status()
+        submitted = submit(admin, recipe_for(fqdn))
         (recipe_id,) = submitted["recipe_ids"]
         in_state(admin, recipe_id, "scheduled", "waiting")
         explained = admin.get(f"/recipes/{recipe_id}/explanation").json()

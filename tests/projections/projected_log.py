@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from domain.events import Change, Event, Recorded
 from domain.partition_numbers import DEFAULT_NUMBER, partition_of
 from projections.projector import Projector
-from projections.sql import ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES
+from projections.sql import ANY_DOCUMENT, ANY_LOCK, ANY_SYSTEM, QUERIES
 from store.datastore import connect
 from store.event_log import EventLog
 from store.requests import AppendRequest
@@ -70,7 +70,7 @@ class ProjectedLog:
 
     def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
         """Return the rows of a named query, as of the end unless `at` is given."""
-        asked = {"at": self._projector.position, "hidden": None, **ANY_LAB, **params}
+        asked = {"at": self._projector.position, "hidden": None, **ANY_DOCUMENT, **params}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(QUERIES[query], asked).fetchall()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
@@ -37,15 +36,13 @@ from tests.projections.happened import (
     waiting,
 )
 from tests.projections.projected_log import ProjectedLog
+from tests.projections.query_cost import ANY_TIMELINE, MAX_GROWTH, Queries, pages
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import lives
 
 SYSTEMS = tuple(f"s{number:02}" for number in range(40))
 RECIPES = 80
-# Allows for another level of some indexes, and for rows on other pages.
-MAX_GROWTH = 1.5
 
-Queries = dict[str, tuple[bytes, dict[str, Any]]]
 Moment = tuple[int, datetime]
 
 
@@ -70,6 +67,8 @@ def queries(at: int, moment: datetime) -> Queries:
         "systems of a lab": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "lab_controller": "lab-1"}),
         "systems in a pool": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "pool": "big"}),
         "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
+        "usage of a system in a moment": ("usage_of_system", {**short, "fqdn": "s07"}),
+        "time line of a moment": ("timeline", {**ANY_TIMELINE, **short, "limit": 5}),
         "queues with jobs": (
             "queues_with_jobs",
             {"partition": 1, "queues": ["root.a", "root.b"], "unfinished": list(UNFINISHED)},
@@ -129,17 +128,6 @@ def fill(models: ProjectedLog, dice: Random, first: int, recipes: int) -> None:
 def end_of(models: ProjectedLog) -> Moment:
     last = whole_log(models.log)[-1]
     return last.position, last.recorded_at
-
-
-def pages(owner: Owner, asked: Queries) -> dict[str, int]:
-    owner.execute("VACUUM ANALYZE")
-    return {title: _pages(owner, *question) for title, question in asked.items()}
-
-
-def _pages(owner: Owner, query: bytes, params: dict[str, Any]) -> int:
-    plan = owner.execute(b"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + query, params).fetchall()
-    touched = next((line for (line,) in plan if "Buffers:" in line), "")
-    return sum(int(number) for number in re.findall(r"(?:hit|read)=(\d+)", touched))
 
 
 @pytest.mark.soak
@@ -236,6 +224,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "locks": {**ANY_LOCK, **FIRST_LOCKS},
         "system_usage": {**ANY_LAB, **summed},
         "usage_of_each_system": {**summed, **page},
+        "timeline": {**ANY_TIMELINE, "since": moment, "until": moment},
         "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},
         "claims": {**ANY_CLAIM, "after": 0, "limit": 5},
         "rejected_items": {"lab_controller": None},

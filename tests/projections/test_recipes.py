@@ -62,9 +62,23 @@ def test_queue__recipe_of_another_partition__stays_in_it_after_a_restart(models:
 
 def test_oldest_unplaced__only_another_partition_has_recipes__is_theirs(models: ProjectedLog) -> None:
     models.commit(("partition/other", PartitionCreated(2)))
-    assert models.row("oldest_unplaced")["seconds"] == 0
+    assert models.rows("oldest_unplaced") == []
     models.commit(*submitted(host(1)), partition=2)
     assert models.row("oldest_unplaced")["seconds"] > 0
+
+
+def test_oldest_unplaced__of_two_priorities__is_one_of_each(models: ProjectedLog) -> None:
+    first, second = recipe_new(1, "Low"), recipe_new(2, "High")
+    for number, recipe in enumerate((first, second), start=1):
+        sets = RecipeSetSubmitted(number, recipe.priority, (number,))
+        models.commit(
+            *of("job", number, JobSubmitted("ada", "ada", None, "", (number,), {})),
+            *of("recipe-set", number, sets),
+            *of("recipe", number, recipe),
+        )
+    low, high = models.rows("oldest_unplaced")[::-1]
+    assert (low["priority"], high["priority"]) == ("Low", "High")
+    assert low["seconds"] > high["seconds"] > 0
 
 
 def test_recipe__guest__is_shown_with_its_host_and_the_host_with_it(two: ProjectedLog) -> None:
@@ -335,9 +349,12 @@ ENDED = [
     # The recipe never had a system.
     (PLACED[:2], recipe_events.RecipeCancelled("enough"), set()),
     # The system was placed for good.
-    (PLACED, recipe_events.RecipeAborted("watchdog"), {"wait"}),
+    (PLACED, recipe_events.RecipeAborted("watchdog"), {"wait", "failure"}),
     # The provisioning was not finished.
-    (RUNS[:-1], recipe_events.RecipeAborted("watchdog"), {"wait"}),
+    (RUNS[:-1], recipe_events.RecipeAborted("watchdog"), {"wait", "failure"}),
+    (RUNS[:-1], recipe_events.RecipeReserved("a", 60, "watchdog"), {"wait", "failure"}),
+    # A person ended it, which is no failure.
+    (RUNS[:-1], recipe_events.RecipeCancelled("enough"), {"wait"}),
     (RUNS, recipe_events.RecipeAborted("watchdog"), {"wait", "provisioning", "execution"}),
     # Reserved time is no execution.
     (RUNS, recipe_events.RecipeReserved("a", 60), {"wait", "provisioning", "execution"}),
@@ -352,6 +369,23 @@ def test_durations__recipe_ends__complete_phases_are_counted(
 ) -> None:
     commit_at(models, [*commits, (5 * HOUR, of("recipe", 1, event))])
     assert set(counted(models)) == measures
+
+
+@pytest.mark.parametrize(("commits", "stage"), [(PLACED, "waiting"), (RUNS[:-1], "installing")])
+def test_durations__given_up_before_the_first_task__failed_in_its_stage(
+    models: ProjectedLog, commits: Commits, stage: str
+) -> None:
+    commit_at(models, [*commits, (5 * HOUR, of("recipe", 1, recipe_events.RecipeAborted("watchdog")))])
+    labels = {(row["measure"], row["label"]): row["seconds"] for row in models.rows("durations")}
+    assert labels.keys() == {("wait", "Normal"), ("failure", stage)}
+    assert labels["failure", stage] == 5 * HOUR - (2 * HOUR + 30)
+
+
+def test_wait__priority_changed__counts_under_the_last_one(models: ProjectedLog) -> None:
+    raised = (60, [("recipe-set/1", RecipeSetPriorityChanged("Urgent"))])
+    commit_at(models, [*COMPLETED[:1], raised, *COMPLETED[1:]])
+    labels = [row["label"] for row in models.rows("durations") if row["measure"] == "wait"]
+    assert labels == ["Urgent"]
 
 
 def test_execution__kept_and_returned__is_counted_once(models: ProjectedLog) -> None:
@@ -377,7 +411,9 @@ def test_durations__guest__adds_nothing_to_those_of_its_host(models: ProjectedLo
             recipe_events.RecipeCompleted(),
         )
         commit_at(models, [(180, of("recipe", number, *moves))])
-    assert {measure: rows[0][1] for measure, rows in counted(models).items()} == dict.fromkeys(BOUNDS, 1)
+    assert {measure: rows[0][1] for measure, rows in counted(models).items()} == dict.fromkeys(
+        set(BOUNDS) - {"failure"}, 1
+    )
 
 
 def test_durations__several_in_a_bucket__are_counted_and_summed(models: ProjectedLog) -> None:

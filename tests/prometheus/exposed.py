@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
+from api.rest.middleware.access_log import METHODS, OTHER
+from api.rest.routes import ROUTES
 from tests.harness.waiting import wait_until
 
 DECLARED = (*GAUGES, *DURATIONS.values(), *COUNTERS, *HISTOGRAMS)
@@ -19,9 +22,19 @@ AT_ZERO = {
     *("labledger_tailer_backstop_finds", "labledger_tailer_reconnects", "labledger_consistency_findings"),
     *("labledger_conservation_violations", "labledger_scheduler_foreign_events"),
     *("labledger_scheduler_commits_reread", "labledger_consistency_withheld_turns"),
-    "labledger_lab_controller_silent",
+    *("labledger_lab_controller_silent", "labledger_provisioning_failure_seconds"),
     *("labledger_watching_cut", "labledger_watching_refused"),
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
+}
+
+# The values of those labels that are declared as open.
+OPEN = {
+    "method": {*METHODS, OTHER},
+    "route": {*(re.sub(r":[^}]*(?=\})", "", path) for path in ROUTES), OTHER},
+    "status": {"1xx", "2xx", "3xx", "4xx", "5xx"},
+    "projector": {"all"},
+    "partition": {"default"},
+    "lab_controller": {"lab.east.example.com", "lab.west.example.com"},
 }
 
 

@@ -6,24 +6,14 @@ import re
 from typing import Any
 
 import httpx
+import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 
 from api.metrics.declarations import Labels
-from api.rest.middleware.access_log import METHODS, OTHER
-from api.rest.routes import ROUTES
-from tests.prometheus.exposed import DECLARED, Exposed, read
+from tests.prometheus.exposed import DECLARED, OPEN, Exposed, read
 from tests.prometheus.tools import RULES, TOP, promtool
 
 OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
-# The values of those labels that are declared as open.
-OPEN = {
-    "method": {*METHODS, OTHER},
-    "route": {*(re.sub(r":[^}]*(?=\})", "", path) for path in ROUTES), OTHER},
-    "status": {"1xx", "2xx", "3xx", "4xx", "5xx"},
-    "projector": {"all"},
-    "partition": {"default"},
-    "lab_controller": {"lab.east.example.com", "lab.west.example.com"},
-}
 # An alert has to name the silent lab. Labs are few and not secret.
 MAY_NAME_A_LAB = "labledger_lab_controller_silent"
 
@@ -117,6 +107,20 @@ def test_alert_rules__on_made_up_series__fire_where_they_must() -> None:
 def test_alert_rules__each_rule__has_a_test_in_which_it_fires() -> None:
     fires = re.findall(r"alertname: (\w+)\n +exp_alerts:\n", UNIT_TESTS.read_text())
     assert sorted(fires) == sorted(re.findall(r"- alert: (\w+)", ALERTS))
+
+
+def test_alert_rules__each_rule__names_its_section_of_the_docs() -> None:
+    rules = yaml.safe_load(ALERTS)["groups"][0]["rules"]
+    headings = re.findall(r"^### (\w+)$", (TOP / "docs" / "alerts.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(headings) == sorted(rule["alert"] for rule in rules)
+    for rule in rules:
+        assert rule["annotations"]["runbook"] == f"docs/alerts.md#{rule['alert'].lower()}"
+
+
+def test_alert_rules__buckets_in_them__are_bounds_of_the_histogram() -> None:
+    found = re.findall(r'labledger_(\w+)_bucket\{le="([\d.]+)"\}', ALERTS)
+    bounds = {metric.name: metric.bounds for metric in DECLARED}
+    assert found and all(float(limit) in bounds[name] for name, limit in found)
 
 
 def test_alert_rules__metrics_in_them__exist(exposed: Exposed) -> None:

@@ -2,108 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
-from tests.harness.http_options import LOCAL_HTTP
-from tests.harness.running import Running, free_port
+from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.prometheus.busy_lab import MACHINES, QUEUED
 from tests.prometheus.exposed import everything
-from tests.prometheus.tools import RULES, tool
-
-EXAMPLE_TARGET = "labledger.example.com:8080"
-EXAMPLE_INTERVAL = "_interval: 15s"
-
-Labels = frozenset[tuple[str, str]]
-# Labels that Prometheus adds to every series.
-ADDED = ("__name__", "instance", "job")
-
-
-@dataclass
-class Prometheus:
-    url: str
-
-    def ask(self, path: str, **params: str) -> Any:
-        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, **LOCAL_HTTP)
-        assert answer.status_code == 200, answer.text
-        return answer.json()["data"]
-
-    def values(self, expression: str) -> Mapping[Labels, float]:
-        """Return the value of each series by its own labels."""
-        return {
-            frozenset((name, value) for name, value in one["metric"].items() if name not in ADDED): float(
-                one["value"][1]
-            )
-            for one in self.ask("query", query=expression)["result"]
-        }
-
-    def has_scraped(self) -> bool:
-        """Return whether a scrape succeeded; Prometheus refuses requests while it starts."""
-        try:
-            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, **LOCAL_HTTP).status_code == 200
-            return is_ready and set(self.values("up").values()) == {1.0}
-        except httpx.TransportError:
-            return False
-
-
-@contextmanager
-def prometheus(service: Running, token: str, folder: Path) -> Iterator[Prometheus]:
-    """Start a Prometheus; yield it when it has scraped at least once."""
-    listens = f"127.0.0.1:{free_port()}"
-    arguments = (
-        f"--config.file={_configured(service, token, folder)}",
-        f"--storage.tsdb.path={folder / 'data'}",
-        f"--web.listen-address={listens}",
-        "--log.level=warn",
-    )
-    process = subprocess.Popen([tool("prometheus"), *arguments], cwd=folder, stdin=subprocess.DEVNULL)
-    try:
-        started = Prometheus(f"http://{listens}")
-        wait_until(started.has_scraped, "Prometheus to have scraped")
-        yield started
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _configured(service: Running, token: str, folder: Path) -> Path:
-    """Write the example configuration with this target and token, and a short interval."""
-    for name in ("prometheus.yml", "alerts.yml"):
-        shutil.copy(RULES / name, folder / name)
-    (folder / "token").write_text(token)
-    config = folder / "prometheus.yml"
-    example = config.read_text()
-    assert EXAMPLE_TARGET in example and EXAMPLE_INTERVAL in example
-    config.write_text(
-        example.replace(EXAMPLE_TARGET, f"127.0.0.1:{service.port}").replace(
-            EXAMPLE_INTERVAL, "_interval: 1s"
-        )
-    )
-    return config
-
-
-@pytest.fixture(scope="module")
-def scraper(service: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """A Prometheus set up as in `docs/metrics.md`, with a token for `/metrics` alone."""
-    with service.client() as admin:
-        everything(admin)
-    service.do("user", "put", "prometheus", "--role", "metrics")
-    token = service.labledger("token", "create", "prometheus", "--role", "metrics")
-    with service.client(token.strip()) as limited:
-        assert limited.get("/jobs").status_code == 403
-    with prometheus(service, token, tmp_path_factory.mktemp("prometheus")) as started:
-        yield started
+from tests.prometheus.server import Labels, Prometheus
 
 
 def test_prometheus__has_scraped__systems_as_in_the_api(scraper: Prometheus, client: httpx.Client) -> None:
@@ -119,17 +29,23 @@ def test_prometheus__has_scraped__recipes_as_in_the_queue(scraper: Prometheus, c
         frozenset({("state", "waiting")}): MACHINES,
     }
     assert len(client.get("/queue").json()["recipes"]) == QUEUED
-    (oldest,) = scraper.values("labledger_oldest_unplaced_seconds").values()
-    assert oldest > 0
+    ((labels, oldest),) = scraper.values("labledger_oldest_unplaced_seconds > 0").items()
+    assert dict(labels) == {"priority": "Normal"} and oldest > 0
 
 
 def test_prometheus__has_scraped__one_duration_of_each_completed_recipe(scraper: Prometheus) -> None:
     for measure in ("wait", "provisioning", "execution"):
-        assert list(scraper.values(f"labledger_recipe_{measure}_seconds_count").values()) == [MACHINES]
+        counts = scraper.values(f"labledger_recipe_{measure}_seconds_count > 0")
+        assert list(counts.values()) == [MACHINES]
+    assert all(dict(labels) == {"priority": "Normal"} for labels in _waits(scraper))
     (slowest,) = scraper.values(
         "histogram_quantile(1, sum by (le) (labledger_recipe_wait_seconds_bucket))"
     ).values()
     assert 0 < slowest <= 60
+
+
+def _waits(scraper: Prometheus) -> Mapping[Labels, float]:
+    return scraper.values("labledger_recipe_wait_seconds_count > 0")
 
 
 def test_prometheus__has_scraped__counts_of_appends_as_in_the_log(

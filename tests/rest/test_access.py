@@ -56,6 +56,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/reconciliations/{reconciliation_id}/resolve": {"POST": "A"},
     "/idle-pool": {"GET": "ASLU"},
     "/system-usage": {"GET": "ASLU"},
+    "/timeline": {"GET": "ASLU"},
     "/systems": {"GET": "ASLU", "POST": "A"},
     "/systems/{fqdn}": {"GET": "ASLU", "PATCH": "AS", "DELETE": "AS"},
     "/systems/{fqdn}/reservation": {"PUT": "AS", "DELETE": "AS"},

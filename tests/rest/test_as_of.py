@@ -260,8 +260,8 @@ def _timeless(answer: httpx.Response) -> tuple[int, Any]:
 def _without_clock(content: Any) -> Any:
     if isinstance(content, list):
         return [_without_clock(one) for one in content]
-    if isinstance(content, dict) and "groups" in content and "until" in content:
-        # Sums over time change all the time.
+    if isinstance(content, dict) and "until" in content and ("groups" in content or "systems" in content):
+        # Sums over time and time lines change all the time.
         return {}
     if isinstance(content, dict) and "waited_seconds" in content:
         # The time left depends on the wait so far.

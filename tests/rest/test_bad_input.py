@@ -66,6 +66,7 @@ REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
         ("/users", "cursor"),
         ("/events", "subject"),
         ("/system-usage", "group_by"),
+        ("/timeline", "resolution_seconds"),
         ("/systems/x86-01.east.example.com/usage", "since"),
         ("/lab-controllers/lab.east.example.com/commands", "wait_seconds"),
     ],
@@ -187,6 +188,15 @@ QUERIES = [
     ("/queue?min_position=-1", "min_position"),
     ("/system-usage?group_by=colour", "group_by"),
     ("/system-usage?since=then", "since"),
+    ("/system-usage?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z", "until"),
+    ("/timeline?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z", "until"),
+    ("/timeline?since=2026-01-01T00:00:00Z&until=2026-01-01T00:00:00Z", "since"),
+    ("/timeline?since=2999-01-01T00:00:00Z", "since"),
+    ("/timeline?resolution_seconds=86", "resolution_seconds"),  # a thousandth of a day is 86.4 s
+    ("/timeline?resolution_seconds=-1", "resolution_seconds"),
+    ("/timeline?fqdn=a,b_c", "fqdn"),
+    ("/timeline?condition=Fine", "condition"),
+    ("/timeline?cursor=WzFd", "cursor"),
     ("/events?after=x", "after"),
 ]
 

@@ -39,6 +39,23 @@ def test_systems__with_a_filter_by_pages__keep_it_to_the_end(client: httpx.Clien
     assert systems(client, lab_controller=EAST, limit=2) == systems(client, lab_controller=EAST)
 
 
+def test_groups_and_pools__with_a_filter__are_those_of_the_person_or_group(client: httpx.Client) -> None:
+    client.put("/groups/only-owned", json={"owners": ["bob"]}).raise_for_status()
+    done = client.put("/pools/of-nobody", json={}).json()["position"]
+    asked: dict[str, Any] = {"min_position": done}
+    groups = client.get("/groups", params=asked).json()["groups"]
+    of_bob = [each["name"] for each in groups if "bob" in (*each["members"], *each["owners"])]
+    found = client.get("/groups", params={**asked, "user": "bob"}).json()["groups"]
+    assert [each["name"] for each in found] == of_bob == ["kernel-qe", "only-owned"]
+    pools = client.get("/pools", params=asked).json()["pools"]
+    found = client.get("/pools", params={**asked, "owner_group": "net-qe"}).json()["pools"]
+    assert found == [each for each in pools if each["owner_group"] == "net-qe"]
+    assert 0 < len(found) < len(pools)
+    assert client.get("/groups", params={"user": "bob", "as_of": 1}).json()["groups"] == []
+    client.delete("/groups/only-owned").raise_for_status()
+    client.delete("/pools/of-nobody").raise_for_status()
+
+
 def test_list__with_a_filter_and_min_position__has_the_written_change(client: httpx.Client) -> None:
     client.put("/pools/narrow", json={})
     done = client.put("/pools/narrow/systems/arm-01.east.example.com").json()["position"]

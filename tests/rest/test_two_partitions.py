@@ -110,7 +110,7 @@ def test_partition__removed_and_created_again__is_the_one_of_then(story: Story) 
     assert (answer.status_code, answer.json()["title"]) == (404, "Partition again not found")
 
 
-PATHS = (*(path for path, _, _ in LISTS), "/system-usage", "/events")
+PATHS = (*(path for path, _, _ in LISTS), "/system-usage", "/timeline", "/events")
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -29,7 +29,7 @@ RENDER_SECONDS: Final = 1.0
 # A view of one subject is rendered when the subject has an event, and after this time for what else it shows.
 REFRESH_SECONDS: Final = 10.0
 # Only these pages show something about the reader.
-_PERSONAL: Final = re.compile(r"/ui(\?|$)")
+_PERSONAL: Final = re.compile(r"/ui(\?|$|/tokens)")
 _SUBJECT: Final = re.compile(r"/ui/(recipe|recipe-set|system)s/([^/?]+)(?=\?|$|/why)")
 
 logger = logging.getLogger(__name__)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from api.rest.contract.query_values import (
     MAX_LIMIT,
     AsOf,
     Cursor,
+    Fqdns,
     GroupBy,
     Limit,
     Number,
     Position,
+    Resolution,
     Subjects,
     Time,
     Topics,
@@ -72,6 +75,14 @@ class PartitionPage(Page):
     partition: Annotated[Name | None, Field(description="only what belongs to this partition")] = None
 
 
+class GroupPage(Page):
+    user: Annotated[Name | None, Field(description="only groups that have this member or owner")] = None
+
+
+class PoolPage(Page):
+    owner_group: Annotated[Name | None, Field(description="only pools of this group")] = None
+
+
 class JobPage(PartitionPage):
     owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
     group: Annotated[Name | None, Field(description="only jobs of this group")] = None
@@ -104,12 +115,15 @@ class ClaimPage(Page):
     recipe_id: Annotated[Number | None, Field(description="only the claim of this recipe")] = None
 
 
-class SystemPage(PartitionPage):
+class SystemFilters(PartitionPage):
     condition: Annotated[Condition | None, Field(description="only systems in this condition")] = None
-    usage: Annotated[UsageState | None, Field(description="only systems with this usage")] = None
     lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
     pool: Annotated[Name | None, Field(description="only systems in this pool")] = None
     owner: Annotated[Name | None, Field(description="only systems of this user")] = None
+
+
+class SystemPage(SystemFilters):
+    usage: Annotated[UsageState | None, Field(description="only systems with this usage")] = None
 
 
 class ImportQuery(Query):
@@ -155,6 +169,14 @@ class Span(ReadQuery):
     since: Annotated[Time | None, Field(description="begin of the time span")] = None
     until: Annotated[Time | None, Field(description="end of the time span")] = None
 
+    @field_validator("until")
+    @classmethod
+    def _after_since(cls, until: datetime | None, given: ValidationInfo) -> datetime | None:
+        since = given.data.get("since")
+        if until is not None and since is not None and until < since:
+            raise ValueError("must not be before since")
+        return until
+
 
 class Summed(Span, PartitionPage):
     """Sums are short, so the default page is the largest one."""
@@ -165,6 +187,22 @@ class Summed(Span, PartitionPage):
 
 class WaitPage(Span, PartitionPage):
     by: Annotated[WaitGroupBy, Field(description="group the waits by this")] = "priority"
+
+
+class TimelinePage(Span, SystemFilters):
+    """The filters are those of the list of systems; `owner` is that of the system."""
+
+    since: Annotated[
+        Time | None, Field(description="begin of the time span; default: 24 hours before its end")
+    ] = None
+    fqdn: Annotated[Fqdns, Field(description="only these systems")] = ()
+    resolution_seconds: Annotated[
+        Resolution,
+        Field(
+            description="intervals that are shorter become mixed; at least a thousandth of the time span,"
+            " or 0 for the exact intervals"
+        ),
+    ] = 0
 
 
 class EventQuery(ReadQuery):

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 import domain.all_events  # noqa: F401  (registers every topic)
 from api.intake.limits import MAX_MESSAGE_LENGTH
+from api.rest.contract.values import FQDN_PATTERN
 from domain.events import TOPICS
 from runtime.settings import MAX_WAIT_SECONDS
 
@@ -19,6 +20,7 @@ MAX_NUMBER = 2**31 - 1
 # The kinds of subjects, because a topic begins with the kind of its subject.
 KINDS: Final = tuple(sorted({topic.partition(".")[0] for topic in TOPICS}))
 # A query must not contain a NUL.
+_FQDN: Final = re.compile(FQDN_PATTERN)
 _SUBJECT: Final = re.compile(rf"({'|'.join(KINDS)})/[^,\x00]+")
 
 
@@ -101,6 +103,14 @@ def _topics(value: Any) -> Any:
     return topics
 
 
+def _fqdns(value: Any) -> Any:
+    names = _listed(value)
+    wrong = [name for name in names if not _FQDN.fullmatch(name)]
+    if wrong:
+        raise ValueError("; ".join(f"{_quoted(name)} is not a host name" for name in wrong))
+    return names
+
+
 GROUPS = ("system", "lab_controller", "pool", "arch")
 WAIT_GROUPS = ("priority", "group", "pool", "requirement")
 
@@ -109,6 +119,7 @@ Number = Annotated[int, _whole(1, MAX_NUMBER), _range(1, MAX_NUMBER)]
 Cursor = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9_=-]+$"})]
 Limit = Annotated[int, _whole(1, MAX_LIMIT), _range(1, MAX_LIMIT)]
 Wait = Annotated[int, _whole(0, MAX_WAIT_SECONDS), _range(0, MAX_WAIT_SECONDS)]
+Resolution = Annotated[int, _whole(0, MAX_NUMBER), _range(0, MAX_NUMBER)]
 _MOMENT = {"type": "string", "format": "date-time"}
 AsOf = Annotated[
     int | datetime,
@@ -145,4 +156,9 @@ Subjects = Annotated[
     tuple[str, ...],
     BeforeValidator(_subjects),
     WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": f"^{_SUBJECT.pattern}$"}}),
+]
+Fqdns = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_fqdns),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": FQDN_PATTERN}}),
 ]

@@ -133,6 +133,8 @@ RecipeState = Annotated[str, OneOf(RECIPE.states)]
 TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
+# Intervals of a time line also have these.
+DrawnUsage = Annotated[str, OneOf((*USAGE.states, "mixed", "unregistered"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
 
 

@@ -22,7 +22,8 @@ from api.rest.contract.inputs.access import NewPassword
 from api.rest.contract.operation import Operation, operation
 from api.rest.contract.values import Fqdn, Number
 from api.rest.ports import DocumentParts
-from api.rest.resources.documents import Documents, Shapes, check_name
+from api.rest.resources.documents import Documents, Shapes, check_name, containing
+from api.rest.views import View
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import change_lab_controller
@@ -32,7 +33,6 @@ from domain.directory.rejections import FIELD as REJECTED
 from domain.directory.roles import SUBMITTER
 from domain.partition_numbers import DEFAULT_NUMBER
 from domain.system.failures import BROKEN_AFTER
-from projections.reader import At
 
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
 NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
@@ -60,7 +60,7 @@ class People(Documents):
     """Users or groups, which configurations of partitions name. A removal leaves these names there."""
 
     def _remaining_references(self, name: str) -> dict[str, Any]:
-        return {"named_in": partitions_naming(self._parts.feed.directory, self._kind, name)}
+        return {"named_in": partitions_naming(self._parts.feed.directory, self.kind, name)}
 
 
 class Users(People):
@@ -80,17 +80,30 @@ class Users(People):
 
 
 class Groups(People):
+    list_query = queries.GroupPage
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "group", GROUPS)
+
+    async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:
+        assert isinstance(query, queries.GroupPage)
+        user = query.user
+        return {} if user is None else containing({"members": [user]}, {"owners": [user]})
 
 
 class Pools(Documents):
     """Pools. Systems are added and removed one by one; the access policy has its own path."""
 
     optional = "description"
+    list_query = queries.PoolPage
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "pool", POOLS)
+
+    async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:
+        assert isinstance(query, queries.PoolPage)
+        group = query.owner_group
+        return {} if group is None else containing({"owner_group": group})
 
     @operation("Add a system to a pool", answers.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
@@ -156,10 +169,10 @@ class LabControllers(Documents):
         done = await remove_lab(self._parts, request_of(req), name, force=force)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "removed": done is not None})
 
-    async def _filters(self, req: Request, at: At) -> Mapping[str, Any]:
-        asked = query_of(req, queries.PartitionPage).partition
-        number = await partitions.number_at(self._parts, at, asked)
-        return (await partitions.lab_partitions(self._parts, at)).labs_of(number)
+    async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:
+        assert isinstance(query, queries.PartitionPage)
+        number = await partitions.number_at(self._parts, view.at, query.partition)
+        return (await partitions.lab_partitions(self._parts, view.at)).labs_of(number)
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         number = row["document"].get("partition", DEFAULT_NUMBER)
@@ -168,11 +181,11 @@ class LabControllers(Documents):
         shown = {field: value for field, value in super()._shown(row).items() if field != REJECTED}
         return {**shown, "partition": names.get(number)}
 
-    async def _further_fields(self, req: Request, at: At) -> Callable[[str], dict[str, Any]]:
+    async def _further_fields(self, view: View) -> Callable[[str], dict[str, Any]]:
         # `_shown` needs the names of all partitions of this read.
-        await partitions.lab_partitions(self._parts, at)
+        await partitions.lab_partitions(self._parts, view.at)
         heard: dict[str, datetime] = {}
-        if req.get_param("as_of") is None:
+        if not view.is_past:
             heard = await asyncio.to_thread(self._parts.contacts.last_heard)
         return lambda name: {
             "silent": False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -10,18 +11,18 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import request_of
+from api.rest.context import query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers.documents import NamedRemoved
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
 from api.rest.ports import DocumentParts
+from api.rest.views import View, read_view
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from domain.errors import Fault, FaultyInput, Unknown, display_name
-from projections.reader import At
-from projections.sql import ANY_LAB
+from projections.sql import ANY_DOCUMENT
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 
@@ -41,7 +42,7 @@ class Documents:
 
     # The field that a client may omit.
     optional = ""
-    # The parameters of the list, and further statuses that it answers.
+    # The filters of the list, and further statuses that it answers.
     list_query: type[queries.Page] = queries.Page
     list_refusals: tuple[int, ...] = ()
 
@@ -54,10 +55,10 @@ class Documents:
         names: TypeAdapter[Any] = NAME,
     ) -> None:
         self._parts = parts
-        self._kind = kind
+        self.kind = kind
         self._key = key
         self._names = names
-        self._plural = f"{kind.replace('-', '_')}s"
+        self.plural = f"{kind.replace('-', '_')}s"
         words = kind.replace("-", " ")
         self.operations = {
             "on_get_list": Operation(
@@ -71,37 +72,47 @@ class Documents:
         }
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._parts, first="")
-        params = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
-        params |= await self._filters(req, page.at)
-        rows = await self._parts.reader.rows("documents", params)
-        further_fields = await self._further_fields(req, page.at)
-        shown = [{**further_fields(row["name"]), **self._shown(row)} for row in rows]
-        paging.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, first="")
+        found = await self.listed(view, query_of(req, self.list_query), page)
+        paging.answer_listed(req, resp, page, self.plural, found)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        params = {"kind": self._kind, "name": name, "at": at.position}
+        view = await read_view(req, self._parts)
+        version, body = await self.answer(view, name)
+        paging.answer_read(resp, view.at, body, version=version)
+
+    async def listed(self, view: View, query: queries.Page, page: paging.PageAt) -> paging.Listed:
+        """Return a page of the documents, by name. Raises Unknown for a partition in the query."""
+        params = {"kind": self.kind, "at": view.position, "limit": page.limit, "after": page.after}
+        params |= {**ANY_DOCUMENT, **await self._filters(view, query)}
+        rows = await self._parts.reader.rows("documents", params)
+        further_fields = await self._further_fields(view)
+        shown = [{**further_fields(row["name"]), **self._shown(row)} for row in rows]
+        return paging.listed(page, shown, rows[-1]["name"] if rows else None)
+
+    async def answer(self, view: View, name: str) -> tuple[int, dict[str, Any]]:
+        """Return the version of a document, and the answer about it. Raises Unknown."""
+        params = {"kind": self.kind, "name": name, "at": view.position}
         row = await self._parts.reader.row("document", params)
         if row is None:
-            raise Unknown(display_name(self._kind, name))
-        resp.etag = str(row["version"])
-        further_fields = await self._further_fields(req, at)
-        paging.answer_read(resp, at, {**further_fields(name), **self._shown(row)})
+            raise Unknown(display_name(self.kind, name))
+        further_fields = await self._further_fields(view)
+        return row["version"], {**further_fields(name), **self._shown(row)}
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
         model: BaseModel = await read_model(req)
         document = self._completed(name, model.model_dump(mode="json"))
-        existed = self._parts.feed.directory.get(self._kind, name) is not None
-        done = await put_document(self._parts, request_of(req), self._kind, name, document)
+        existed = self._parts.feed.directory.get(self.kind, name) is not None
+        done = await put_document(self._parts, request_of(req), self.kind, name, document)
         changed = {"added": done is not None and not existed, "changed": done is not None and existed}
         answer = {self._key: _key(self._key, name), **document, **changed}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
-        done = await remove_document(self._parts, request_of(req), self._kind, name)
+        done = await remove_document(self._parts, request_of(req), self.kind, name)
         removed = {self._key: _key(self._key, name), "removed": done is not None}
         answer = {**removed, **self._remaining_references(name)}
         await paging.answer_write(resp, self._parts.log, done, answer)
@@ -110,7 +121,7 @@ class Documents:
         """Return the document with the present value of the optional field, otherwise the default."""
         if not self.optional or document[self.optional] is not None:
             return document
-        entry = self._parts.feed.directory.get(self._kind, name)
+        entry = self._parts.feed.directory.get(self.kind, name)
         present = entry.document.get(self.optional) if entry else None
         return {**document, self.optional: self._default() if present is None else present}
 
@@ -121,16 +132,21 @@ class Documents:
     def _default(self) -> Any:
         return ""
 
-    async def _filters(self, req: Request, at: At) -> Mapping[str, Any]:
-        """Return the parameters of the query that select the documents of the list."""
-        return ANY_LAB
+    async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:
+        """Return the parameters of `documents` that select those of the list; others are in ANY_DOCUMENT."""
+        return {}
 
-    async def _further_fields(self, req: Request, at: At) -> Callable[[str], dict[str, Any]]:
+    async def _further_fields(self, view: View) -> Callable[[str], dict[str, Any]]:
         """Return a function from a name to further fields of its answer, which the document lacks."""
         return lambda name: {}
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         return {self._key: _key(self._key, row["name"]), **row["document"]}
+
+
+def containing(*parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that select documents with one of these parts, such as `{"members": ["a"]}`."""
+    return {"containing": [json.dumps(part) for part in parts]}
 
 
 def check_name(names: TypeAdapter[Any], name: str) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, NamedTuple
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import paging
 from api.rest.contract import queries
 from api.rest.contract.answers.inventory import SystemChanges
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from api.rest.resources.shapes import Row, shown_differences
+from api.rest.views import View, read_view
 from domain.errors import Unknown, display_name
 from domain.events import Recorded, shown_of
 from domain.system.differences import differences
@@ -21,6 +22,31 @@ from projections.intervals import OPEN_UNTIL
 # Columns that are not properties of the system, and columns that have another name in the API.
 OMITTED = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
 API_NAMES = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tree"}
+# The key before all changes: the latest one comes first.
+BEFORE_ALL = OPEN_UNTIL
+
+
+class SystemHistory(NamedTuple):
+    """A page of the changes of a system, latest first, and the change that brought its condition."""
+
+    listed: paging.Listed
+    of_condition: dict[str, Any]
+
+
+async def history_answer(parts: ReadParts, view: View, fqdn: str, page: paging.PageAt) -> SystemHistory:
+    """Return a page of the history of a system. Raises Unknown."""
+    view.require_visible(fqdn)
+    params = {"at": view.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
+    rows, of_condition = await parts.reader.together(
+        ("changes_of_system", {**params, "of_condition": False}),
+        ("changes_of_system", {**params, "before": BEFORE_ALL, "limit": 1, "of_condition": True}),
+    )
+    if not of_condition:
+        raise Unknown(display_name("system", fqdn))
+    positions = [row["since_position"] for row in (*of_condition, *rows)]
+    events = await asyncio.to_thread(parts.log.at, positions)
+    latest, *changes = (_change(row, events[row["since_position"]]) for row in (*of_condition, *rows))
+    return SystemHistory(paging.listed(page, changes, positions[-1] if rows else None), latest)
 
 
 class History:
@@ -29,17 +55,10 @@ class History:
 
     @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        page = await paging.read_page(req, self._parts, first=OPEN_UNTIL)
-        await visibility.require_visible(req, self._parts, fqdn)
-        params = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
-        rows = await self._parts.reader.rows("changes_of_system", params)
-        exists = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})
-        if not exists:
-            raise Unknown(display_name("system", fqdn))
-        positions = [row["since_position"] for row in rows]
-        events = await asyncio.to_thread(self._parts.log.at, positions)
-        changes = [_change(row, events[row["since_position"]]) for row in rows]
-        paging.answer_list(req, resp, page, "changes", changes, positions[-1] if rows else None)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, BEFORE_ALL)
+        found = await history_answer(self._parts, view, fqdn, page)
+        paging.answer_listed(req, resp, page, "changes", found.listed)
 
 
 def _change(row: Row, recorded: Recorded) -> dict[str, Any]:

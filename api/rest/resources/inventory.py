@@ -25,7 +25,8 @@ from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
 from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
-from api.rest.resources.systems import system_rows
+from api.rest.resources.systems import BEFORE_ALL, system_rows
+from api.rest.views import read_view
 from api.use_cases.idempotency import commit_once
 from api.use_cases.import_systems import counted, import_systems, preview_import
 from domain.errors import Fault, FaultyInput
@@ -45,8 +46,9 @@ class Inventory:
         refuses=(404,),
     )
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._parts, first="")
-        rows, _ = await system_rows(req, self._parts, page)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, BEFORE_ALL)
+        rows, _ = await system_rows(self._parts, view, query_of(req, queries.SystemPage), page)
         systems = [exported(row) for row in rows]
         last = rows[-1]["fqdn"] if rows else None
         resp.append_header("Vary", "Accept")

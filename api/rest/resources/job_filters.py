@@ -13,16 +13,38 @@ from api.rest.contract import queries
 from api.rest.contract.answers import partitions as answers
 from api.rest.contract.inputs.partitions import JobFilter as Given
 from api.rest.contract.operation import operation
-from api.rest.ports import JobFilterParts
+from api.rest.ports import JobFilterParts, ReadParts
 from api.rest.resources.documents import NAME, check_name
-from api.rest.resources.partitions import partition_at
+from api.rest.resources.partition_answers import partition_at
+from api.rest.views import View, read_view
 from api.use_cases.change_partition import put_job_filter, remove_job_filter, would_put_job_filter
 from domain.admission.job_filters import JobFilter, job_filter_from_json, job_filter_to_stored
 from domain.directory.partitions import existing_partition, job_filter_of, job_filters_of
 from domain.errors import Unknown, display_name
 
 # Before the place of any job filter.
-_FIRST = [-1, -1, ""]
+BEFORE_ALL = [-1, -1, ""]
+
+
+async def job_filter_list(
+    parts: ReadParts, view: View, query: queries.JobFilterPage, page: paging.PageAt
+) -> paging.Listed:
+    """Return a page of the job filters of a partition, as they are taken. Raises Unknown."""
+    _, document = await partition_at(parts, view.at, query.partition)
+    following = [each for each in job_filters_of(document) if list(each.place) > page.after]
+    shown = following[: page.limit]
+    return paging.listed(page, [_shown(each) for each in shown], list(shown[-1].place) if shown else None)
+
+
+async def job_filter_answer(
+    parts: ReadParts, view: View, partition: str, name: str
+) -> tuple[int, dict[str, Any]]:
+    """Return the version of a job filter, which is that of its partition, and the answer. Raises Unknown."""
+    version, document = await partition_at(parts, view.at, partition)
+    job_filter = job_filter_of(document, name)
+    if job_filter is None:
+        raise Unknown(display_name("job-filter", name))
+    return version, _shown(job_filter)
 
 
 class JobFilters:
@@ -38,24 +60,18 @@ class JobFilters:
         refuses=(404,),
     )
     async def on_get_list(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._parts, first=_FIRST)
-        name = query_of(req, queries.JobFilterPage).partition
-        _, document = await partition_at(self._parts, page.at, name)
-        following = [each for each in job_filters_of(document) if list(each.place) > page.after]
-        shown = following[: page.limit]
-        rows = [_shown(job_filter) for job_filter in shown]
-        paging.answer_list(req, resp, page, "filters", rows, list(shown[-1].place) if shown else None)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, BEFORE_ALL)
+        query = query_of(req, queries.JobFilterPage)
+        found = await job_filter_list(self._parts, view, query, page)
+        paging.answer_listed(req, resp, page, "filters", found)
 
     @operation("Show a job filter", answers.JobFilterShown, queries.JobFilterQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
+        view = await read_view(req, self._parts)
         partition = query_of(req, queries.JobFilterQuery).partition
-        version, document = await partition_at(self._parts, at, partition)
-        job_filter = job_filter_of(document, name)
-        if job_filter is None:
-            raise Unknown(display_name("job-filter", name))
-        resp.etag = str(version)
-        paging.answer_read(resp, at, _shown(job_filter))
+        version, body = await job_filter_answer(self._parts, view, partition, name)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation(
         "Add or change a job filter",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -18,9 +17,18 @@ from api.rest.contract.answers import partitions as answers
 from api.rest.contract.inputs import partitions as inputs
 from api.rest.contract.operation import operation
 from api.rest.partitions import listed_partitions
-from api.rest.ports import PartitionParts, ReadParts
-from api.rest.queue_usage import queues_at
+from api.rest.ports import PartitionParts
 from api.rest.resources.documents import NAME, check_name
+from api.rest.resources.partition_answers import (
+    configuration_answer,
+    configuration_version,
+    configuration_versions,
+    operation_table,
+    partition_answer,
+    queue_answer,
+    queue_list,
+)
+from api.rest.views import read_view
 from api.use_cases.change_partition import configure_partition, move_partition, would_configure
 from api.use_cases.create_partition import create_partition
 from api.use_cases.remove_partition import remove_partition
@@ -28,42 +36,22 @@ from domain.admission.configuration import (
     Configuration,
     configuration_from_json,
     configuration_to_json,
-    stored_configuration,
 )
-from domain.contention.operation_rows import row_to_json
 from domain.contention.operations import SHIPPED
-from domain.directory.events import PartitionConfigured, PartitionCreated
 from domain.directory.partition_labs import fault_of_lab
 from domain.directory.partition_queues import faults_of_people, partition_queues
 from domain.directory.partition_states import DRAIN, START, STOP, state_of
 from domain.directory.partitions import (
-    DEFAULT,
-    KIND,
     Document,
     configuration_of,
     existing_partition,
-    operations_in_force,
     partition_document,
 )
 from domain.directory.state import Directory
-from domain.errors import Unknown, display_name
-from domain.events import Recorded, data_of, subject
 from domain.queues.changes import queue_changes
 from domain.queues.document import tree_from_json
 from domain.queues.placement_document import rules_from_json
 from domain.requirements.findings import Path, Report
-from projections.reader import At
-
-
-async def partition_at(parts: ReadParts, at: At, name: str) -> tuple[int, Document]:
-    """Return the version and the document of a partition; before the first event of `default` 0 and {}.
-
-    Raises Unknown if there was none of this name.
-    """
-    row = await parts.reader.row("document", {"kind": KIND, "name": name, "at": at.position})
-    if row is None and name != DEFAULT:
-        raise Unknown(display_name(KIND, name))
-    return (0, {}) if row is None else (row["version"], row["document"])
 
 
 class Partitions:
@@ -72,8 +60,8 @@ class Partitions:
 
     @operation("List the partitions with their states and labs", answers.PartitionList, queries.ReadQuery)
     async def on_get_list(self, req: Request, resp: Response) -> None:
-        at = await paging.read_at(req, self._parts)
-        paging.answer_read(resp, at, {"partitions": await listed_partitions(self._parts, at)})
+        view = await read_view(req, self._parts)
+        paging.answer_read(resp, view.at, {"partitions": await listed_partitions(self._parts, view.at)})
 
     @operation(
         "Show the state and the labs of a partition",
@@ -82,11 +70,9 @@ class Partitions:
         versioned=True,
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        version, _ = await partition_at(self._parts, at, name)
-        resp.etag = str(version)
-        (shown,) = (row for row in await listed_partitions(self._parts, at) if row["name"] == name)
-        paging.answer_read(resp, at, shown)
+        view = await read_view(req, self._parts)
+        version, body = await partition_answer(self._parts, view, name)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation("Create a partition", answers.PartitionCreated, versioned=True)
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
@@ -146,34 +132,27 @@ class Partitions:
         "Show the configuration of a partition", answers.ConfigurationShown, queries.ReadQuery, versioned=True
     )
     async def on_get_configuration(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        version, document = await partition_at(self._parts, at, name)
-        resp.etag = str(version)
-        paging.answer_read(resp, at, configuration_to_json(configuration_of(document)))
+        view = await read_view(req, self._parts)
+        version, body = await configuration_answer(self._parts, view, name)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation("List the queues of a partition with their usage", answers.QueueList, queries.ReadQuery)
     async def on_get_queues(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        _, document = await partition_at(self._parts, at, name)
-        paging.answer_read(resp, at, {"queues": await queues_at(self._parts, at, document)})
+        view = await read_view(req, self._parts)
+        paging.answer_read(resp, view.at, {"queues": await queue_list(self._parts, view, name)})
 
     @operation("Show a queue of a partition with its usage", answers.QueueShown, queries.ReadQuery)
     async def on_get_queue(self, req: Request, resp: Response, name: str, path: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        _, document = await partition_at(self._parts, at, name)
-        found = await queues_at(self._parts, at, document)
-        shown = next((queue for queue in found if queue["path"] == path), None)
-        if shown is None:
-            raise Unknown(display_name("queue", path))
-        paging.answer_read(resp, at, shown)
+        view = await read_view(req, self._parts)
+        paging.answer_read(resp, view.at, await queue_answer(self._parts, view, name, path))
 
     @operation(
         "List the versions of the configuration of a partition", answers.ConfigurationList, queries.ReadQuery
     )
     async def on_get_configurations(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        found = [_version(recorded) for recorded in await self._configured(at, name)]
-        paging.answer_read(resp, at, {"configurations": found})
+        view = await read_view(req, self._parts)
+        found = await configuration_versions(self._parts, view, name)
+        paging.answer_read(resp, view.at, {"configurations": found})
 
     @operation(
         "Show a version of the configuration of a partition",
@@ -183,28 +162,8 @@ class Partitions:
     async def on_get_configuration_version(
         self, req: Request, resp: Response, name: str, version: int
     ) -> None:
-        at = await paging.read_at(req, self._parts)
-        found = [each for each in await self._configured(at, name) if each.version == version]
-        if not found:
-            raise Unknown(f"version {version} of the configuration of {display_name(KIND, name)}")
-        document = configuration_to_json(stored_configuration(data_of(found[0].event)["configuration"]))
-        paging.answer_read(resp, at, {**_version(found[0]), **document})
-
-    async def _configured(self, at: At, name: str) -> list[Recorded]:
-        """Return the events that configured a partition, up to a position, oldest first.
-
-        An earlier partition of this name has other configurations. Raises Unknown.
-        """
-        await partition_at(self._parts, at, name)
-        partition = subject(KIND, name)
-        events = (await asyncio.to_thread(self._parts.log.load, {partition: 0}))[partition]
-        found: list[Recorded] = []
-        for recorded in events:
-            if recorded.position <= at.position and isinstance(recorded.event, PartitionCreated):
-                found.clear()
-            elif recorded.position <= at.position and isinstance(recorded.event, PartitionConfigured):
-                found.append(recorded)
-        return found
+        view = await read_view(req, self._parts)
+        paging.answer_read(resp, view.at, await configuration_version(self._parts, view, name, version))
 
     @operation(
         "Configure a partition",
@@ -246,28 +205,13 @@ class Partitions:
         queries.ReadQuery,
     )
     async def on_get_operations(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        _, document = await partition_at(self._parts, at, name)
-        rows = [
-            {**row_to_json(row), "source": source, "replaces_shipped": replaces_shipped}
-            for row, source, replaces_shipped in operations_in_force(document)
-        ]
-        paging.answer_read(resp, at, {"operations": rows})
+        view = await read_view(req, self._parts)
+        paging.answer_read(resp, view.at, {"operations": await operation_table(self._parts, view, name)})
 
 
 def _differing(before: Document, after: Document) -> dict[str, Any]:
     """Return the sections of a configuration that another one has with another value."""
     return {section: value for section, value in before.items() if value != after[section]}
-
-
-def _version(recorded: Recorded) -> dict[str, Any]:
-    """Return the version of a configuration, with its author and time."""
-    return {
-        "version": recorded.version,
-        "position": recorded.position,
-        "recorded_at": recorded.recorded_at,
-        "actor": recorded.stamp.actor,
-    }
 
 
 def _read_configuration(

@@ -6,18 +6,43 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.context import request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import policies as answers
 from api.rest.contract.inputs.access import PoolPolicy, SystemPolicy
 from api.rest.contract.operation import operation
-from api.rest.ports import ChangeParts
+from api.rest.ports import ChangeParts, ReadParts
+from api.rest.views import View, read_view
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from domain.access.policy import INITIAL_POLICY, policy_form
 from domain.access.validation import normalised
 from domain.errors import Unknown, display_name
+
+
+async def pool_policy_answer(parts: ReadParts, view: View, name: str) -> tuple[int, dict[str, Any]]:
+    """Return the version of a pool, and the answer about its access policy. Raises Unknown."""
+    row = await parts.reader.row("document", {"kind": "pool", "name": name, "at": view.position})
+    if row is None:
+        raise Unknown(display_name("pool", name))
+    return row["version"], {"pool": name, "entries": row["document"].get("access_policy", [])}
+
+
+async def system_policy_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, dict[str, Any]]:
+    """Return the version of a system, and the answer about its policy: the initial one if it was never set.
+
+    Raises Unknown.
+    """
+    view.require_visible(fqdn)
+    params = {"at": view.position, "fqdn": fqdn}
+    version = {"at": view.position, "subject": f"system/{fqdn}"}
+    rows, versions = await parts.reader.together(("access_to_system", params), ("version", version))
+    if not rows:
+        raise Unknown(display_name("system", fqdn))
+    own: Any = rows[0]["access_policy"]
+    entries = policy_form(INITIAL_POLICY) if own is None else own
+    return versions[0]["version"], {"fqdn": fqdn, "entries": entries, "active_pool": rows[0]["active_pool"]}
 
 
 class AccessPolicies:
@@ -26,14 +51,9 @@ class AccessPolicies:
 
     @operation("Show the access policy of a pool", answers.PoolPolicyShown, queries.ReadQuery, versioned=True)
     async def on_get_pool(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._parts)
-        params = {"kind": "pool", "name": name, "at": at.position}
-        row = await self._parts.reader.row("document", params)
-        if row is None:
-            raise Unknown(display_name("pool", name))
-        resp.etag = str(row["version"])
-        entries = row["document"].get("access_policy", [])
-        paging.answer_read(resp, at, {"pool": name, "entries": entries})
+        view = await read_view(req, self._parts)
+        version, body = await pool_policy_answer(self._parts, view, name)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation("Set the access policy of a pool", answers.PoolPolicyPut, body=PoolPolicy, versioned=True)
     async def on_put_pool(self, req: Request, resp: Response, name: str) -> None:
@@ -52,19 +72,9 @@ class AccessPolicies:
         "Show the access policy of a system", answers.SystemPolicyShown, queries.ReadQuery, versioned=True
     )
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
-        """Answer the policy of a system, or the initial one if it was never set."""
-        at = await paging.read_at(req, self._parts)
-        await visibility.require_visible(req, self._parts, fqdn)
-        params = {"at": at.position, "fqdn": fqdn}
-        version = {"at": at.position, "subject": f"system/{fqdn}"}
-        rows, versions = await self._parts.reader.together(("access_to_system", params), ("version", version))
-        if not rows:
-            raise Unknown(display_name("system", fqdn))
-        resp.etag = str(versions[0]["version"])
-        own: Any = rows[0]["access_policy"]
-        entries = policy_form(INITIAL_POLICY) if own is None else own
-        answer = {"fqdn": fqdn, "entries": entries, "active_pool": rows[0]["active_pool"]}
-        paging.answer_read(resp, at, answer)
+        view = await read_view(req, self._parts)
+        version, body = await system_policy_answer(self._parts, view, fqdn)
+        paging.answer_read(resp, view.at, body, version=version)
 
     @operation(
         "Set the access policy of a system, and its active pool",

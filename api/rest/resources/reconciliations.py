@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 from falcon.asgi import Request, Response
 
-from api.rest import paging, visibility
+from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.context import keyed_request, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import reconciliations as answers
 from api.rest.contract.inputs.labs import Resolution
 from api.rest.contract.operation import operation
-from api.rest.ports import ChangeParts
+from api.rest.ports import ChangeParts, ReadParts
+from api.rest.views import View, read_view
 from api.use_cases.idempotency import commit_once
 from api.use_cases.recover import resolve
+from projections.read_sessions import Row
+
+# The key before all others: the id of a reconciliation.
+BEFORE_ALL = 0
+
+
+class ListedReconciliations(NamedTuple):
+    """A page of the reconciliations, and the refused items of the present registrations."""
+
+    listed: paging.Listed
+    rejected: list[Row]
+
+
+async def reconciliation_list(
+    parts: ReadParts, view: View, query: queries.ReconciliationPage, page: paging.PageAt
+) -> ListedReconciliations:
+    """Return a page of the reconciliations, oldest first, without those of hidden systems."""
+    params = {"at": view.position, "limit": page.limit, "after": page.after, "hidden": view.hidden_rows}
+    params |= query.filters()
+    rows, rejected = await parts.reader.together(("reconciliations", params), ("rejected_items", params))
+    return ListedReconciliations(paging.listed(page, rows, rows[-1]["id"] if rows else None), rejected)
 
 
 class Reconciliations:
@@ -27,16 +50,12 @@ class Reconciliations:
         *(answers.ReconciliationList, queries.ReconciliationPage),
     )
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._parts, first=0)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, BEFORE_ALL)
         query = query_of(req, queries.ReconciliationPage)
-        hidden = await visibility.hidden_rows(req, self._parts)
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
-        params |= query.filters()
-        rows, rejected = await self._parts.reader.together(
-            ("reconciliations", params), ("rejected_items", params)
-        )
-        last = rows[-1]["id"] if len(rows) == page.limit else None
-        paging.answer_page(req, resp, page, {"reconciliations": rows, "rejected": rejected}, last)
+        found = await reconciliation_list(self._parts, view, query, page)
+        body = {"reconciliations": found.listed.items, "rejected": found.rejected}
+        paging.answer_page(req, resp, page, body, found.listed.key)
 
     @operation(
         "Resolve a reconciliation: a person has made sure that the system is vacant",

@@ -8,7 +8,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.clock import rfc3339
-from api.rest import paging, partitions, visibility
+from api.rest import paging, partitions
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
@@ -17,7 +17,7 @@ from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
 from api.rest.partitions import LabPartitions
 from api.rest.ports import ChangeParts, ReadParts
-from api.rest.resources.claims import claimant_of_system
+from api.rest.resources.claims import claim_query
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.shapes import system_document
 from api.rest.views import View, read_view
@@ -30,17 +30,28 @@ from projections.sql import ANY_SYSTEM
 
 # The fields whose changes have a reason.
 FIELDS_WITH_REASON = ("condition", "draining")
+# The key of the list before all systems.
+BEFORE_ALL = ""
 
 
-async def system_rows(req: Request, parts: ReadParts, page: paging.PageAt) -> tuple[list[Row], LabPartitions]:
-    """Return the requested systems of a page, and the partitions of their labs. Raises Unknown."""
-    query = query_of(req, queries.SystemPage)
-    number = await partitions.number_at(parts, page.at, query.partition)
-    labs = await partitions.lab_partitions(parts, page.at)
-    params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **query.filters()}
-    params |= labs.labs_of(number)
-    params["hidden"] = await visibility.hidden_rows(req, parts)
+async def system_rows(
+    parts: ReadParts, view: View, query: queries.SystemPage, page: paging.PageAt
+) -> tuple[list[Row], LabPartitions]:
+    """Return the rows of a page of the systems, and the partitions of their labs. Raises Unknown."""
+    number = await partitions.number_at(parts, view.at, query.partition)
+    labs = await partitions.lab_partitions(parts, view.at)
+    params = {"at": view.position, "limit": page.limit, "after": page.after, "fqdn": None, **query.filters()}
+    params |= {**labs.labs_of(number), "hidden": view.hidden_rows}
     return await parts.reader.rows("systems", params), labs
+
+
+async def system_list(
+    parts: ReadParts, view: View, query: queries.SystemPage, page: paging.PageAt
+) -> paging.Listed:
+    """Return a page of the systems, by name, without hidden ones. Raises Unknown for its partition."""
+    rows, labs = await system_rows(parts, view, query, page)
+    systems = [system_document(labs.named(row)) for row in rows]
+    return paging.listed(page, systems, rows[-1]["fqdn"] if rows else None)
 
 
 async def system_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, dict[str, Any]]:
@@ -48,11 +59,13 @@ async def system_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, d
     view.require_visible(fqdn)
     params = {**ANY_SYSTEM, "at": view.position, "fqdn": fqdn, "after": "", "limit": 1}
     version = {"at": view.position, "subject": f"system/{fqdn}"}
-    rows, versions = await parts.reader.together(("systems", params), ("version", version))
+    rows, versions, claims = await parts.reader.together(
+        ("systems", params), ("version", version), claim_query(view, system=fqdn)
+    )
     if not rows:
         raise Unknown(display_name("system", fqdn))
     labs = await partitions.lab_partitions(parts, view.at)
-    claimed_by = await claimant_of_system(parts, view, fqdn)
+    claimed_by = claims[0]["recipe_id"] if claims else None
     return versions[0]["version"], {**system_document(labs.named(rows[0])), "claimed_by": claimed_by}
 
 
@@ -75,10 +88,10 @@ class Systems:
 
     @operation("List the systems", answers.SystemList, queries.SystemPage, refuses=(404,))
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._parts, first="")
-        rows, labs = await system_rows(req, self._parts, page)
-        systems = [system_document(labs.named(row)) for row in rows]
-        paging.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
+        view = await read_view(req, self._parts)
+        page = paging.page_at(req, view.at, BEFORE_ALL)
+        query = query_of(req, queries.SystemPage)
+        paging.answer_listed(req, resp, page, "systems", await system_list(self._parts, view, query, page))
 
     @operation("Show a system", answers.System, queries.ReadQuery, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:

@@ -15,6 +15,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
+from api.rest.views import View, read_view
 from domain.errors import Unknown, display_name
 from projections.read_sessions import Row
 from projections.reader import At
@@ -23,21 +24,26 @@ from projections.sql import ANY_LAB
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+async def usage_answer(parts: ReadParts, view: View, fqdn: str, query: queries.Span) -> dict[str, Any]:
+    """Return the answer about the usage of a system in a time span. Raises Unknown."""
+    view.require_visible(fqdn)
+    params = {"at": view.position, "fqdn": fqdn, "since": query.since, "until": query.until}
+    rows = await parts.reader.rows("usage_of_system", params)
+    exists = rows or await parts.reader.row("system_is_known", {"at": view.position, "fqdn": fqdn})
+    if not exists:
+        raise Unknown(display_name("system", fqdn))
+    return {"intervals": rows}
+
+
 class Usage:
     def __init__(self, parts: ReadParts) -> None:
         self._parts = parts
 
     @operation("List the usage intervals of a system", answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        query = query_of(req, queries.Span)
-        at = await paging.read_at(req, self._parts)
-        await visibility.require_visible(req, self._parts, fqdn)
-        params = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
-        rows = await self._parts.reader.rows("usage_of_system", params)
-        exists = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
-        if not exists:
-            raise Unknown(display_name("system", fqdn))
-        paging.answer_read(resp, at, {"intervals": rows})
+        view = await read_view(req, self._parts)
+        body = await usage_answer(self._parts, view, fqdn, query_of(req, queries.Span))
+        paging.answer_read(resp, view.at, body)
 
     @operation("List the idle systems", answers.IdlePool, queries.PartitionPage, refuses=(404,))
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:

@@ -21,7 +21,7 @@ LAB = "lab.west.example.com"
 # One path for each table of the read models.
 READS = (
     *("/jobs", "/jobs/1", "/recipe-sets/1", "/recipes/1", "/queue", "/idle-pool", "/locks", "/systems"),
-    *("/claims", "/claims/1"),
+    *("/claims", "/claims/1", "/timeline"),
     *("/systems/store-01.west.example.com", "/systems/store-01.west.example.com/usage", "/system-usage"),
     *("/pools", "/pools/no-such-pool", "/users/admin", "/tokens", f"/lab-controllers/{LAB}/commands"),
 )

@@ -89,6 +89,8 @@ HOSTILE_PATHS = [
     "/idle-pool?cursor=IlwwIg==",
     "/queue?as_of=0001-01-01T00:00:00%2B14:00",
     "/system-usage?since=9999-12-31T23:59:59-14:00",
+    "/timeline?until=0001-01-01T00:00:00Z",
+    "/timeline?fqdn=%00",
 ]
 
 

@@ -21,6 +21,7 @@ LISTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("/systems", {"lab_controller": EAST, "condition": "Automated"}, "systems", "fqdn"),
     ("/inventory", {}, "systems", "fqdn"),
     ("/idle-pool", {}, "systems", "fqdn"),
+    ("/timeline", {}, "systems", "fqdn"),
     ("/system-usage", {"group_by": "system"}, "groups", "key"),
     ("/system-usage", {"group_by": "system", "since": "2020-01-01T00:00:00Z"}, "groups", "key"),
 ]

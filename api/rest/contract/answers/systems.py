@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.systems import Properties
-from api.rest.contract.values import Condition, Id, Time, UsageState
+from api.rest.contract.values import Condition, DrawnUsage, Id, Time, UsageState
 
 
 class Occupied(AnswerPart):
@@ -72,6 +72,51 @@ class UsageInterval(AnswerPart):
 
 class SystemHistory(ReadAnswer):
     intervals: list[UsageInterval]
+
+
+class UsageShare(AnswerPart):
+    """The seconds of a condition and usage in a mixed interval."""
+
+    condition: Condition | None
+    usage: DrawnUsage
+    seconds: float
+
+
+class TimelineInterval(AnswerPart):
+    """The part of an interval that is in the time span.
+
+    `usage`: `unregistered` before the system was added; `mixed` for neighbours that are shorter than the
+    resolution, with their `shares`. Both have no condition. `user`: the owner of the job, or the person who
+    reserved the system.
+    """
+
+    since: Time
+    until: Time
+    seconds: float
+    condition: Condition | None
+    usage: DrawnUsage
+    recipe_id: Id | None
+    job_id: Id | None
+    user: str | None
+    shares: list[UsageShare]
+
+
+class TimelineSystem(AnswerPart):
+    """A system as of the read. The seconds of `intervals` add up to those of the time span."""
+
+    fqdn: str
+    lab_controller: str
+    owner: str
+    condition: Condition
+    pools: list[str]
+    intervals: list[TimelineInterval]
+
+
+class Timeline(ListAnswer):
+    since: Time
+    until: Time
+    resolution_seconds: int
+    systems: list[TimelineSystem]
 
 
 class IdleSystem(AnswerPart):

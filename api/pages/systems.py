@@ -1,0 +1,136 @@
+"""The pages of systems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+from falcon.asgi import Request, Response
+
+from api.clock import rfc3339
+from api.pages.page import page_view, show, show_list
+from api.pages.security import HTML
+from api.pages.usage_line import usage_bars
+from api.parts import Parts
+from api.rest import paging
+from api.rest.context import query_of
+from api.rest.contract.operation import operation
+from api.rest.contract.queries import Page, QueuePage, Span, SystemPage
+from api.rest.explainer_answers import in_time
+from api.rest.ports import ExplainParts
+from api.rest.resources import history, recipe_queue, systems
+from api.rest.resources.policies import pool_policy_answer, system_policy_answer
+from api.rest.resources.usage import usage_answer
+from api.rest.views import View
+from domain.errors import FaultyInput
+from domain.system.lifecycle import WITHOUT_RECIPES
+
+# The usage line lasts so long, up to the moment of the page.
+USAGE_SPAN: Final = timedelta(hours=24)
+# The table behind the usage line has the latest intervals only, because a busy system has thousands a day.
+MAX_INTERVALS: Final = 100
+# The page has the first waiting recipes in the order of the system.
+MAX_WAITING: Final = 20
+# The words for the usage of a system by a recipe, before the number of the recipe.
+_WITH_RECIPE: Final = {
+    "scheduled": "scheduled for recipe",
+    "waiting": "waiting with recipe",
+    "installing": "installing for recipe",
+    "running": "running recipe",
+}
+
+
+class SystemPages:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @operation("Show the list of systems", None, SystemPage, gives=(HTML,), refuses=(404,))
+    async def on_get_list(self, req: Request, resp: Response) -> None:
+        view, query = await page_view(req, self._parts), query_of(req, SystemPage)
+        page = paging.page_at(req, view.at, systems.BEFORE_ALL)
+        found = await systems.system_list(self._parts, view, query, page)
+        await show_list(req, resp, self._parts, view, "systems.html", query, found)
+
+    @operation("Show the page of a system, with a page of its changes", None, Page, gives=(HTML,))
+    async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
+        view = await page_view(req, self._parts)
+        view, waiting = await waiting_recipes(self._parts, view, fqdn)
+        _, system = await systems.system_answer(self._parts, view, fqdn)
+        page = paging.page_at(req, view.at, history.BEFORE_ALL)
+        changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
+        values = {
+            "system": system,
+            "sentence": _sentence(system, of_condition["reason"]),
+            "of_condition": of_condition,
+            "changes": changes.items,
+            "next": paging.next_path(req, resp, changes.key),
+            "waiting": waiting,
+            **await self._policies(view, fqdn),
+            **await self._usage(view, fqdn),
+        }
+        await show(req, resp, self._parts, view, "system.html", values)
+
+    async def _policies(self, view: View, fqdn: str) -> dict[str, Any]:
+        """Return the policy of a system, and that of the pool that replaces it, None without one."""
+        _, policy = await system_policy_answer(self._parts, view, fqdn)
+        pool = policy["active_pool"]
+        pool_policy = None if pool is None else (await pool_policy_answer(self._parts, view, pool))[1]
+        return {"policy": policy, "pool_policy": pool_policy}
+
+    async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
+        """Return the intervals of the span before the moment of the page, latest first, and their bars.
+
+        The span ends with a full minute, so that a live page changes once a minute by time alone.
+        """
+        until = paging.moment_of(view.at, self._parts).replace(second=0, microsecond=0) + timedelta(minutes=1)
+        since = until - USAGE_SPAN
+        span = Span.model_validate({"since": rfc3339(since)})
+        intervals = (await usage_answer(self._parts, view, fqdn, span))["intervals"]
+        return {
+            "bars": usage_bars(intervals, since, until),
+            "intervals": intervals[: -MAX_INTERVALS - 1 : -1],
+            "interval_count": len(intervals),
+        }
+
+
+async def waiting_recipes(parts: ExplainParts, view: View, fqdn: str) -> tuple[View, dict[str, Any] | None]:
+    """Return the recipes that wait for a system, in its order, and the view that the order reflects.
+
+    There is no order (None) while the explaining process reads the log, and for a system in no partition.
+    """
+    view.require_visible(fqdn)
+    query = QueuePage.model_construct(system=fqdn)
+    first = paging.PageAt(view.at, MAX_WAITING, recipe_queue.first_key(query))
+    try:
+        answer = await in_time(recipe_queue.queue_answer(parts, view, query, first))
+    except FaultyInput:
+        answer = None
+    if answer is None:
+        return view, None
+    page, found = answer
+    waiting = {"recipes": found.items, "has_more": found.key is not None}
+    return replace(view, at=page.at), waiting
+
+
+def _sentence(system: dict[str, Any], reason: str | None) -> str:
+    """Return the condition and use of a system as a sentence, for titles and the previews of chats.
+
+    `reason` is that of the condition.
+    """
+    subject = f"System {system['fqdn']} is {system['condition']}"
+    if system["condition"] in WITHOUT_RECIPES:
+        return f"{subject}: {reason}" if reason else subject
+    draining = ", draining" if system["draining"] else ""
+    loan = f", on loan to {system['loaned_to']}" if system["loaned_to"] else ""
+    return f"{subject} and {_use(system)}{draining}{loan}"
+
+
+def _use(system: dict[str, Any]) -> str:
+    if system["user"]:
+        return f"reserved by {system['user']}"
+    if system["recipe_id"]:
+        return f"{_WITH_RECIPE[system['usage']]} {system['recipe_id']}"
+    if system["occupied"]:
+        return f"occupied: {system['occupied']['reason']}"
+    return str(system["usage"])

@@ -1,0 +1,1 @@
+"""Boards of Grafana: their role, functions and queries on a real PostgreSQL, and the shipped files."""

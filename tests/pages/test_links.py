@@ -1,0 +1,104 @@
+"""A walk over all links, by role and moment: no dead link, and nothing hidden in any byte."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+
+import pytest
+from lxml import html
+
+from tests.harness.running import Running
+from tests.pages.browser import Browser
+from tests.pages.conftest import PASSWORD
+from tests.rest.actions import cancel_set, recipe_for, submit
+
+HIDDEN = "hidden-from-bob.example.com"
+LATER = "submitted after the moment"
+# The walk of one role visits fewer pages; more would be links that never end, such as endless steps.
+MAX_PAGES = 800
+
+
+@pytest.fixture(scope="module")
+def moment(service: Running) -> int:
+    """Return a position before a job; a system is hidden from bob, who has a password and two roles."""
+    with service.client() as admin:
+        admin.put("/users/bob", json={"roles": ["submitter", "auditor"]}).raise_for_status()
+        admin.put("/users/bob/password", json={"password": PASSWORD}).raise_for_status()
+        system = {
+            "fqdn": HIDDEN,
+            "lab_controller": "lab.east.example.com",
+            "owner": "alice",
+            "condition": "Manual",
+        }
+        admin.post("/systems", json=system).raise_for_status()
+        policy = {"entries": [{"permission": "view", "user": "alice"}]}
+        admin.put(f"/systems/{HIDDEN}/access-policy", json=policy).raise_for_status()
+        before = submit(admin, recipe_for("x86-01.east.example.com"))
+        cancel_set(admin, before)
+        position = service.end()
+        later = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=LATER)
+        admin.get("/jobs", params={"min_position": later["position"]}).raise_for_status()
+    return position
+
+
+def walk(browser: Browser, start: str) -> Iterator[tuple[str, str]]:
+    """Yield the address and the text of each page that can be reached; fail at a dead link.
+
+    A link to another moment is opened, but its links are not followed.
+    """
+    moment = _as_of(start)
+    waiting, seen = deque([start]), {start}
+    while waiting:
+        address = waiting.popleft()
+        page = browser.get(address)
+        assert page.status_code == 200, f"{address}: {page.status_code}\n{page.text}"
+        yield address, page.text
+        if _as_of(address) != moment:
+            continue
+        for link in links_of(address, page.text):
+            if link not in seen:
+                seen.add(link)
+                waiting.append(link)
+    assert len(seen) < MAX_PAGES
+
+
+def links_of(address: str, text: str) -> Iterator[str]:
+    """Yield the links of a page, all below `/ui`, without the steps, which lead to pages by a redirect."""
+    for element in html.fromstring(text).iter("a", "link"):
+        link = urljoin(address, element.get("href"))
+        if "noreferrer" in element.get("rel", ""):
+            # Files of a lab, elsewhere.
+            assert link.startswith(("http://", "https://"))
+            continue
+        path = urlsplit(link).path
+        assert path.startswith("/ui"), f"{address} links to {link}"
+        if not path.startswith(("/ui/step", "/ui/static")):
+            yield link.partition("#")[0]
+
+
+def _as_of(address: str) -> str | None:
+    return dict(parse_qsl(urlsplit(address).query)).get("as_of")
+
+
+@pytest.mark.parametrize(("user", "role"), [("admin", "admin"), ("bob", "submitter"), ("bob", "auditor")])
+@pytest.mark.parametrize("is_past", [False, True], ids=["present", "past"])
+def test_links__as_each_role__lead_to_pages_without_what_is_hidden_or_later(
+    service: Running, stranger: Browser, moment: int, user: str, role: str, is_past: bool
+) -> None:
+    assert stranger.log_in(user, PASSWORD, role=role).status_code == 303
+    start = f"/ui?{urlencode({'as_of': moment})}" if is_past else "/ui"
+    found: dict[str, Any] = dict(walk(stranger, start))
+    assert len(found) > 5
+    if role == "submitter":
+        assert [address for address, text in found.items() if HIDDEN in text] == []
+    then = [address for address in found if _as_of(address) == _as_of(start)]
+    later = [address for address in then if LATER in found[address]]
+    assert later == [] if is_past else later
+
+
+def test_walk__page_with_a_dead_link__fails(browser: Browser) -> None:
+    with pytest.raises(AssertionError, match="/ui/nowhere: 404"):
+        list(walk(browser, "/ui/nowhere"))

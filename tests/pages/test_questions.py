@@ -1,0 +1,87 @@
+"""A bound on the questions of a page: however much it shows, it asks at most ten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from api.rest.context import Principal
+from api.rest.inside import Application, render_inside
+from api.root import http_application
+from domain.directory.roles import ADMIN
+from projections.read_sessions import ReadSessions
+from runtime.settings import Settings
+from store.event_log import EventLog
+from tests.harness.running import Running
+from tests.pages.addresses import addresses
+from tests.pages.directory_lab import DirectoryLab
+from workers.explaining.explainers import Explainers
+
+MAX_QUESTIONS = 10
+
+
+@asynccontextmanager
+async def started(application: Application) -> AsyncIterator[None]:
+    """Open and close an application as its server does."""
+    messages = asyncio.Queue[dict[str, Any]]()
+    states = asyncio.Queue[dict[str, Any]]()
+    task = asyncio.create_task(
+        application({"type": "lifespan", "asgi": {"version": "3.0"}}, messages.get, states.put)
+    )  # type: ignore[arg-type]
+    for name in ("startup", "shutdown"):
+        await messages.put({"type": f"lifespan.{name}"})
+        assert (state := await states.get())["type"] == f"lifespan.{name}.complete", state
+        if name == "startup":
+            yield
+    await task
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, asked: list[str]) -> None:
+    """Note every question to the database and to the explaining processes."""
+
+    def note(owner: type, name: str) -> None:
+        original: Callable[..., Any] = getattr(owner, name)
+
+        def noted(*args: Any, **more: Any) -> Any:
+            asked.append(f"{owner.__name__}.{name}")
+            return original(*args, **more)
+
+        monkeypatch.setattr(owner, name, noted)
+
+    note(ReadSessions, "together")
+    note(Explainers, "ask")
+    for name in ("load", "select", "at", "end"):
+        note(EventLog, name)
+
+
+async def questions(service: Running, pages: list[str], asked: list[str]) -> dict[str, list[str]]:
+    """Return the questions of each page, asked twice: the first time may read what is cached later."""
+    settings = Settings.read({}, database_url=service.database.service_url)
+    application = http_application(settings)
+    principal = Principal("admin", ADMIN, None, "none")
+    found = {}
+    async with started(application):
+        for page in pages * 2:
+            # The feed asks for new events by itself, at intervals.
+            await asyncio.sleep(0)
+            asked.clear()
+            rendered = await render_inside(application, principal, page)
+            assert rendered is not None, page
+            found[page] = list(asked)
+    return found
+
+
+def test_pages__with_a_waiting_recipe__ask_ten_questions_or_fewer(
+    service: Running, lab: DirectoryLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    pages = [*addresses(service), *lab.addresses]
+    counted(monkeypatch, asked)
+    found = asyncio.run(questions(service, pages, asked))
+    assert set(found) == set(pages)
+    assert {page: asks for page, asks in found.items() if len(asks) > MAX_QUESTIONS} == {}
+    assert any(found.values()), "no question was counted"
