@@ -33,6 +33,7 @@ from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
 from api.pages.systems import SystemPages
 from api.pages.tokens import TokenPages
+from api.pages.waits import WaitPages
 from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
@@ -157,6 +158,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "claim_pages": ClaimPages(parts),
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
+        "wait_pages": WaitPages(parts),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
     }
 

@@ -173,6 +173,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/filters/{name}": Route("job_filter_pages", READ),
         "/ui/claims": Route("claim_pages", READ),
         "/ui/locks": Route("lock_pages", READ),
+        "/ui/waits": Route("wait_pages", READ),
         "/ui/reconciliations": Route("reconciliation_pages", READ),
     }.items()
 }

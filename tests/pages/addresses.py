@@ -42,6 +42,7 @@ def addresses(service: Running) -> list[str]:
     return [
         *("/ui", "/ui/lab", "/ui/jobs", *of_jobs, f"{of_jobs[0]}/xml", *sets),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
+        *("/ui/waits", "/ui/waits?by=pool", "/ui/waits?by=requirement"),
         *("/ui/systems", f"/ui/systems/{SYSTEM}", f"/ui/systems/{SYSTEM}?as_of={jobs[-1]['position']}"),
     ]
 

@@ -27,6 +27,8 @@ from domain.recipe.lifecycle import FINISHED
 
 MAX_ENDED_WAITS: Final = 2_000
 """The maximum number of ended waits that an estimate compares: the last ones."""
+# The kinds whose waits are asked for at once: narrow ones take little time.
+_ASKED_TOGETHER: Final = (LADDER[:2], LADDER[2:4], LADDER[4:])
 _NO_ESTIMATE: Final = dict.fromkeys(
     ("waited_seconds", "ahead", "p50_seconds", "p90_seconds", "more_than_seconds", "basis")
 )
@@ -87,31 +89,32 @@ async def new_recipe(
 
 async def estimate_of(parts: ReadParts, view: View, recipe: ComparedRecipe) -> dict[str, Any]:
     """Return the estimate for a recipe, from the narrowest kind with enough comparable recipes."""
-    for kind in LADDER:
-        waits = await _waits(parts, view, kind, recipe)
-        if comparable_recipes(waits, recipe.wait) >= MIN_RECIPES:
-            break
-    found = estimate(kind, waits, recipe.wait)
-    return {**found, "summary": _summary(found)}
+    arches = await arches_of_waits(parts, [recipe.partition])
+    for kinds in _ASKED_TOGETHER:
+        asked = [("comparable_waits", _params(parts, view, kind, recipe, arches)) for kind in kinds]
+        for kind, rows in zip(kinds, await parts.reader.together(*asked), strict=True):
+            waits = [ObservedWaits(**row) for row in rows]
+            if comparable_recipes(waits, recipe.wait) >= MIN_RECIPES or kind is LADDER[-1]:
+                found = estimate(kind, waits, recipe.wait)
+                return {**found, "summary": _summary(found)}
+    raise AssertionError("the widest kind always gives an estimate")
 
 
-async def _waits(parts: ReadParts, view: View, kind: Kind, recipe: ComparedRecipe) -> list[ObservedWaits]:
-    arches: list[str] = []
-    if not kind.same_requirement:
-        arches = [recipe.properties.arch]
-        if not kind.same_arch:
-            arches = await arches_of_waits(parts, [recipe.partition])
-    params = {
+def _params(
+    parts: ReadParts, view: View, kind: Kind, recipe: ComparedRecipe, all_arches: list[str]
+) -> dict[str, Any]:
+    """Return the parameters of the query for the waits of a kind."""
+    arches = [recipe.properties.arch] if kind.same_arch else all_arches
+    return {
         "at": view.position,
         "moment": paging.moment_of(view.at, parts),
         "partition": recipe.partition,
         "requirements": [recipe.properties.requirement] if kind.same_requirement else [],
-        "arches": arches,
+        "arches": [] if kind.same_requirement else arches,
         "priorities": [recipe.priority] if kind.same_priority else _at_least(min(Priority)),
         "recipe_id": recipe.recipe_id,
         "limit": MAX_ENDED_WAITS,
     }
-    return [ObservedWaits(**row) for row in await parts.reader.rows("comparable_waits", params)]
 
 
 async def arches_of_waits(parts: ReadParts, partitions: list[int]) -> list[str]:
