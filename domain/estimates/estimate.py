@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from domain.estimates.kinds import Kind
+from domain.estimates.kinds import RecipeKind
 from domain.estimates.product_limit import Observation, TimeLeft, is_comparable, time_left
 
 MIN_RECIPES: Final = 30
@@ -56,7 +56,7 @@ def comparable_recipes(waits: Sequence[ObservedWaits], wait: Wait) -> int:
     return sum(_outcomes(waits, wait).values())
 
 
-def estimate(kind: Kind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, Any]:
+def estimate(kind: RecipeKind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, Any]:
     """Return the time left, as in the HTTP API, for a recipe of a kind with these waits."""
     left = _time_left(waits, wait)
     basis = _basis(kind, waits, wait)
@@ -77,7 +77,7 @@ def _time_left(waits: Sequence[ObservedWaits], wait: Wait) -> TimeLeft:
     return TimeLeft(p50 and p50 * wait.place, p90 and p90 * wait.place, longest * wait.place)
 
 
-def _basis(kind: Kind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, Any]:
+def _basis(kind: RecipeKind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, Any]:
     outcomes = _outcomes(waits, wait)
     recipes = sum(outcomes.values())
     since = min((each.since for each in waits if _counts(each, wait)), default=None)
@@ -91,7 +91,7 @@ def _basis(kind: Kind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, 
     }
 
 
-def _words(kind: Kind, outcomes: Counter[str], since: datetime | None, wait: Wait) -> str:
+def _words(kind: RecipeKind, outcomes: Counter[str], since: datetime | None, wait: Wait) -> str:
     recipes = sum(outcomes.values())
     if since is None or not recipes:
         return (

@@ -14,13 +14,13 @@ UNKNOWN_ARCH: Final = ""
 
 
 class WaitProperties(NamedTuple):
-    """The properties by which waits are compared. `requirement` is a digest."""
+    """The properties that comparable recipes share. `requirement` is a digest."""
 
     requirement: str
     arch: str
 
 
-class Kind(NamedTuple):
+class RecipeKind(NamedTuple):
     """A kind of recipes: those that share some properties, all in one partition."""
 
     name: str
@@ -32,13 +32,13 @@ class Kind(NamedTuple):
 
 LADDER: Final = (
     # Recipes that need the same machines, and are as urgent, wait for the same recipes to end.
-    Kind("requirement and priority", True, True, True, "with the same requirement and priority"),
+    RecipeKind("requirement and priority", True, True, True, "with the same requirement and priority"),
     # Rare machines have few recipes of each priority.
-    Kind("requirement", True, True, False, "with the same requirement"),
+    RecipeKind("requirement", True, True, False, "with the same requirement"),
     # Most requirements are written once; few machines of an architecture make all of its recipes wait.
-    Kind("architecture and priority", False, True, True, "with the same architecture and priority"),
-    Kind("priority", False, False, True, "with the same priority"),
-    Kind("partition", False, False, False, "of the partition"),
+    RecipeKind("architecture and priority", False, True, True, "with the same architecture and priority"),
+    RecipeKind("priority", False, False, True, "with the same priority"),
+    RecipeKind("partition", False, False, False, "of the partition"),
 )
 """From the narrowest kind to the widest one."""
 

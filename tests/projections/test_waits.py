@@ -241,7 +241,7 @@ def test_comparable_waits__long_queue_and_history__rows_are_found_by_index(
         owner.execute(MANY.encode())
         owner.execute(b"ANALYZE read.waits")
     query = QUERIES["comparable_waits"]
-    for kind, most_rows in (({"requirements": ["r7"]}, 1_500), ({"arches": ["aarch64"]}, 25_000)):
+    for kind, max_rows in (({"requirements": ["r7"]}, 1_500), ({"arches": ["aarch64"]}, 25_000)):
         asked = {**KIND, "at": 10**6, "arches": [], "priorities": [1, 2, 3, 4, 5], "limit": 1_000, **kind}
         cursor = models._connection.execute(b"EXPLAIN (ANALYZE, TIMING off, FORMAT json) " + query, asked)
         scans = list(scans_of((cursor.fetchone() or ())[0][0]["Plan"]))
@@ -250,7 +250,7 @@ def test_comparable_waits__long_queue_and_history__rows_are_found_by_index(
         assert all("Seq" not in scan["Node Type"] for scan in of_waits), kind
         read = sum(scan["Actual Rows"] * scan["Actual Loops"] for scan in of_waits)
         removed = sum(scan.get("Rows Removed by Filter", 0) * scan["Actual Loops"] for scan in of_waits)
-        assert read + removed <= most_rows, kind
+        assert read + removed <= max_rows, kind
 
 
 def scans_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

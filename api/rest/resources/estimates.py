@@ -21,7 +21,7 @@ from domain.estimates.estimate import (
     comparable_recipes,
     estimate,
 )
-from domain.estimates.kinds import LADDER, Kind, WaitProperties
+from domain.estimates.kinds import LADDER, RecipeKind, WaitProperties
 from domain.priority import Priority
 from domain.recipe.lifecycle import FINISHED
 
@@ -101,7 +101,7 @@ async def estimate_of(parts: ReadParts, view: View, recipe: ComparedRecipe) -> d
 
 
 def _params(
-    parts: ReadParts, view: View, kind: Kind, recipe: ComparedRecipe, all_arches: list[str]
+    parts: ReadParts, view: View, kind: RecipeKind, recipe: ComparedRecipe, all_arches: list[str]
 ) -> dict[str, Any]:
     """Return the parameters of the query for the waits of a kind."""
     arches = [recipe.properties.arch] if kind.same_arch else all_arches

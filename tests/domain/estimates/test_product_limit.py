@@ -1,4 +1,4 @@
-"""The product-limit estimate on waits from known distributions."""
+"""The product-limit estimate on waits from given distributions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def seen_until(wait: float, end: float, begin: float = 0.0) -> Observation:
 
 
 @DISTRIBUTIONS
-def test_time_left__all_waits_observed__has_the_known_quantiles(draw: Draw, quantile: Quantile) -> None:
+def test_time_left__all_waits_observed__has_the_quantiles_of_the_distribution(
+    draw: Draw, quantile: Quantile
+) -> None:
     dice = Random(1)
     left = time_left([Observation(0.0, draw(dice), True) for _ in range(RECIPES)], 0.0)
     assert left.p50 == pytest.approx(quantile(0.5), rel=0.04)
@@ -50,7 +52,9 @@ def test_time_left__all_waits_observed__has_the_known_quantiles(draw: Draw, quan
 
 
 @DISTRIBUTIONS
-def test_time_left__waits_censored_at_random__has_the_known_quantiles(draw: Draw, quantile: Quantile) -> None:
+def test_time_left__waits_censored_at_random__has_the_quantiles_of_the_distribution(
+    draw: Draw, quantile: Quantile
+) -> None:
     dice = Random(2)
     observed = [seen_until(draw(dice), dice.uniform(0, 1.5 * quantile(0.9))) for _ in range(RECIPES)]
     left = time_left(observed, 0.0)
@@ -66,7 +70,7 @@ def test_time_left__waits_censored_at_random__has_the_known_quantiles(draw: Draw
 
 
 @DISTRIBUTIONS
-def test_time_left__waits_observed_from_late_on__has_the_known_quantiles(
+def test_time_left__waits_observed_from_late_on__has_the_quantiles_of_the_distribution(
     draw: Draw, quantile: Quantile
 ) -> None:
     dice = Random(3)

@@ -98,8 +98,8 @@ def test_estimate__new_recipe__is_of_the_narrowest_kind(
     models: ProjectedLog, database: TestDatabase, priority: Priority, requirement: str, kind: str
 ) -> None:
     start_after(models, 60.0, recipes=40, last=0)
-    known = {"same": host(1).host_requires, "other": '{"element":"memory","op":">","value":1}'}
-    found = ask(database, of_new_recipe, priority, known.get(requirement, requirement))
+    requirements = {"same": host(1).host_requires, "other": '{"element":"memory","op":">","value":1}'}
+    found = ask(database, of_new_recipe, priority, requirements.get(requirement, requirement))
     assert found["basis"]["kind"] == kind
 
 
