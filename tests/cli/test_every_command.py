@@ -85,7 +85,7 @@ CASES = [
         Call("recipe-set 1"),
         Call("watch 1", lines=True),
     ),
-    *(Call("estimate 9"), Call("estimate 1 --as-of 60"), Call("waits"), Call("waits --by pool --limit 2")),
+    *(Call("estimate 9"), Call("estimate 1"), Call("waits"), Call("waits --by pool --limit 2")),
     *(Call("explain 1"), Call(f"explain 9 --system {ARM}"), Call("matches -")),
     *(Call("timeline"), Call(f"timeline {ARM} --resolution 600 --condition Automated --as-of 30")),
     Call("weigh --lock system=Exclusive:a --running system=Shared:a,b --age 3"),

@@ -29,8 +29,8 @@ def queue_before_machines(
 ) -> list[Waited]:
     """Return the waits of recipes in the order of submission; people cancel those that wait for long.
 
-    Machines are busy for an hour on average. `burst`: how many times as many recipes people submit in the first sixth
-    of each day as in the rest of it.
+    Machines are busy for an hour on average. `burst`: how many times as many recipes people submit in the
+    first sixth of each day as in the rest of it.
     """
     per_second = load * machines / 3_600 * 6 / (burst + 5)
     free_at = [0.0] * machines
