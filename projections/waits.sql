@@ -117,7 +117,7 @@ WITH span AS MATERIALIZED (
         LEFT JOIN LATERAL jsonb_array_elements_text(s.pools) AS pool (name) ON true
         WHERE %(by)s = 'pool' AND s.fqdn = w.system
           AND s.since_position <= w.until_position AND s.until_position > w.until_position
-          AND (%(hidden)s::text[] IS NULL OR s.fqdn <> ALL (%(hidden)s::text[]))) AS g
+          AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))) AS g
 ), page AS (
     SELECT key, count(*) AS recipes, date_part('epoch', sum(wait)) AS seconds, max(recipe_id) AS example,
            date_part('epoch', percentile_disc(0.5) WITHIN GROUP (ORDER BY wait)) AS p50,

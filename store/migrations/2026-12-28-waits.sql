@@ -19,7 +19,8 @@ CREATE TABLE read.waits (
     PRIMARY KEY (recipe_id, since_position)
 );
 CREATE UNIQUE INDEX waits_open ON read.waits (recipe_id) WHERE until_position = 9223372036854775807;
--- The last ends of a kind up to a position, and what still waits there.
-CREATE INDEX waits_requirement ON read.waits (partition, requirement, priority, until_position);
-CREATE INDEX waits_arch ON read.waits (partition, arch, priority, until_position);
+-- The last ends of a kind up to a position, and the waits that still last there. A read of the past skips the waits that
+-- began later by the last column, without reading their rows.
+CREATE INDEX waits_requirement ON read.waits (partition, requirement, priority, until_position, since_position);
+CREATE INDEX waits_arch ON read.waits (partition, arch, priority, until_position, since_position);
 GRANT SELECT, INSERT, UPDATE, DELETE ON read.waits TO labledger_service;
