@@ -14,9 +14,11 @@ import falcon.asgi
 from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.pages.action_pages import ActionPages
+from api.pages.audit import EventPages, ReadsPage
 from api.pages.documents import DocumentPages, GroupPages, PoolPages, UserPages
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
+from api.pages.home import HomePage
 from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.job_filters import JobFilterPages
 from api.pages.jobs import JobPages, RecipeSetPages
@@ -26,6 +28,7 @@ from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
+from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
 from api.pages.reconciliations import ReconciliationPages
 from api.pages.sessions import PageSessions
@@ -56,6 +59,7 @@ from api.rest.resources.locks import Locks
 from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
+from api.rest.resources.overview import Overviews
 from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
 from api.rest.resources.readiness import Health
@@ -127,6 +131,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "sessions": Sessions(parts),
         "reads": Reads(parts),
         "log_usage": LogUsage(parts),
+        "overviews": Overviews(parts),
         "events": Events(parts),
         "health": Health(parts),
         "metrics": Metrics(parts),
@@ -138,12 +143,16 @@ def resources(parts: Parts) -> dict[str, Any]:
 def _pages(parts: Parts) -> dict[str, Any]:
     return {
         "pages": EntryPages(parts),
+        "home_page": HomePage(parts),
+        "event_pages": EventPages(parts),
+        "reads_page": ReadsPage(parts),
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
         "live_stream": LiveStream(parts, SharedViews(parts.reader)),
         "lab_page": LabPage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
+        "queue_page": WaitingRecipesPage(parts),
         "submission_page": SubmissionPage(parts),
         "recipe_pages": RecipePages(parts),
         "system_pages": SystemPages(parts),

@@ -38,6 +38,7 @@ RUNS = (
     CaseGroup(("locks",)),
     CaseGroup(("lifecycle",)),
     CaseGroup(("start", "rebuild")),
+    CaseGroup(("pages",)),
     CaseGroup(("recovery",)),
 )
 

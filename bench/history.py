@@ -11,11 +11,14 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import islice
 
+import psycopg
+
 from bench.cases.full_lab import configure, contended, generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import ACTOR, LogFiller
 from bench.outcome import ProgressCallback, Sizes
 from bench.queues import paths
+from bench.settling import wait_for_projectors
 from domain.events import Change, Decided, Event, Stamp
 from domain.partition_numbers import partition_of
 from domain.read_set import members_after
@@ -37,6 +40,7 @@ from store.tailer import Tailer
 from workers.scheduler import Scheduler, lease_for
 
 SETS_PER_COMMIT = 200
+DAYS = 30
 # Events of a submitted and queued set with one recipe, and of a recipe that runs with its system.
 EVENTS_OF_A_QUEUED = 3
 EVENTS_OF_A_RUNNING = 11
@@ -123,3 +127,33 @@ def _whole_life(recipe: Recipe) -> Iterator[Report]:
         yield ReportTaskResult(task.task_id, "Pass")
         yield ReportTaskEnded(task.task_id, "completed")
     yield ReportCompleted()
+
+
+def grow_over_days(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
+    """Grow the log, spread its times over DAYS, start all services and build the read models."""
+    grow(cluster, sizes, on_progress)
+    _spread_times(cluster)
+    cluster.stop("serve")
+    cluster.start("serve", "projector", "scheduler")
+    wait_for_projectors(cluster)
+
+
+def _spread_times(cluster: BenchCluster) -> None:
+    """Spread the times of all events over the last days, as the owner of the tables.
+
+    The times ascend with the position, and are those of the ends of commits, as in a log that has grown.
+    """
+    with psycopg.connect(cluster.owner_url) as owner:
+        for statement in _SPREAD:
+            owner.execute(statement, {"days": DAYS, "end": cluster.log.end()})
+
+
+_AT = b"now() - (%(days)s * interval '1 day') * (1 - %(position)b::float8 / %(end)s)"
+_SPREAD = (
+    b"ALTER TABLE log.events DISABLE TRIGGER USER",
+    b"ALTER TABLE log.commits DISABLE TRIGGER USER",
+    b"UPDATE log.events SET recorded_at = " + _AT.replace(b"%(position)b", b"commit_end"),
+    b"UPDATE log.commits SET recorded_at = " + _AT.replace(b"%(position)b", b"last_position"),
+    b"ALTER TABLE log.events ENABLE TRIGGER USER",
+    b"ALTER TABLE log.commits ENABLE TRIGGER USER",
+)

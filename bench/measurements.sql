@@ -165,3 +165,14 @@ SELECT extract(epoch FROM max(e.recorded_at) - (
     WHERE f.notification_id > %(after)s ORDER BY f.notification_id LIMIT 1))::float8
 FROM log.events AS e
 WHERE e.notification_id > %(after)s AND (e.topic = 'system.scheduled' OR e.originator_id = %(subject)s);
+
+-- name: recorded_at
+-- The times at which positions were recorded, as seconds since 1970.
+SELECT e.notification_id, extract(epoch FROM e.recorded_at)::float8
+FROM unnest(%s::bigint[]) AS wanted (position) JOIN log.events e ON e.notification_id = wanted.position;
+
+-- name: started_in_read_models
+-- Recipes that have a system and have started.
+SELECT recipe_id FROM read.recipes
+WHERE until_position = 9223372036854775807 AND state IN ('waiting', 'installing', 'running') AND NOT awaits_locks
+ORDER BY recipe_id;

@@ -15,6 +15,7 @@ from bench.cases import (
     lifecycle,
     locks,
     multihost,
+    pages,
     partitions,
     pending,
     query,
@@ -78,6 +79,7 @@ CASES: Mapping[str, BenchCase] = {
     "explanation": BenchCase(full_lab.fill_with_backlog, explanation.measure, sized=full_lab.with_policies),
     "change": BenchCase(change.prepare, change.measure, sized=full_lab.with_policies),
     "locks": BenchCase(locks.prepare, locks.measure, require=locks.require_enough, sized=locks.with_locks),
+    "pages": BenchCase(history.grow_over_days, pages.measure),
     "recovery": BenchCase(full_lab.fill_with_backlog, recovery.measure, cluster=deployment),
 }
 

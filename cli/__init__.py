@@ -21,7 +21,7 @@ SECTIONS = {
             "cli.jobs.recipe_set:recipe_set",
             "Show a recipe set with its resource locks, weight and admission.",
         ),
-        "queue": ("cli.lists.filtered:queue", "List the recipes that wait for a system, by priority."),
+        "queue": ("cli.lists.waiting:queue", "List the recipes that wait for a system, by priority."),
         "claims": ("cli.lists.claims:claims", "List the claims of waiting recipes to busy systems."),
         "locks": ("cli.lists.locks:locks", "List the resource locks that recipes hold or await."),
         "explain": ("cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."),

@@ -39,6 +39,18 @@ SELECT r.recipe_id, d.recipe_set_id, d.job_id, r.state, r.lab_controller, r.sinc
 FROM read.recipes r JOIN read.recipe_details d USING (recipe_id)
 WHERE r.recipe_id = ANY (%(recipe_ids)s) AND r.since_position <= %(at)s AND r.until_position > %(at)s
 
+-- name: partitions_with_queue
+-- The partitions, of those given, that have unplaced recipes.
+SELECT wanted.partition FROM unnest(%(partitions)s::integer[]) AS wanted (partition)
+WHERE EXISTS (SELECT FROM read.queue q
+              WHERE q.until_position = 9223372036854775807 AND q.since_position <= %(at)s
+                AND q.partition = wanted.partition)
+   OR EXISTS (SELECT FROM read.queue q
+              WHERE q.until_position < 9223372036854775807
+                AND int8range(q.since_position, q.until_position) @> %(at)s::bigint
+                AND q.partition = wanted.partition)
+ORDER BY wanted.partition
+
 -- name: declaring_sets
 -- The recipe sets, of those given, that declare resource locks.
 SELECT DISTINCT d.recipe_set_id FROM read.recipe_details d

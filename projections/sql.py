@@ -25,6 +25,7 @@ QUERIES: Final = {
         "claims",
         "directory",
         "metrics",
+        "overview",
         "conservation",
     )
     for name, query in named_queries(Path(__file__).with_name(f"{subject}.sql")).items()

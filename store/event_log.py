@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -23,7 +24,7 @@ from store.mapper import EventMapper, StoredRow
 from store.recorder import NewRow, Recorder, StoredAppend
 from store.requests import AppendRequest, Committed, Outcome
 from store.selection import EVERYTHING, Selection, subjects_of
-from store.sql import BOUNDED, MAX_PAGE_BYTES, SQL, bounded_rows
+from store.sql import BACKWARDS, BOUNDED, MAX_PAGE_BYTES, SQL, bounded_rows
 from store.tailer import Tailer
 
 logger = logging.getLogger(__name__)
@@ -133,9 +134,22 @@ class EventLog(EventStore[str]):
         size_bytes: int = MAX_PAGE_BYTES,
     ) -> tuple[list[Recorded], int]:
         """Return the next selected events, and the position up to which they are complete."""
-        query = "of_partition" if selection.is_by_partition else "selected"
-        if selection.is_everything and selection.partition is None:
-            query = "all_between"
+        query = BOUNDED[_query_of(selection)]
+        events, last = self._bounded(query, after, upto, limit, selection, size_bytes)
+        return events, upto if last is None else last
+
+    def select_backwards(
+        self, after: int, upto: int, limit: int, selection: Selection = EVERYTHING
+    ) -> tuple[list[Recorded], int]:
+        """Return the last selected events, newest first, and the position after which they are complete."""
+        query = BACKWARDS[_query_of(selection)]
+        events, last = self._bounded(query, after, upto, limit, selection, MAX_PAGE_BYTES)
+        return events, after if last is None else last - 1
+
+    def _bounded(
+        self, query: bytes, after: int, upto: int, limit: int, selection: Selection, size_bytes: int
+    ) -> tuple[list[Recorded], int | None]:
+        """Return the visible events of a bounded query, and its last position; None if they are complete."""
         params = {
             "after": after,
             "upto": upto,
@@ -148,12 +162,28 @@ class EventLog(EventStore[str]):
             "partition": selection.partition,
             "everything": selection.is_everything,
         }
-        rows, available = bounded_rows(self.rows(BOUNDED[query], params))
+        rows, available = bounded_rows(self.rows(query, params))
         events = [self.mapper.recorded(row) for row in rows]
         if selection.unseen:
             events = [recorded for recorded in events if selection.sees(subjects_of(recorded))]
         is_complete = len(rows) == available < limit
-        return events, upto if is_complete else rows[-1].position
+        return events, None if is_complete else rows[-1].position
+
+    def span(self, since: datetime | None, until: datetime | None) -> tuple[int, int | None]:
+        """Return the last position before each of two moments; 0 and None without them."""
+        ((first, last),) = self.rows(SQL["span"], {"since": since, "until": until})
+        return first or 0, None if until is None else last or 0
+
+    def caused_by(self, position: int, after: int, upto: int, limit: int) -> tuple[list[Recorded], int]:
+        """Return events between two positions that an event caused, and up to where they are complete.
+
+        The span must be short, because no index finds events by their cause.
+        """
+        cause = f"event/{position}"
+        params = {"after": after, "upto": upto, "text": f'"{cause}"'.encode(), "limit": limit}
+        found = list(self._recorded(SQL["naming"], params))
+        through = found[-1].position if len(found) == limit else upto
+        return [recorded for recorded in found if recorded.stamp.cause == cause], through
 
     def end(self) -> int:
         """Return the last position; 0 for an empty log."""
@@ -226,6 +256,13 @@ class EventLog(EventStore[str]):
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)
             return cursor.execute(query, params, prepare=True).fetchall()
+
+
+def _query_of(selection: Selection) -> str:
+    """Return the name of the fastest query."""
+    if selection.is_by_partition:
+        return "of_partition"
+    return "all_between" if selection.is_everything and selection.partition is None else "selected"
 
 
 # Maximum number of rows in memory; a row may contain a whole job.

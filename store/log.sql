@@ -168,7 +168,7 @@ SELECT max(log.last_before(9223372036854775807, wanted.partition)) FROM unnest(%
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
   AND topic <> ALL (%(hidden)s::text[])
-ORDER BY notification_id LIMIT %(limit)s
+ORDER BY notification_id ASC LIMIT %(limit)s
 
 -- name: of_partition
 -- All events of one partition, by its index, or those with one of the topics or subjects.
@@ -178,7 +178,7 @@ WHERE (partition, notification_id) > (%(partition)s::integer, %(after)s::bigint)
   AND (partition, notification_id) <= (%(partition)s::integer, %(upto)s::bigint)
   AND (%(everything)s OR topic = ANY (%(topics)s::text[]) OR originator_id = ANY (%(subjects)s::text[]))
   AND topic <> ALL (%(hidden)s::text[])
-ORDER BY partition, notification_id LIMIT %(limit)s
+ORDER BY partition ASC, notification_id ASC LIMIT %(limit)s
 
 -- name: selected
 -- One topic or subject at a time, so that a rare one does not scan the log for its next row. The comparisons of whole
@@ -191,7 +191,7 @@ FROM (
         WHERE (e.topic, e.notification_id) > (wanted.topic, %(after)s::bigint)
           AND (e.topic, e.notification_id) <= (wanted.topic, %(upto)s::bigint)
           AND (%(partition)s::integer IS NULL OR e.partition = %(partition)s::integer)
-        ORDER BY e.topic, e.notification_id LIMIT %(limit)s
+        ORDER BY e.topic ASC, e.notification_id ASC LIMIT %(limit)s
     ) AS found
     UNION ALL
     SELECT found.* FROM unnest(%(subjects)s::text[]) AS wanted (subject)
@@ -202,20 +202,34 @@ FROM (
           AND (%(of_subject)s::text[] IS NULL OR e.topic = ANY (%(of_subject)s::text[]))
           AND (%(partition)s::integer IS NULL OR e.partition = %(partition)s::integer)
           AND e.topic <> ALL (%(hidden)s::text[])
-        ORDER BY e.originator_id, e.originator_version LIMIT %(limit)s
+        ORDER BY e.originator_id ASC, e.originator_version ASC LIMIT %(limit)s
     ) AS found
 ) AS e
-ORDER BY e.notification_id LIMIT %(limit)s
+ORDER BY e.notification_id ASC LIMIT %(limit)s
 
 -- name: bounded
 -- The first rows of a query up to a number of bytes, at least one row; each with the number of rows of the query.
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition, available
 FROM (
     SELECT inside.*, count(*) OVER () AS available,
-           sum(length(state)) OVER (ORDER BY notification_id) - length(state) AS bytes_before
+           sum(length(state)) OVER (ORDER BY notification_id ASC) - length(state) AS bytes_before
     FROM (QUERY) AS inside
 ) AS counted
-WHERE bytes_before < %(bytes)s ORDER BY notification_id
+WHERE bytes_before < %(bytes)s ORDER BY notification_id ASC
+
+-- name: span
+-- The last position before each of two moments, null for a moment that is null.
+SELECT (SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(since)s::timestamptz
+        ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1) AS since,
+       (SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
+        ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1) AS until
+
+-- name: naming
+-- The events between two positions whose stored form contains some bytes. Without an index, so the span must be short.
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
+FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
+  AND position(%(text)s::bytea IN state) > 0
+ORDER BY notification_id LIMIT %(limit)s
 
 -- name: take_ids
 SELECT ARRAY(SELECT nextval('log.job_ids') FROM generate_series(1, %s)),

@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from sys import maxsize
 from typing import Any, Final, NamedTuple
 
 from psycopg.errors import UniqueViolation
 
 from domain.partition_numbers import read_by
 from store.mapper import StoredRow
-from store.sql import APPEND_UNLESS_JOINED, APPENDS, BOUNDED, SQL
+from store.sql import APPEND_UNLESS_JOINED, APPENDS, BACKWARDS, BOUNDED, SQL
 
 Rows = Sequence[tuple[Any, ...]]
 
@@ -263,6 +264,13 @@ def _append_unless_joined(tables: LogTables, params: Any) -> Rows:
     return _append(tables, arrays)
 
 
+def _backwards(tables: LogTables, name: str, params: Mapping[str, Any]) -> Rows:
+    """Return the last rows of a bounded statement, newest first."""
+    unlimited = {**params, "limit": maxsize, "bytes": maxsize}
+    rows = [StoredRow._make(row[:-1]) for row in STATEMENTS[BOUNDED[name]](tables, unlimited)]
+    return tables.bounded(rows[::-1][: params["limit"]], params["bytes"])
+
+
 STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     **dict.fromkeys(APPENDS.values(), _append),
     APPEND_UNLESS_JOINED: _append_unless_joined,
@@ -284,5 +292,8 @@ STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     BOUNDED["all_between"]: lambda tables, params: tables.all_between(params),
     BOUNDED["of_partition"]: lambda tables, params: tables.of_partition(params),
     BOUNDED["selected"]: lambda tables, params: tables.selected(params),
+    BACKWARDS["all_between"]: lambda tables, params: _backwards(tables, "all_between", params),
+    BACKWARDS["of_partition"]: lambda tables, params: _backwards(tables, "of_partition", params),
+    BACKWARDS["selected"]: lambda tables, params: _backwards(tables, "selected", params),
 }
 """Statement -> the function that returns its rows."""

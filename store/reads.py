@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from postgres.named_sql import named_queries
 from store.event_log import EventLog
 
 SQL = named_queries(Path(__file__).with_name("reads.sql"))
+# An id after those of all reads.
+AFTER_ALL: Final = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,29 @@ def record(log: EventLog, read: AuditedRead) -> int:
     return int(read_id)
 
 
-def select(log: EventLog, after: int, limit: int, user: str | None = None) -> list[StoredRead]:
-    """Return the reads with an id above `after`, of one user or of all, in ascending order."""
+def select(
+    log: EventLog,
+    after: int,
+    limit: int,
+    user: str | None = None,
+    *,
+    before: int | None = None,
+    until: datetime | None = None,
+    newest_first: bool = False,
+) -> list[StoredRead]:
+    """Return the reads with an id between `after` and `before`, of one user or of all, oldest first.
+
+    Those after `until` are left out one by one: no index has the times.
+    """
     query = SQL["select"] if user is None else SQL["select_of_user"]
-    rows = log.rows(query, {"after": after, "limit": limit, "user": user})
+    if newest_first:
+        query = query.replace(b" ASC", b" DESC")
+    params = {
+        "after": after,
+        "before": AFTER_ALL if before is None else before,
+        "until": until,
+        "limit": limit,
+        "user": user,
+    }
+    rows = log.rows(query, params)
     return [StoredRead(read_id, recorded_at, AuditedRead(*read)) for read_id, recorded_at, *read in rows]

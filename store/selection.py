@@ -79,6 +79,10 @@ class Selection:
         """Return whether none of an event's subjects is unseen."""
         return self.unseen.isdisjoint(subjects)
 
+    def shows(self, recorded: Recorded) -> bool:
+        """Return whether an event of any topic or subject is neither hidden nor unseen."""
+        return recorded.event.TOPIC not in self.hidden and self.sees(subjects_of(recorded))
+
     def wants_of_subject(self, topic: str) -> bool:
         return topic not in self.hidden and (not self.topics or topic in self.topics)
 

@@ -17,6 +17,10 @@ MAX_PAGE_BYTES = 4 << 20
 
 BOUNDED_NAMES = ("page", "page_of", "all_between", "of_partition", "selected")
 BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in BOUNDED_NAMES}
+# The same statements from the last row to the first. They name the direction of each of their orders.
+BACKWARDS = {
+    name: BOUNDED[name].replace(b" ASC", b" DESC") for name in ("all_between", "of_partition", "selected")
+}
 
 
 def bounded_rows(result: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], int]:

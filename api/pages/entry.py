@@ -21,10 +21,6 @@ class EntryPages:
     async def on_get_root(self, req: Request, resp: Response) -> None:
         resp.status, resp.location = falcon.HTTP_303, "/ui"
 
-    @operation("Show the home page", None, ReadQuery, gives=(HTML,))
-    async def on_get_home(self, req: Request, resp: Response) -> None:
-        await show(req, resp, self._parts, await page_view(req, self._parts), "home.html", {})
-
     @operation("Show the page that leads to the lists of the directory", None, ReadQuery, gives=(HTML,))
     async def on_get_directory(self, req: Request, resp: Response) -> None:
         await show(req, resp, self._parts, await page_view(req, self._parts), "directory.html", {})

@@ -78,14 +78,14 @@ class LabPage:
         length = None if query.since or query.until else LENGTHS[query.length]
         values = {
             # In a thread, because a page may have thousands of intervals.
-            **await asyncio.to_thread(_drawn, answer, length),
+            **await asyncio.to_thread(drawn, answer, length),
             "next": paging.next_path(req, resp, key),
             "filters": filter_fields(query),
         }
         await show(req, resp, self._parts, view, "lab.html", values, begin=answer["since"])
 
 
-def _drawn(answer: dict[str, Any], length: timedelta | None) -> dict[str, Any]:
+def drawn(answer: dict[str, Any], length: timedelta | None) -> dict[str, Any]:
     """Return a time line with the place of each interval in the picture, and the times of the ticks.
 
     The picture of a `length` goes on to the end of the last unit, which may be after the time span.

@@ -19,8 +19,11 @@ class NavigationLink(NamedTuple):
 NAVIGATION = (
     NavigationLink("/ui/lab", "Lab"),
     NavigationLink("/ui/jobs", "Jobs"),
+    NavigationLink("/ui/queue", "Queue"),
     NavigationLink("/ui/submit", "Submit"),
     NavigationLink("/ui/systems", "Systems"),
+    NavigationLink("/ui/events", "Events"),
+    NavigationLink("/ui/reads", "Reads"),
     # Leads to all that has no link of its own here, because ten more would fill a narrow screen.
     NavigationLink("/ui/directory", "Directory"),
 )

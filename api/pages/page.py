@@ -70,11 +70,10 @@ class PageFrame:
         return [] if self.principal is None else links_of(self.principal.role)
 
     def to(self, *segments: Any, **params: Any) -> str:
-        """Return the address of another page, about the same moment."""
+        """Return the address of another page, about the same moment unless `as_of` names another one."""
         path = "".join(f"/{quote(str(segment), safe='')}" for segment in segments)
-        given = {name: value for name, value in params.items() if value is not None}
-        if self.is_past:
-            given["as_of"] = self.position
+        moment = {"as_of": self.position} if self.is_past else {}
+        given = {name: value for name, value in {**moment, **params}.items() if value is not None}
         return f"/ui{path}{f'?{urlencode(given)}' if given else ''}"
 
     def here(self, **params: Any) -> str:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, Final
 
 from falcon.asgi import Request, Response
 
-from api.clock import rfc3339
+from api.pages.lab import LENGTHS, LabQuery, drawn
 from api.pages.page import page_view, show, show_list
 from api.pages.security import HTML
-from api.pages.usage_line import usage_bars
 from api.parts import Parts
 from api.rest import paging
 from api.rest.context import query_of
 from api.rest.contract.operation import operation
-from api.rest.contract.queries import Page, QueuePage, Span, SystemPage
+from api.rest.contract.queries import Page, QueuePage, SystemPage
 from api.rest.explainer_answers import in_time
 from api.rest.ports import ExplainParts
 from api.rest.resources import history, recipe_queue, systems
 from api.rest.resources.policies import pool_policy_answer, system_policy_answer
-from api.rest.resources.usage import usage_answer
+from api.rest.resources.timeline import TIMELINE_START, timeline_answer
 from api.rest.views import View
 from domain.errors import FaultyInput
 from domain.system.lifecycle import WITHOUT_RECIPES
 
-# The usage line lasts so long, up to the moment of the page.
-USAGE_SPAN: Final = timedelta(hours=24)
-# The table behind the usage line has the latest intervals only, because a busy system has thousands a day.
-MAX_INTERVALS: Final = 100
 # The page has the first waiting recipes in the order of the system.
 MAX_WAITING: Final = 20
 # The words for the usage of a system by a recipe, before the number of the recipe.
@@ -79,19 +74,19 @@ class SystemPages:
         return {"policy": policy, "pool_policy": pool_policy}
 
     async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
-        """Return the intervals of the span before the moment of the page, latest first, and their bars.
+        """Return the usage of the day before the moment of the page, drawn as on the page of the lab.
 
-        The span ends with a full minute, so that a live page changes once a minute by time alone.
+        Only of a system with thousands of intervals a day, short ones are mixed.
         """
-        until = paging.moment_of(view.at, self._parts).replace(second=0, microsecond=0) + timedelta(minutes=1)
-        since = until - USAGE_SPAN
-        span = Span.model_validate({"since": rfc3339(since)})
-        intervals = (await usage_answer(self._parts, view, fqdn, span))["intervals"]
-        return {
-            "bars": usage_bars(intervals, since, until),
-            "intervals": intervals[: -MAX_INTERVALS - 1 : -1],
-            "interval_count": len(intervals),
-        }
+        drawn_day = LabQuery().timeline(paging.moment_of(view.at, self._parts))
+        asked = drawn_day.model_copy(update={"fqdn": (fqdn,)})
+        page = paging.PageAt(view.at, 1, TIMELINE_START)
+        try:
+            exact = asked.model_copy(update={"resolution_seconds": 0})
+            answer, _ = await timeline_answer(self._parts, view, exact, page)
+        except FaultyInput:
+            answer, _ = await timeline_answer(self._parts, view, asked, page)
+        return await asyncio.to_thread(drawn, answer, LENGTHS["day"])
 
 
 async def waiting_recipes(parts: ExplainParts, view: View, fqdn: str) -> tuple[View, dict[str, Any] | None]:

@@ -32,7 +32,7 @@ async def of_subjects(
     by_number = defaultdict[int, list[int]](list)
     for number, subject in subjects.items():
         by_number[found.get(subject, DEFAULT_NUMBER)].append(number)
-    return {await _identity(parts, number): members for number, members in by_number.items()}
+    return {await with_number(parts, number): members for number, members in by_number.items()}
 
 
 async def of_subject(parts: ExplainParts, kind: str, number: int) -> PartitionIdentity:
@@ -56,7 +56,7 @@ async def of_system(parts: ExplainParts, fqdn: str, at: At) -> PartitionIdentity
         number = DEFAULT_NUMBER if lab is None else number_of_lab(parts.feed.directory, lab)
     if number == EVERYBODY:
         raise FaultyInput([Fault("system", f"{NO_PARTITION}, so no recipe can get it")])
-    return await _identity(parts, number)
+    return await with_number(parts, number)
 
 
 async def require_in(parts: ExplainParts, fqdn: str, identity: PartitionIdentity) -> None:
@@ -93,7 +93,8 @@ async def _number_at(parts: ExplainParts, fqdn: str, at: At) -> int:
     return moved.get(system.lab_controller, DEFAULT_NUMBER) if isinstance(system, System) else DEFAULT_NUMBER
 
 
-async def _identity(parts: ExplainParts, number: int) -> PartitionIdentity:
+async def with_number(parts: ExplainParts, number: int) -> PartitionIdentity:
+    """Return the partition with a number, which exists or existed."""
     if number not in parts.feed.directory.partition_names:
         # It was created a moment ago.
         await parts.feed.catch_up()

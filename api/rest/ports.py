@@ -112,6 +112,11 @@ class DocumentParts(ReadParts, PasswordParts, Protocol):
     def contacts(self) -> Contacts: ...
 
 
+class OverviewParts(ReadParts, Protocol):
+    @property
+    def contacts(self) -> Contacts: ...
+
+
 class SessionParts(PasswordParts, Protocol):
     @property
     def faulty_logins(self) -> FaultyLogins: ...

@@ -1,4 +1,4 @@
-"""`labledger jobs`, `queue`, `idle`, `lab-controllers` and `filters`: lists with filters."""
+"""`labledger jobs`, `idle`, `lab-controllers` and `filters`: lists with filters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from cli.arguments.params import WordChoice
 from cli.lists import completing
 from cli.lists.directory import FILTERS
-from cli.lists.jobs import JOBS, QUEUE
+from cli.lists.jobs import JOBS
 from cli.lists.listing import list_command
 from cli.lists.systems import IDLE, LAB_CONTROLLERS
 from domain.directory.partitions import DEFAULT
@@ -44,22 +44,6 @@ jobs = list_command(
             ["--group"], metavar="GROUP", shell_complete=completing.groups, help="Only jobs of this group."
         ),
         partition_option("jobs of"),
-    ),
-)
-queue = list_command(
-    "queue",
-    QUEUE,
-    "List the recipes that wait for a system, by priority.\n\n"
-    "Assigned recipes come first, whatever their priority; recipes of equal priorities are in the order of "
-    "submission. Weights count only in the order of a system (--system).",
-    filters=(
-        click.Option(
-            ["--system"],
-            metavar="FQDN",
-            shell_complete=completing.systems,
-            help="Only recipes that this system could run, in the order in which it considers them.",
-        ),
-        partition_option("recipes of"),
     ),
 )
 idle = list_command(

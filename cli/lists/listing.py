@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -44,6 +44,7 @@ class Listing:
 
     With a filter by system, `none_of` and `were_none_of` replace them. `further` is another list of the
     answer, with its columns; its rows, if there are any, follow in a table with the title `further_title`.
+    `parameters` are sent with each request.
     """
 
     path: str
@@ -56,13 +57,15 @@ class Listing:
     further: str | None = None
     further_title: str = ""
     further_columns: tuple[Column, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     def show(
         self, client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
     ) -> None:
         with counting(f"reading {self._noun}") as on_page:
+            sent = {**self.parameters, **filters}
             document, has_more = read_limited(
-                client, output, self.path, self.name, limit, on_page=on_page, as_of=as_of, **filters
+                client, output, self.path, self.name, limit, on_page=on_page, as_of=as_of, **sent
             )
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:

@@ -8,10 +8,18 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from cli.lists.listing import PARTITION, columns_for
-from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
-from cli.terminal.wording import INTAKE_ENDED, clock, counted, duration, elapsed, plain, reason_of
+from cli.terminal.wording import (
+    INTAKE_ENDED,
+    clock,
+    counted,
+    duration,
+    elapsed,
+    lab_state,
+    plain,
+    reason_of,
+)
 
 MAX_LABS = 12
 MAX_SETS = 6
@@ -48,13 +56,13 @@ def _heard(lab: Row) -> str:
 
 
 def _doing(lab: Row) -> list[str]:
-    return [f"{lab['doing'][activity]} {_words(activity)}" for activity in DOING if lab["doing"][activity]]
+    return [f"{lab['doing'][activity]} {_words(activity)}" for activity in MARKS if lab["doing"][activity]]
 
 
 LAB_COLUMNS = (
     Column("lab controller", "lab_controller", rank=0),
     PARTITION,
-    Column("state", "state", "state", 0),
+    Column("state", lab_state, "state", 0),
     Column("heard", _heard, "number", 1),
     Column("systems", "systems", "number", 0),
     Column("doing", _doing, "text", 0),
@@ -138,15 +146,14 @@ class OverviewScreen:
         yield from self._table("labs", LAB_COLUMNS, labs[:MAX_LABS], options)
         if len(labs) > MAX_LABS:
             yield Text(f"and {counted(len(labs) - MAX_LABS, 'more lab')}", style="dim")
-        total = {activity: sum(lab["doing"][activity] for lab in labs) for activity in DOING}
-        yield from _bar(total, options)
+        yield from _bar(self._document["all_labs"]["doing"], options)
 
     def _queue(self) -> Iterator[RenderableType]:
         queue = self._document["queue"]
         if not queue["recipes"]:
             yield Text("queue: empty")
             return
-        longest = queue["longest"]
+        longest = queue["oldest"][0]
         wait = duration(longest["wait_seconds"])
         head = f"queue: {counted(queue['recipes'], 'recipe')} unplaced, longest wait {wait}:"
         owner = f", {plain(longest.get('owner'))}" if longest.get("owner") else ""
@@ -156,11 +163,9 @@ class OverviewScreen:
             by_priority.append(f"{name} {waiting['recipes']}", style=STYLES[name] or "default")
             by_priority.append(f" (up to {duration(waiting['longest_wait_seconds'])})  ", style="dim")
         yield by_priority
-        if held_back := queue["held_back"]["recipes"]:
-            rules = ", ".join(f"{kind} {count}" for kind, count in queue["held_back"]["by_rule"].items())
-            yield Text(
-                f"  {counted(held_back, 'recipe')} held back: {rules}; `labledger queue` shows the reasons"
-            )
+        if held_back := queue["held_back_now"]:
+            rules = ", ".join(f"{kind} {count}" for kind, count in held_back.items())
+            yield Text(f"  recipes held back: {rules}; `labledger queue` shows the reasons")
 
     def _placed(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         placed = self._document["placed"]
@@ -168,7 +173,7 @@ class OverviewScreen:
         if not placed["recipes"]:
             yield Text("placed: no recipes")
             return
-        more = " or more" if placed["not_looked_at"] else ""
+        more = " or more" if placed["not_shown"] else ""
         yield Text(
             f"placed: {counted(placed['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
         )
@@ -177,20 +182,21 @@ class OverviewScreen:
             yield Text("and more: run `labledger systems` for all", style="dim")
 
     def _lately(self, options: ConsoleOptions) -> Iterator[RenderableType]:
-        events = self._document["lately"]
+        events = self._document["problems"]
         yield Text("recent problems" if events else "recent problems: none")
         if events:
             yield from self._table("events", EVENT_COLUMNS, events, options)
 
     def _own_broken(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Yield the table of the user's Broken systems; nothing if there are none."""
-        broken = self._document["own_broken"]
-        if not broken["count"]:
+        broken = self._document["broken"]
+        owned = broken["owned"]
+        if not owned:
             return
         yield Text()
-        yield Text(f"broken: {counted(broken['count'], 'system')} of yours", style="red")
-        yield from self._table("broken", BROKEN_COLUMNS, broken["systems"], options)
-        if broken["count"] > len(broken["systems"]):
+        yield Text(f"broken: {counted(owned, 'system')} of yours", style="red")
+        yield from self._table("broken", BROKEN_COLUMNS, broken["systems"][:owned], options)
+        if owned > len(broken["systems"]):
             yield Text("and more: run `labledger systems --condition Broken` for all", style="dim")
 
     def _table(

@@ -32,6 +32,7 @@ CASES = {
     "explanation": "explanations of waiting and of placed recipes",
     "change": "from a change of a policy, limit, job filter or the inventory to the last decision after it",
     "locks": "from the end of a recipe to the grant of its locks to a set that waits for them",
+    "pages": "pages of the web interface, alone and with live viewers beside `pending`",
     "recovery": "from kill -9 of a process to the next write and the next grant",
 }
 ALL = "all"

@@ -197,6 +197,16 @@ def test_locks__small_lab__each_end_lets_a_waiting_set_start() -> None:
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("fixed_limits")
+def test_pages__small_lab__every_page_is_measured_and_viewers_see_changes() -> None:
+    (figures,) = measured("pages")
+    assert all(figures[f"{page}_p99_ms"] > 0 for page in ("home", "jobs", "job", "recipe", "why"))
+    assert figures["changes_seen"] > 0
+    assert figures["seen_p99_ms"] > 0
+    assert figures["healthz_p99_ms"] > 0
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("fixed_limits")
 def test_recovery__small_lab__everything_comes_back_and_no_system_has_two_recipes() -> None:
     (figures,) = measured("recovery")
     for part in ("scheduler", "api", "api_worker", "postgresql"):

@@ -93,6 +93,8 @@ CASES = [
     *(
         Call("queue"),
         Call("queue --partition default"),
+        Call("queue --reasons"),
+        Call("queue --by-reason --as-of 30"),
         Call(f"queue --system {ARM}"),
         Call("idle"),
         Call("locks"),

@@ -40,7 +40,18 @@ def addresses(service: Running) -> list[str]:
     past = f"{recipes[-1]}?as_of={jobs[-1]['position']}"
     hosts = [recipe for recipe in recipes if not _is_guest(service, recipe)]
     return [
-        *("/ui", "/ui/lab", "/ui/jobs", *of_jobs, f"{of_jobs[0]}/xml", *sets),
+        *(
+            "/ui",
+            "/ui/events",
+            f"/ui/events/{jobs[-1]['position']}",
+            "/ui/reads",
+            "/ui/lab",
+            "/ui/jobs",
+            *of_jobs,
+            f"{of_jobs[0]}/xml",
+            *sets,
+        ),
+        *("/ui", "/ui/queue", f"/ui/queue?system={SYSTEM}", f"/ui/queue?as_of={jobs[-1]['position']}"),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
         *("/ui/waits", "/ui/waits?by=pool", "/ui/waits?by=requirement"),
         *("/ui/systems", f"/ui/systems/{SYSTEM}", f"/ui/systems/{SYSTEM}?as_of={jobs[-1]['position']}"),

@@ -46,7 +46,16 @@ class Browser:
             "/ui/login", {"form_value": value, "user": user, "password": password, "role": "", **more}
         )
 
+    def log_out(self) -> None:
+        """Revoke the token of the login, if there is one, because the live tokens of a user have a quota."""
+        home = self.get("/ui")
+        if home.status_code == 200:
+            self.post("/ui/logout", {"form_value": form_value(home)})
+
     def close(self) -> None:
+        """Log out, because the number of live tokens of a user is limited, and close the connections."""
+        if self.cookies and (found := FORM_VALUE.search(self.get("/ui").text)):
+            self.post("/ui/logout", {"form_value": found[1]})
         self._client.close()
 
     def _cookies(self) -> dict[str, str]:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
+from tests.harness.waiting import wait_until
 from tests.pages.browser import Browser
 from tests.pages.directory_lab import DirectoryLab, directory_lab
 
@@ -25,9 +26,10 @@ def service(servers: ServerPool) -> Iterator[Running]:
 
 @pytest.fixture
 def stranger(service: Running) -> Iterator[Browser]:
-    """Yield a browser without a login."""
+    """Yield a browser without a login. Log out of what the test logs in."""
     browser = Browser(service.url)
     yield browser
+    browser.log_out()
     browser.close()
 
 
@@ -36,6 +38,19 @@ def browser(stranger: Browser) -> Browser:
     """Return a browser in which the admin is logged in."""
     assert stranger.log_in("admin", PASSWORD).status_code == 303
     return stranger
+
+
+@pytest.fixture
+def machine(service: Running) -> Iterator[str]:
+    """Yield an idle system of the admin, which no other test uses; remove it afterwards."""
+    with service.client() as admin:
+        fqdn = f"own-{service.end()}.east.example.com"
+        place = {"lab_controller": "lab.east.example.com", "owner": "admin", "condition": "Automated"}
+        machine = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 16}
+        admin.post("/systems", json={"fqdn": fqdn, **place, **machine}).raise_for_status()
+        wait_until(lambda: admin.get(f"/systems/{fqdn}").json().get("usage") == "idle", f"{fqdn} to be idle")
+        yield fqdn
+        admin.delete(f"/systems/{fqdn}")
 
 
 @pytest.fixture(scope="package")

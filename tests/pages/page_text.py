@@ -20,10 +20,10 @@ def page_of(browser: Browser, path: str, **params: Any) -> str:
 def rows_of(text: str) -> list[str]:
     """Return the text of each row of the first table, with the exact times."""
     table = html.fromstring(text).find(".//table/tbody")
-    return [text_of(row) for row in table if row.find("th") is not None]
+    return [element_text(row) for row in table if row.find("th") is not None]
 
 
-def text_of(element: html.HtmlElement) -> str:
+def element_text(element: html.HtmlElement) -> str:
     times = " ".join(each.get("datetime") for each in element.iter("time"))
     return f"{' '.join(' '.join(element.itertext()).split())} {times}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
@@ -15,43 +14,10 @@ from tests.pages.browser import Browser, step
 from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import TREE, URLS, DirectoryLab
 from tests.pages.page_facts import unexplained
+from tests.pages.page_text import element_text, missing, page_of, rows_of
 from tests.rest.actions import EAST
 
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
-
-
-def page_of(browser: Browser, path: str, **params: Any) -> str:
-    page = browser.get(f"/ui{path}", params=params)
-    assert page.status_code == 200, page.text
-    return page.text
-
-
-def rows_of(text: str) -> list[str]:
-    """Return the text of each row of the first table, with the exact times."""
-    table = html.fromstring(text).find(".//table/tbody")
-    return [_text(row) for row in table if row.find("th") is not None]
-
-
-def _text(element: html.HtmlElement) -> str:
-    times = " ".join(each.get("datetime") for each in element.iter("time"))
-    return f"{' '.join(' '.join(element.itertext()).split())} {times}"
-
-
-def facts_of(value: Any) -> Iterator[str | int | float]:
-    """Yield the texts and numbers in a value. Truths and `*` are words on a page."""
-    if isinstance(value, Mapping):
-        yield from facts_of([value[name] for name in value if name not in ("position", "as_of", "next")])
-    elif isinstance(value, list):
-        for each in value:
-            yield from facts_of(each)
-    elif value not in (None, "*") and not isinstance(value, bool):
-        yield value
-
-
-def missing(facts: Any, text: str) -> list[Any]:
-    """Return the facts that a text lacks."""
-    found = map(str, facts_of(facts))
-    return [fact for fact in found if not re.search(rf"(?<![\w-]){re.escape(fact)}(?![\w-])", text)]
 
 
 LISTS = [
@@ -132,7 +98,7 @@ def test_page__as_of_a_position__has_the_facts_of_the_api_and_no_others(
 ) -> None:
     path = path.replace("{token_id}", lab.token_id)
     page = page_of(browser, path, as_of=lab.position)
-    text = _text(html.fromstring(page))
+    text = element_text(html.fromstring(page))
     as_of = {"as_of": str(lab.position)}
     answers = [lab.admin.get(httpx.URL(each).copy_merge_params(as_of)).json() for each in (path, *further)]
     for answer in answers:
@@ -157,7 +123,7 @@ def test_distro_tree_page__urls_of_a_lab__only_http_is_a_link(browser: Browser, 
     assert {url: rel for url, rel in links.items() if not url.startswith("#")} == {
         URLS[0]: "noreferrer noopener"
     }
-    cell = _text(page.find(".//table/tbody/tr/td"))
+    cell = element_text(page.find(".//table/tbody/tr/td"))
     assert all(url in cell for url in URLS)
 
 
@@ -168,7 +134,7 @@ def test_partition_page__queues__are_those_of_the_api_in_the_order_of_the_tree(
     queues = lab.admin.get("/partitions/default/queues", params=asked).json()["queues"]
     answer = lab.admin.get("/partitions/default", params=asked).json()
     page = page_of(browser, "/partitions/default", **asked)
-    assert missing(answer, _text(html.fromstring(page))) == []
+    assert missing(answer, element_text(html.fromstring(page))) == []
     assert unexplained(page, [answer, queues]) == set()
     rows = rows_of(page)
     shown = ("path", "state", "used", "guaranteed", "max", "share", "waiting", "jobs", "max_jobs", "order")

@@ -56,6 +56,8 @@ def _change(admin: httpx.Client, random: Random, jobs: list[dict[str, Any]]) -> 
 def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, ...]]:
     """Yield the addresses of pages as of a position, each with those of the answers that it shows."""
     listed = admin.get("/jobs", params={"as_of": position}).json()["jobs"]
+    yield "", "/overview"
+    yield f"/events/{position}", f"/events/{position}"
     yield "/jobs", "/jobs"
     yield from ((f"/waits?by={by}",) * 2 for by in ("priority", "group", "pool", "requirement"))
     for job in listed[-6:]:

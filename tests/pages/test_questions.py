@@ -54,7 +54,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, asked: list[str]) -> None:
 
     note(ReadSessions, "together")
     note(Explainers, "ask")
-    for name in ("load", "select", "at", "end"):
+    for name in ("load", "select", "select_backwards", "caused_by", "span", "at", "end"):
         note(EventLog, name)
 
 

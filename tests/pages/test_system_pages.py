@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import httpx
@@ -13,7 +12,6 @@ import pytest
 from lxml import html
 
 from api.pages.systems import waiting_recipes
-from api.pages.usage_line import MAX_X, UsageBar, usage_bars
 from api.rest.context import Principal
 from api.rest.contract.inputs.systems import Properties
 from api.rest.resources import recipe_queue
@@ -24,7 +22,7 @@ from projections.reader import At
 from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
-from tests.pages.page_text import missing, page_of, rows_of, text_of
+from tests.pages.page_text import element_text, missing, page_of, rows_of
 from tests.rest.actions import EAST, cancel_set, finish, in_state, recipe_for, start, submit
 from workers.explaining.explainer import StillReading
 
@@ -108,7 +106,7 @@ def carol(stranger: Browser, systems: SystemLab) -> Browser:
 def _page(browser: Browser, path: str, **params: Any) -> tuple[str, str]:
     """Return a page as HTML and as text, with the exact times."""
     page = page_of(browser, path, **params)
-    return page, text_of(html.fromstring(page))
+    return page, element_text(html.fromstring(page))
 
 
 def _title(page: str) -> str:
@@ -129,9 +127,6 @@ def test_system_page__as_of_a_position__has_all_facts_of_the_api(
         # A permission is two words on the page.
         entries = [{**one, "permission": one["permission"].replace("_", " ")} for one in answer["entries"]]
         assert missing(entries, text) == []
-    intervals = systems.admin.get(f"/systems/{fqdn}/usage", params=asked).json()["intervals"]
-    shown = ("condition", "usage", "recipe_id", "since", "until")
-    assert missing([{name: each[name] for name in shown} for each in intervals], text) == []
     changes = systems.admin.get(f"/systems/{fqdn}/history", params=asked).json()["changes"]
     texts = ("position", "at", "topic", "actor", "reason")
     assert missing([{name: each[name] for name in texts} for each in changes], text) == []
@@ -141,7 +136,7 @@ def test_system_page__every_property__has_its_place(browser: Browser, systems: S
     assert set(Properties.model_fields) == {"type", "arches", "added_at", *INVENTORY}
     page, _ = _page(browser, f"/systems/{FULL}")
     facts = {
-        each.findtext("dt"): text_of(each.find("dd"))
+        each.findtext("dt"): element_text(each.find("dd"))
         for each in html.fromstring(page).iter("div")
         if each.find("dt") is not None
     }
@@ -228,22 +223,20 @@ def test_system_page__reserved_drained_and_occupied__says_so(
     systems.admin.delete(f"/systems/{fqdn}").raise_for_status()
 
 
-def test_system_page__usage_line__has_a_bar_for_each_interval_of_the_last_day(
+def test_system_page__usage_of_the_last_day__has_the_exact_intervals_behind_a_picture(
     browser: Browser, systems: SystemLab
 ) -> None:
     page = html.fromstring(page_of(browser, f"/systems/{BUSY}", as_of=systems.position))
     section = page.xpath("//section[@aria-labelledby='usage']")[0]
     asked = {"as_of": systems.position}
     intervals = systems.admin.get(f"/systems/{BUSY}/usage", params=asked).json()["intervals"]
-    rows = section.xpath(".//tbody/tr")
-    assert [row.xpath("td[3]")[0].text_content().strip() for row in rows] == [
-        each["usage"] for each in reversed(intervals)
-    ]
-    bars = section.xpath(".//svg//rect")
-    assert bars
-    (first, *_), (*_, last) = bars, bars
-    assert float(last.get("x")) + float(last.get("width")) == pytest.approx(MAX_X)
-    assert float(first.get("x")) >= MAX_X * 0.9
+    intervals = [interval for interval in intervals if interval["since"] != interval["until"]]
+    rows = section.xpath(".//tbody/tr")[: len(intervals)]
+    for interval, row in zip(reversed(intervals), rows, strict=True):
+        shown = ("usage", "recipe_id", "since")
+        assert missing({name: interval[name] for name in shown}, element_text(row)) == []
+    assert "admin" in element_text(rows[0])
+    assert section.xpath("count(.//svg[@role='img'])") == 1
 
 
 @pytest.mark.parametrize("moment", ["present", "past"])
@@ -266,8 +259,11 @@ def test_system_page__waiting_recipes__are_in_the_order_of_the_system(
             "job_id",
             "whiteboard",
         )
-        assert missing({name: recipe[name] for name in shown}, text_of(row)) == []
+        assert missing({name: recipe[name] for name in shown}, element_text(row)) == []
         assert row.xpath(".//a[contains(@href, '/why')]")
+    (link,) = page.xpath("//section[@aria-labelledby='waiting']/p/a/@href")
+    assert link.startswith("/ui/queue?") and f"system={BUSY}" in link
+    assert browser.get(link).status_code == 200
 
 
 @pytest.mark.parametrize("error", [StillReading("the log is long"), FaultyInput([])])
@@ -391,33 +387,3 @@ def test_steps__of_a_system__lead_through_its_changes(browser: Browser, systems:
     latest, before = (change["position"] for change in changes[:2])
     step = {"to": f"/ui/systems/{FULL}", "at": latest, "direction": "previous"}
     assert browser.get("/ui/step", params=step).headers["location"] == f"/ui/systems/{FULL}?as_of={before}"
-
-
-SINCE = datetime(2026, 11, 29, tzinfo=UTC)
-
-
-def _interval(first: float, last: float | None, usage: str = "idle", condition: str = "Automated") -> Any:
-    """Return an interval between two hours of the span; without an end it is open."""
-    return {
-        "since": SINCE + timedelta(hours=first),
-        "until": None if last is None else SINCE + timedelta(hours=last),
-        "condition": condition,
-        "usage": usage,
-    }
-
-
-def test_usage_bars__intervals_beyond_the_span__are_cut_and_fill_it() -> None:
-    intervals = [_interval(-5, 6), _interval(6, 12, "running"), _interval(12, None, "idle", "Broken")]
-    assert usage_bars(intervals, SINCE, SINCE + timedelta(hours=24)) == [
-        UsageBar(0, MAX_X / 4, "Automated", "idle", intervals[0]["since"]),
-        UsageBar(MAX_X / 4, MAX_X / 4, "Automated", "running", intervals[1]["since"]),
-        UsageBar(MAX_X / 2, MAX_X / 2, "Broken", "idle", intervals[2]["since"]),
-    ]
-
-
-def test_usage_bars__thousands_of_short_intervals__become_mixed_without_a_loss() -> None:
-    usages = ("idle", "running")
-    short = [_interval(each / 1_000, (each + 1) / 1_000, usages[each % 2]) for each in range(12_000)]
-    bars = usage_bars([*short, _interval(12, None, "waiting")], SINCE, SINCE + timedelta(hours=24))
-    assert [bar.usage for bar in bars] == ["mixed", "waiting"]
-    assert sum(bar.width for bar in bars) == pytest.approx(MAX_X)

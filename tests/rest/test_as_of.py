@@ -60,7 +60,10 @@ NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami",
 SECONDS_OF_LIFE = 8
 # The minimum number, also on a slow machine.
 DEEDS_OF_LIFE = 300
-CLOCK = ("as_of", "seconds", "weight", "ticks")
+CLOCK = (
+    *("as_of", "seconds", "weight", "ticks"),
+    *("wait_seconds", "longest_wait_seconds", "held_back_now"),
+)
 # Filters of lists; an empty tuple stands for all names in the log.
 FILTERS: dict[str, dict[str, tuple[str, ...]]] = {
     "/jobs": {"owner": ("admin", "nobody"), "group": ("kernel-qe", "nosuch"), "state": RECIPE.states},
@@ -185,6 +188,7 @@ def logged_names(busy: Running) -> LoggedNames:
     ids = {"job_id": "job", "recipe_set_id": "recipe-set", "recipe_id": "recipe", "token_id": "token"}
     by_id = {field: names[kind] for field, kind in ids.items()}
     named = {"fqdn": names["system"], "pool": names["pool"], "lab_controller": names["lab-controller"]}
+    named["position"] = [str(event["position"]) for event in events[::50]]
     return LoggedNames({**plural, **by_id, **named, "filters": ["rule-1", "rule-2"]})
 
 

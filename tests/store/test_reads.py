@@ -35,6 +35,10 @@ def test_record__then_select__is_as_it_was(log: EventLog) -> None:
     assert [one.read_id for one in select(log, 0, 1)] == [first]
     found = select(log, 0, 10)
     assert found[0].recorded_at <= found[1].recorded_at
+    assert [one.read_id for one in select(log, 0, 10, newest_first=True)] == [second, first]
+    assert [one.read_id for one in select(log, 0, 10, "bob", newest_first=True)] == [second]
+    assert [one.read_id for one in select(log, 0, 10, before=second)] == [first]
+    assert [one.read_id for one in select(log, 0, 10, until=found[0].recorded_at)] == [first]
 
 
 def test_record__one_is_not_committed_yet__the_next_waits_for_it(

@@ -270,6 +270,8 @@ def test_select__random_selection__pages_have_its_events(log: EventLog) -> None:
             if selection.has_partition(one.partition)
         ]
         assert _by_pages(log, selection, after, upto, limit) == expected, (selection, after, upto, limit)
+        backwards = _by_pages_backwards(log, selection, after, upto, limit)
+        assert backwards == expected[::-1], (selection, after, upto, limit)
         found += len(expected)
     assert found > 300
 
@@ -302,6 +304,15 @@ def _by_pages(log: EventLog, selection: Selection, after: int, upto: int, limit:
     positions: list[int] = []
     while after < upto:
         found, after = log.select(after, upto, limit, selection)
+        assert len(found) <= limit
+        positions += [one.position for one in found]
+    return positions
+
+
+def _by_pages_backwards(log: EventLog, selection: Selection, after: int, upto: int, limit: int) -> list[int]:
+    positions: list[int] = []
+    while after < upto:
+        found, upto = log.select_backwards(after, upto, limit, selection)
         assert len(found) <= limit
         positions += [one.position for one in found]
     return positions

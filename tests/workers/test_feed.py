@@ -29,7 +29,7 @@ from tests.workers.conftest import Start
 from tests.workers.lab import submit_jobs
 from tests.workers.run_once import run_once
 from workers.explaining import follower as following
-from workers.explaining.follower import Follower
+from workers.explaining.follower import PAST, Follower
 
 JOBS = 20
 QUESTIONS = 5
@@ -105,7 +105,7 @@ def test_feed__many_commits_and_more_behind_them__it_pauses_only_when_all_is_rea
 
 @pytest.fixture
 def follower(database: TestDatabase) -> Iterator[Follower]:
-    with closing(Follower(database.service_url)) as made:
+    with closing(Follower(database.service_url, moment=PAST)) as made:
         yield made
 
 

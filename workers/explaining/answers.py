@@ -31,6 +31,7 @@ from domain.scheduling.supply.filter_key import Demand, FilterKey, own_distro
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 from replay.verify.recorded_decisions import DecidedCommit
+from workers.explaining.current_reasons import reason_counts, reasons
 from workers.explaining.follower import Follower
 from workers.explaining.rules import configuration, job_filter
 
@@ -309,6 +310,8 @@ ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "weights": weights,
     "set_weight": set_weight,
     "held_back": held_back,
+    "reasons": reasons,
+    "reason_counts": reason_counts,
 }
 
 

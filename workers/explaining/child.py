@@ -1,4 +1,4 @@
-"""The explaining process of a partition: `python -m workers.explaining.child NUMBER NAME`.
+"""An explaining process of a partition: `python -m workers.explaining.child NUMBER NAME present|past`.
 
 It answers requests in messages, and ends with its input or when it is idle.
 """
@@ -18,15 +18,15 @@ from workers.explaining.follower import Follower
 
 # A lower priority than that of the scheduler, because an explanation can wait and a grant cannot.
 NICENESS = 5
-# An idle process ends, because its partitions take as much memory as a scheduler.
+# An idle process ends, because its partition takes as much memory as a scheduler.
 IDLE_SECONDS = 600.0
 
 
 def answer_requests(parent: Channel, url: str) -> None:
     os.nice(NICENESS)
     freeze_survivors()
-    number, name = sys.argv[1:]
-    follower = Follower(url, PartitionIdentity(int(number), name))
+    number, name, moment = sys.argv[1:]
+    follower = Follower(url, PartitionIdentity(int(number), name), moment)
     while message := parent.receive(IDLE_SECONDS):
         request = message.content
         try:

@@ -1,4 +1,4 @@
-"""Client of the explaining process of a partition, which starts with the first request."""
+"""Client of an explaining process of a partition, which starts with the first request."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from domain.errors import LabledgerError, Unknown
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from postgres.errors import DatabaseAway, DatabaseFull
 from runtime.processes.child import Child, ChildFailed
+from workers.explaining.follower import PRESENT, InThePast
 
 # An idle process ends, perhaps just before a request.
 ATTEMPTS = 2
@@ -32,17 +33,21 @@ class Explainer:
         self,
         url: str,
         identity: PartitionIdentity = DEFAULT_PARTITION,
+        moment: str = PRESENT,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         self._url = url
-        self._identity = identity
+        self._arguments = str(identity.number), identity.name, moment
         self._timeout_seconds = timeout_seconds
         self._child: Child | None = None
         self._thread = ThreadPoolExecutor(1, "explaining")
         self._closed = False
 
     async def ask(self, about: str, **request: Any) -> dict[str, Any]:
-        """Return the answer of `answers.ANSWERS[about]`. Raises its errors, StillReading and ChildFailed."""
+        """Return the answer of `answers.ANSWERS[about]`.
+
+        Raises its errors, InThePast for a client of the present, StillReading and ChildFailed.
+        """
         answering = asyncio.wrap_future(self._thread.submit(self._ask, {"about": about, **request}))
         try:
             return await asyncio.wait_for(answering, self._timeout_seconds)
@@ -73,9 +78,9 @@ class Explainer:
         if self._child is not None and self._child.has_ended:
             self._end()
         if self._child is None:
-            errors = (DatabaseAway, DatabaseFull, Unknown)
-            arguments = str(self._identity.number), self._identity.name
-            self._child = Child("explains", self._url, "workers.explaining.child", *arguments, errors=errors)
+            errors = (DatabaseAway, DatabaseFull, Unknown, InThePast)
+            module = "workers.explaining.child"
+            self._child = Child("explains", self._url, module, *self._arguments, errors=errors)
         return self._child
 
     def _end(self) -> None:

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Final
 
+from domain.errors import LabledgerError
 from domain.events import Recorded
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.scheduling.world.batches import catch_up
@@ -18,6 +19,7 @@ from runtime.processes.garbage_collection import collect_frozen, gc_paused
 from store.event_log import EventLog, LogPart
 from store.snapshots import Snapshots
 from store.sql import SQL
+from workers.explaining.recent_counts import RecentCounts
 
 EXCLUDED_TOPICS: Final = sorted(SKIPPED_TOPICS)
 # Reading a snapshot takes about as long as reading this number of events.
@@ -26,19 +28,28 @@ SNAPSHOT_COST_EVENTS: Final = 50_000
 PRESENT, PAST = "present", "past"
 
 
+class InThePast(LabledgerError):
+    """The question is about the past, for which there is another process."""
+
+
 class Follower:
-    """A reader of the log that caches two states of a partition: the present one, and the last past one.
+    """A reader of the log that caches one state of a partition: the present one, or the last past one.
 
     Mutable, not thread-safe. It reads the log only when it is called, beginning with a snapshot of the
-    scheduler. Calls raise DatabaseAway.
+    scheduler. Calls raise DatabaseAway. A follower of the present raises InThePast instead of replacing its
+    state, which would take the next question long to fold again.
     """
 
-    def __init__(self, url: str, identity: PartitionIdentity = DEFAULT_PARTITION) -> None:
+    def __init__(
+        self, url: str, identity: PartitionIdentity = DEFAULT_PARTITION, moment: str = PRESENT
+    ) -> None:
         self._url = url
         self._number = identity.number
+        self._is_past = moment == PAST
         self._log = EventLog(url, pool_size=1)
         self._snapshots = Snapshots(self._log, identity)
-        self._partitions: dict[str, Partition] = {}
+        self._partition: Partition | None = None
+        self.recent_counts = RecentCounts()
 
     def end(self) -> int:
         return self._log.end()
@@ -48,24 +59,23 @@ class Follower:
 
     def at(self, position: int, *, is_end: bool = False) -> Partition:
         """Return the partition at the end of a commit, or of the log. The next call may change it."""
-        key = PRESENT if is_end or self._has_passed(position) else PAST
-        partition = self._fold_up_to(self._pop_cached(key, position), position)
-        self._partitions[key] = partition
-        return partition
+        if not is_end and not self._is_past:
+            raise InThePast(f"position {position} is not the end of the log")
+        # Not cached while an error may leave it between two positions.
+        cached, self._partition = self._usable_for(position), None
+        self._partition = self._fold_up_to(cached, position)
+        return self._partition
 
-    def _has_passed(self, position: int) -> bool:
-        present = self._partitions.get(PRESENT)
-        return present is not None and present.position <= position
-
-    def _pop_cached(self, key: str, position: int) -> Partition | None:
+    def _usable_for(self, position: int) -> Partition | None:
         """Return the cached partition if folding from it is faster than reading a snapshot.
 
         Otherwise free it before a snapshot is read, because memory may not suffice for both.
         """
-        cached = self._partitions.pop(key, None)
+        cached = self._partition
         if cached is None or 0 <= position - cached.position <= SNAPSHOT_COST_EVENTS:
             return cached
         del cached
+        self._partition = None
         collect_frozen()
         return None
 

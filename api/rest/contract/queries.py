@@ -89,13 +89,21 @@ class JobPage(PartitionPage):
     state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
 
 
-class QueuePage(PartitionPage):
+class PartitionRead(ReadQuery):
+    partition: Annotated[Name | None, Field(description="only what belongs to this partition")] = None
+
+
+class QueueFilters(PartitionPage):
     system: Annotated[
         Fqdn | None,
         Field(
             description="only recipes that this system is viable for, in its order, which weights influence"
         ),
     ] = None
+
+
+class QueuePage(QueueFilters):
+    reasons: Annotated[Truth, Field(description="add the current reason why each recipe waits")] = False
 
 
 class LockPage(Page):
@@ -205,8 +213,10 @@ class TimelinePage(Span, SystemFilters):
     ] = 0
 
 
-class EventQuery(ReadQuery):
+class EventQuery(Span):
     after: Annotated[Position, Field(description="only events after this position")] = 0
+    before: Annotated[Position | None, Field(description="only events before this position")] = None
+    newest_first: Annotated[Truth, Field(description="newest event first, for pages")] = False
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     types: Annotated[Topics, Field(description="only these topics")] = ()
     subject: Annotated[Subjects, Field(description="only events of these subjects")] = ()
@@ -216,10 +226,22 @@ class EventQuery(ReadQuery):
     ] = None
 
 
+class CausedQuery(ReadQuery):
+    caused_after: Annotated[
+        Position | None, Field(description="search the events that it caused after this position")
+    ] = None
+
+
 class ReadsQuery(Query):
     after: Annotated[Position, Field(description="only reads with an id above this one")] = 0
+    before: Annotated[Position | None, Field(description="only reads with an id below this one")] = None
+    newest_first: Annotated[Truth, Field(description="newest read first")] = False
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     user: Annotated[Name | None, Field(description="only reads of this user")] = None
+
+
+class ReadsPageQuery(ReadsQuery, ReadQuery):
+    """The reads up to a moment: pages of other moments lead there."""
 
 
 class LogUsageQuery(Query):

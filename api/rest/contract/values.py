@@ -32,6 +32,7 @@ from domain.lab_commands.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER
+from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.system.lifecycle import CONDITIONS, USAGE
 from projections.fold_locks import LOCK_STATES
 
@@ -136,6 +137,7 @@ UsageState = Annotated[str, OneOf(USAGE.states)]
 # Intervals of a time line also have these.
 DrawnUsage = Annotated[str, OneOf((*USAGE.states, "mixed", "unregistered"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
+ReasonCode = Annotated[str, OneOf(tuple(SENTENCES))]
 
 
 class Input(BaseModel):

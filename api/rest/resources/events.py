@@ -15,21 +15,31 @@ from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest import paging, partitions, visibility
 from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract import queries
-from api.rest.contract.answers.log import EventPage
+from api.rest.contract.answers.log import EventPage, EventShown
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole_number
 from api.rest.ports import ReadParts
+from api.rest.resources.event_answers import event_answer, event_list, selection_of
 from api.rest.serving.worker import CONNECTION, StreamConnection
+from api.rest.views import View
 from api.use_cases.tokens import is_valid_token
-from api.watching.message import event_document
-from domain.directory.roles import SEES_ALL
-from domain.errors import Fault, FaultyInput, NotPermitted
-from domain.events import TOPICS, split_subject
-from domain.partition_numbers import EVERYBODY
+from domain.errors import Fault, FaultyInput
+from projections.reader import At
 from store.selection import Selection
 
-# Only roles in SEES_ALL may see them, as at /tokens.
-OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")))
+# The parameters that a stream does not take.
+OF_PAGES = ("limit", "as_of", "before", "newest_first", "since", "until")
+
+
+async def log_view(req: Request, parts: ReadParts) -> View:
+    """Return the view of a read of the log alone, which waits for the read models only if they are behind it.
+
+    Raises NotYetFolded like `paging.read_at`.
+    """
+    hidden = await visibility.hidden_systems(req, parts)
+    as_of = query_of(req, queries.ReadQuery).as_of
+    at = At(await asyncio.to_thread(parts.log.end)) if as_of is None else await parts.reader.as_of(as_of)
+    return View(principal_of(req), at, hidden, as_of is not None, at.moment)
 
 
 class Events:
@@ -46,20 +56,35 @@ class Events:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.EventQuery)
-        hidden = await visibility.hidden_systems(req, self._parts)
-        partition = None
-        if query.partition is not None:
-            at = await paging.read_at(req, self._parts)
-            partition = await partitions.number_at(self._parts, at, query.partition)
-        selection = _selection(query, principal_of(req), hidden, partition)
         resp.append_header("Vary", "Accept")
+        # The names of partitions are in the read models.
+        at = None if query.partition is None else await paging.read_at(req, self._parts)
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
-            _check_stream(query)
-            share_of(req).release_slot()
-            is_allowed = partial(self._may_see_the_same, principal_of(req), hidden)
-            self._watchers.watch(req, resp, _resumed(req, query.after), selection, is_allowed)
+            await self._stream(req, resp, query, at or At(0))
             return
-        await self._page(req, resp, query, selection)
+        view = await log_view(req, self._parts)
+        found = await event_list(self._parts, view, query)
+        paging.answer(resp, found.through, {"events": found.events, "next": found.following})
+
+    @operation(
+        "Show an event with the events that it caused",
+        *(EventShown, queries.CausedQuery),
+        refuses=(404,),
+    )
+    async def on_get_one(self, req: Request, resp: Response, position: int) -> None:
+        view, query = await log_view(req, self._parts), query_of(req, queries.CausedQuery)
+        found = await event_answer(self._parts, view, position, query.caused_after)
+        paging.answer_read(resp, view.at, found)
+
+    async def _stream(self, req: Request, resp: Response, query: queries.EventQuery, at: At) -> None:
+        hidden = await visibility.hidden_systems(req, self._parts)
+        view = View(principal_of(req), at, hidden, is_past=False, recorded_at=None)
+        partition = await partitions.number_at(self._parts, at, query.partition)
+        selection = selection_of(view, query.types, query.subject, partition)
+        _check_stream(query)
+        share_of(req).release_slot()
+        is_allowed = partial(self._may_see_the_same, view.principal, view.hidden)
+        self._watchers.watch(req, resp, _resumed(req, query.after), selection, is_allowed)
 
     def _may_see_the_same(self, principal: Principal, hidden: Collection[str]) -> bool:
         """Return whether the caller may still see the same events; if not, the stream ends."""
@@ -67,46 +92,11 @@ class Events:
             principal, self._parts
         )
 
-    async def _page(
-        self, req: Request, resp: Response, query: queries.EventQuery, selection: Selection
-    ) -> None:
-        upto = await self._upto(query)
-        select = self._parts.log.select
-        found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
-        names = self._parts.feed.directory.partition_names
-        if any(one.partition not in names for one in found if one.partition != EVERYBODY):
-            # A partition was created a moment ago.
-            await self._parts.feed.reach(through)
-        following = through if through < upto else None
-        paging.answer(
-            resp,
-            through,
-            {"events": [event_document(recorded, names) for recorded in found], "next": following},
-        )
-
-    async def _upto(self, query: queries.EventQuery) -> int:
-        """Return the position up to which to read. `hidden_systems` has waited for `min_position`."""
-        if query.as_of is not None:
-            return (await self._parts.reader.as_of(query.as_of)).position
-        return await asyncio.to_thread(self._parts.log.end)
-
 
 def _check_stream(query: queries.EventQuery) -> None:
-    given = [name for name in ("limit", "as_of") if name in query.model_fields_set]
+    given = [name for name in OF_PAGES if name in query.model_fields_set]
     if given:
         raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in given])
-
-
-def _selection(
-    query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str], partition: int | None
-) -> Selection:
-    """Return the selection. Raises NotPermitted for events of tokens (docs/decisions/0016)."""
-    hidden = () if principal.role in SEES_ALL else OF_TOKENS
-    kinds = {split_subject(subject)[0] for subject in query.subject or ()}
-    if hidden and ("token" in kinds or any(topic in hidden for topic in query.types or ())):
-        raise NotPermitted(f"the events of tokens require the role {' or '.join(sorted(SEES_ALL))}")
-    unseen = frozenset(f"system/{fqdn}" for fqdn in hidden_systems)
-    return Selection(query.types or None, query.subject or None, hidden, unseen, partition)
 
 
 def _resumed(req: Request, after: int) -> int:

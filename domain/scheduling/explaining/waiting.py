@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
 
-from domain.intake_states import STOPPED
 from domain.recipe.state import Recipe
-from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions.demanded_systems import is_hopeless
-from domain.scheduling.decisions.tree_locations import tree_label
+from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
+from domain.scheduling.explaining.current_reasons import (
+    CurrentReason,
+    current_reasons,
+    lab_of_set,
+    systems_named,
+)
 from domain.scheduling.explaining.departed import departed_matches
 from domain.scheduling.explaining.held_back import HeldBackBy, held_back_by
 from domain.scheduling.explaining.preemption_waits import preemption_of
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable_systems
 from domain.scheduling.explaining.shown_weights import weight_of
-from domain.scheduling.supply.reasons import PARTITION_STOPPED, SET_INCOMPLETE, TREE_AWAY
+from domain.scheduling.supply.reasons import SET_INCOMPLETE
 from domain.scheduling.supply.rules import ACCESS, LOAN
+from domain.scheduling.supply.waiting_reasons import PARTITION_STOPPED, TREE_AWAY
+from domain.scheduling.supply.waiting_reasons import SET_INCOMPLETE as INCOMPLETE
 from domain.scheduling.world.lab_moves import NO_LAB
 from domain.scheduling.world.partition import Partition
 
@@ -36,7 +41,10 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class Counted:
-    """Numbers of systems: `usable` ones, idle or busy; `first_in_order` ones, where no recipe ranks ahead."""
+    """Numbers of systems: `usable` ones, idle or busy; `first_in_order` ones, where no recipe ranks ahead.
+
+    Of a set that is bound to a lab, only systems of this lab are usable.
+    """
 
     registered: int
     viable: int
@@ -59,11 +67,12 @@ class Overtaken:
 class Waiting:
     """The explanation of an unplaced recipe: the first `systems` of its `systems_count` candidates.
 
-    While rows of admission hold the set back (`held_back`), no system is asked for it. `weight` is None if
-    weights are off. `preemption` says when the set preempts others, or why nobody gives way, if its queue is
-    below its guarantee.
+    `reason` is the main reason, about which the `summary` says more. While rows of admission hold the set
+    back (`held_back`), no system is asked for it. `weight` is None if weights are off. `preemption` says when
+    the set preempts others, or why nobody gives way, if its queue is below its guarantee.
     """
 
+    reason: CurrentReason
     summary: str
     held_back: tuple[HeldBackBy, ...]
     preemption: str | None
@@ -95,24 +104,23 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
     if options.now is not None:
         partition.weigh_at(options.now)
     # A system that has left the partition counts as little as one that the reader may not know.
-    unknown = _bitmap(partition, options.unknown) | partition.labs.lab_controller[NO_LAB]
-    seen = ~_bitmap(partition, options.hidden)
+    unknown = systems_named(partition, options.unknown) | partition.labs.lab_controller[NO_LAB]
+    seen = ~systems_named(partition, options.hidden)
     refused = _without(unknown, refusals(partition.labs, partition.sets.index.demand(host)))
     candidates = Candidates(partition, host, refused)
     viable = viable_systems(partition.labs, refused) & ~unknown
     lent = refused_only_by(refused, LOAN.name)
     not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
     ordered = candidates.ordered(viable & seen, options.limit)
-    usable = partition.usable(host) & ~unknown
-    all_systems = partition.labs.columns.all_numbers & ~unknown
+    all_systems, of_lab = partition.labs.columns.all_numbers & ~unknown, lab_of_set(partition, host)
     counted = Counted(
         registered=all_systems.bit_count(),
         viable=viable.bit_count(),
-        usable=usable.bit_count(),
-        idle=(partition.idle(host) & ~unknown).bit_count(),
+        usable=(partition.usable(host) & of_lab & ~unknown).bit_count(),
+        idle=(partition.idle(host) & of_lab & ~unknown).bit_count(),
         not_allowed=not_allowed.bit_count(),
         lent=lent.bit_count(),
-        first_in_order=candidates.first_in_order(unknown),
+        first_in_order=candidates.first_in_order(unknown | all_systems & ~of_lab),
     )
     shown: Iterable[Candidate]
     count = ((viable | lent | not_allowed) & seen).bit_count() if options.only is None else 1
@@ -126,38 +134,20 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
         shown = [_one(candidates, partition.labs.number(options.only), viable, lent, not_allowed)]
     rules = _rules(all_systems, refused)
     held_back = held_back_by(partition, host)
-    summary = _obstacle(partition, host, held_back)
-    if summary is None:
+    (reason,) = current_reasons(partition, [host], unknown)
+    summary = reason.text
+    if not held_back and reason.code not in (PARTITION_STOPPED, TREE_AWAY):
         departed = departed_matches(partition, host, seen)
-        is_incomplete = _is_set_incomplete(partition, host, usable)
-        summary = _summary(counted, rules, departed, set_waits=is_incomplete)
+        summary = _summary(counted, rules, departed, set_waits=reason.code == INCOMPLETE)
     weight, overtaken = weight_of(partition, host), _overtaken(partition, host)
     systems = tuple(islice(shown, options.limit))
     preemption = None if options.now is None or held_back else preemption_of(partition, host, options.now)
-    return Waiting(summary, held_back, preemption, weight, overtaken, rules, counted, systems, count)
+    return Waiting(reason, summary, held_back, preemption, weight, overtaken, rules, counted, systems, count)
 
 
 def _overtaken(partition: Partition, host: Recipe) -> Overtaken:
     overtakings = partition.sets.overtakings
     return Overtaken(overtakings.count(host.recipe_set_id), overtakings.maximum)
-
-
-def _obstacle(partition: Partition, host: Recipe, held_back: Sequence[HeldBackBy]) -> str | None:
-    """Return why no system is asked for the recipe, None if systems are asked."""
-    if partition.state == STOPPED:
-        return PARTITION_STOPPED
-    return held_back[0].reason if held_back else _absence(partition, host)
-
-
-def _absence(partition: Partition, host: Recipe) -> str | None:
-    """Return the reason of a recipe whose distro tree is away, else None."""
-    tree_id = partition.absent_trees.first_absent(partition.sets.index.key(host).tree_ids)
-    return None if tree_id is None else f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
-
-
-def _bitmap(partition: Partition, names: frozenset[str]) -> int:
-    """Return the systems with these names. A partition of the past may lack some that are hidden now."""
-    return union(1 << partition.labs.number(fqdn) for fqdn in sorted(names) if fqdn in partition.systems)
 
 
 def _without(unknown: int, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
@@ -179,12 +169,6 @@ def _rules(all_systems: int, refused: Iterable[Refusal]) -> tuple[RuleCount, ...
         left &= ~systems
         counts.append(RuleCount(rule, reason, (all_systems & ~systems).bit_count(), left.bit_count()))
     return tuple(counts)
-
-
-def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
-    """Return whether every lab with usable systems for the recipe is hopeless for its set."""
-    labs = [name for name, of_lab in partition.labs.each() if of_lab & usable]
-    return bool(labs) and all(is_hopeless(partition, host.recipe_set_id, name) for name in labs)
 
 
 def _summary(counted: Counted, rules: Iterable[RuleCount], departed: str, *, set_waits: bool) -> str:

@@ -1,4 +1,4 @@
-"""`labledger overview`: its sums, its screen, and a service that is not ready."""
+"""`labledger overview`: its screen, and a service that is not ready."""
 
 from __future__ import annotations
 
@@ -9,156 +9,84 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
 
-from api.client import Client
-from cli.overview.facts import DOING, doing, labs_of, queue_of, sets_of
-from cli.overview.reading import MAX_PROBLEMS, WINDOWS, OverviewReader
+from api.rest.contract.answers.overview import SystemActivities
 from cli.overview.screen import MARKS, OverviewScreen
-from domain.system.lifecycle import CONDITIONS, USAGE
-from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
+from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
 
-LAB = {"fqdn": "lab.a.example.com", "enabled": True, "silent": False, "last_heard_at": "2026-01-01T00:00:00Z"}
+DOING = dict.fromkeys(MARKS, 0)
+LAB = {
+    "lab_controller": "lab.a.example.com",
+    "partition": "default",
+    "enabled": True,
+    "silent": False,
+    "never_heard": False,
+    "last_heard_at": "2026-01-01T00:00:00Z",
+    "systems": 5,
+    "doing": {**DOING, "running": 1, "idle": 1, "broken": 2, "had_by_people": 1},
+}
+OLDEST = {"recipe_id": 15, "job_id": 7, "owner": "alice", "priority": "High", "wait_seconds": 600.0}
+PLACED = {
+    "recipe_set_id": 4,
+    "job_id": 7,
+    "partition": "default",
+    "priority": "Urgent",
+    "owner": "alice",
+    "group": None,
+    "whiteboard": "smoke",
+    "recipes": 1,
+    "usage": ["running"],
+    "systems": ["run.a.example.com"],
+}
+BROKEN = {
+    "fqdn": "bad.a.example.com",
+    "owner": "alice",
+    "at": "2026-01-01T00:00:00Z",
+    "reason": "a power command failed: no answer",
+}
 
 
-def system(name: str, condition: str = "Automated", usage: str = "idle", **more: Any) -> dict[str, Any]:
-    fqdn = f"{name}.a.example.com"
-    fields = {"fqdn": fqdn, "lab_controller": LAB["fqdn"], "condition": condition, "usage": usage}
-    return {**fields, "draining": False, "user": None, "recipe_id": None, **more}
-
-
-def waiting(recipe_id: int, priority: str, minute: int) -> dict[str, Any]:
-    since = f"2026-01-01T00:{minute:02}:00Z"
-    return {"recipe_id": recipe_id, "job_id": 7, "priority": priority, "since": since, "owner": "alice"}
-
-
-@pytest.mark.parametrize(
-    ("fields", "what"),
-    [
-        (system("x"), "idle"),
-        (system("x", usage="pending"), "idle"),
-        (system("x", usage="waiting"), "starting"),
-        (system("x", usage="running", draining=True), "running"),  # Draining.
-        (system("x", "Broken", "running"), "running"),
-        (system("x", "Broken", draining=True), "broken"),
-        (system("x", draining=True), "draining"),
-        (system("x", "Manual"), "manual"),
-        (system("x", "Manual", "running", user="bob"), "had_by_people"),
-        (system("x", "Removed"), None),
-        (system("x", "Removed", "running"), "running"),
-    ],
-)
-def test_doing__any_condition_and_usage__is_one_word_for_both(
-    fields: dict[str, Any], what: str | None
-) -> None:
-    assert doing(fields) == what
-
-
-systems = st.lists(
-    st.builds(
-        lambda **fields: {"fqdn": "x", "lab_controller": "l", **fields},
-        condition=st.sampled_from(CONDITIONS),
-        usage=st.sampled_from(USAGE.states),
-        draining=st.booleans(),
-        user=st.none() | st.just("bob"),
-    )
-)
-
-
-@given(systems)
-def test_labs__whatever_their_systems_do__every_system_is_counted_once(systems: list[dict[str, Any]]) -> None:
-    counted = sum(1 for one in systems if doing(one) is not None)
-    for lab in labs_of([], systems):
-        assert sum(lab["doing"].values()) == lab["systems"] == counted
-    assert set(MARKS) == set(DOING)
-
-
-def test_labs__disabled_silent_or_empty__are_shown() -> None:
-    silent = {**LAB, "silent": True}
-    controllers = [
-        LAB,
-        {**silent, "fqdn": "lab.b", "enabled": False},
-        {**silent, "fqdn": "lab.c", "never_heard": True, "last_heard_at": None},
-        # Answers about the past have no contacts, nor do databases whose contacts were lost.
-        {**silent, "fqdn": "lab.d", "never_heard": False, "last_heard_at": None},
-        # The scheduler has not answered its first contact yet.
-        {**silent, "fqdn": "lab.e", "never_heard": True},
-    ]
-    states = {lab["lab_controller"]: lab["state"] for lab in labs_of(controllers, [system("x")])}
-    assert states == {
-        "lab.a.example.com": "enabled",
-        "lab.b": "disabled, silent",
-        "lab.c": "never heard",
-        "lab.d": "silent",
-        "lab.e": "silent",
+def overview(**changes: Any) -> dict[str, Any]:
+    """Return an answer about a lab with one of every category."""
+    return {
+        "position": 9,
+        "partitions": [{"name": "default", "state": "active"}],
+        "labs": [LAB],
+        "all_labs": {"systems": LAB["systems"], "doing": LAB["doing"]},
+        "queue": {
+            "recipes": 1,
+            "by_priority": {"High": {"recipes": 1, "longest_wait_seconds": 600.0}},
+            "oldest": [OLDEST],
+            "held_back_now": {},
+        },
+        "placed": {"recipes": 1, "recipe_sets": [PLACED], "not_shown": 0},
+        "problems": [_event(4, "recipe.aborted", reason="no tree")],
+        "broken": {"count": 2, "owned": 1, "systems": [BROKEN, {**BROKEN, "fqdn": "other.a.example.com"}]},
+        "occupied": [],
+        "jobs": [],
+        "systems": {"count": 0, "systems": []},
+        **changes,
     }
-
-
-def test_queue__waits__by_priority_and_the_longest() -> None:
-    recipes = [waiting(1, "Urgent", 50), waiting(2, "Normal", 5), waiting(3, "Normal", 40)]
-    queue = queue_of(recipes, "2026-01-01T01:00:00Z")
-    assert queue["longest"]["recipe_id"] == 2
-    assert queue["by_priority"] == {
-        "Urgent": {"recipes": 1, "longest_wait_seconds": 600.0},
-        "Normal": {"recipes": 2, "longest_wait_seconds": 3300.0},
-    }
-    assert queue_of([], "2026-01-01T01:00:00Z")["longest"] is None
-
-
-def test_sets__of_recipes__have_their_systems_together() -> None:
-    recipes = [
-        {"recipe_id": number, "recipe_set_id": 5, "job_id": 7, "usage": "running", "system": f"s{number}"}
-        for number in (3, 2)
-    ]
-    (only,) = sets_of(recipes)
-    assert (only["recipes"], only["systems"]) == (2, ["s2", "s3"])
-
-
-@pytest.fixture
-def lab(server: LoopbackServer) -> LoopbackServer:
-    """Script a lab with one of every category."""
-    systems = [
-        system("run", usage="running", recipe_id=12),
-        system("idle"),
-        system("bad", "Broken", owner="alice"),
-        system("other", "Broken", owner="bob"),
-        system("kept", "Manual", "running", user="bob"),
-    ]
-    checks = {"database": {"ok": True, "writable": True}, "read_models": {"ok": True, "lag_events": 0}}
-    server.on("GET", "/readyz", Answer({"ready": True, "checks": checks}))
-    server.on("GET", "/systems", Answer({"position": 9, "systems": systems, "next": None}))
-    server.on("GET", "/lab-controllers", Answer({"position": 9, "lab_controllers": [LAB], "next": None}))
-    server.on("GET", "/queue", Answer({"position": 9, "recipes": [waiting(15, "High", 0)], "next": None}))
-    recipe = {"recipe_id": 12, "recipe_set_id": 4, "job_id": 7, "priority": "Urgent", "owner": "alice"}
-    server.on("GET", "/recipes/12", Answer({**recipe, "whiteboard": "smoke"}))
-    server.on("GET", "/whoami", Answer({"user": "alice"}))
-    server.on("GET", "/partitions", partition_in("active"))
-    server.on("GET", "/events", _events)
-    return server
-
-
-def partition_in(state: str) -> Answer:
-    return Answer({"position": 9, "partitions": [{"name": "default", "state": state}]})
-
-
-def _events(asked: ReceivedRequest) -> Answer:
-    """Answer the changed conditions of one system, or all events."""
-    if asked.query.get("subject") == ["system/bad.a.example.com"]:
-        became = [
-            _event(number, "system.condition-changed", condition="Broken", reason=reason)
-            for number, reason in ((2, "old"), (3, "a power command failed: no answer"))
-        ]
-        return Answer({"events": became, "next": None})
-    return Answer({"events": [_event(4, "recipe.aborted", reason="no tree")], "next": None})
 
 
 def _event(position: int, topic: str, **data: Any) -> dict[str, Any]:
     at = "2026-01-01T00:00:00Z"
     return {"position": position, "topic": topic, "subject": f"recipe/{position}", "at": at, "data": data}
+
+
+@pytest.fixture
+def lab(server: LoopbackServer) -> LoopbackServer:
+    checks = {"database": {"ok": True, "writable": True}, "read_models": {"ok": True, "lag_events": 0}}
+    server.on("GET", "/readyz", Answer({"ready": True, "checks": checks}))
+    server.on("GET", "/overview", Answer(overview()))
+    return server
+
+
+def test_marks__of_activities__are_complete() -> None:
+    assert tuple(MARKS) == tuple(SystemActivities.model_fields)
 
 
 def test_overview__for_people__shows_every_part(lab: LoopbackServer, run: Run) -> None:
@@ -179,15 +107,24 @@ def test_overview__recipes_are_held_back__says_how_many_by_which_kind_of_rule(
     lab: LoopbackServer, run: Run
 ) -> None:
     assert "held back" not in run("overview").stdout
-    queue, stopped = {"row": "queue", "reason": "full"}, {"row": "queue-state", "reason": "stopped"}
-    recipes = [
-        {**waiting(15, "High", 0), "held_back": [queue, queue, stopped]},
-        {**waiting(16, "High", 0), "held_back": [queue]},
-        {**waiting(17, "High", 0), "held_back": []},
-        {**waiting(18, "High", 0), "held_back": None},
+    queue = {**overview()["queue"], "held_back_now": {"queue": 2, "queue-state": 1}}
+    lab.on("GET", "/overview", Answer(overview(queue=queue)))
+    assert "  recipes held back: queue 2, queue-state 1; `labledger queue`" in run("overview").stdout
+
+
+def test_overview__labs__have_the_words_of_their_states(lab: LoopbackServer, run: Run) -> None:
+    silent = {**LAB, "silent": True}
+    labs = [
+        LAB,
+        {**silent, "lab_controller": "lab.b", "enabled": False},
+        {**silent, "lab_controller": "lab.c", "never_heard": True, "last_heard_at": None},
+        # The scheduler has not answered its first contact yet.
+        {**silent, "lab_controller": "lab.d", "never_heard": True},
     ]
-    lab.on("GET", "/queue", Answer({"position": 9, "recipes": recipes, "next": None}))
-    assert "  2 recipes held back: queue 2, queue-state 1; `labledger queue`" in run("overview").stdout
+    lab.on("GET", "/overview", Answer(overview(labs=labs)))
+    lines = [" ".join(line.split()) for line in run("overview").stdout.splitlines()]
+    for said in ("lab.a.example.com enabled", "lab.b disabled, silent", "lab.c never heard", "lab.d silent"):
+        assert [line for line in lines if line.startswith(said)], said
 
 
 def headings(text: str) -> list[list[str]]:
@@ -196,10 +133,12 @@ def headings(text: str) -> list[list[str]]:
 
 def test_overview__several_partitions__labs_and_sets_show_theirs(lab: LoopbackServer, run: Run) -> None:
     assert not [words for words in headings(run("overview").stdout) if "partition" in words]
-    labs = [{**LAB, "partition": "west"}, {**LAB, "fqdn": "lab.b.example.com", "partition": None}]
-    lab.on("GET", "/lab-controllers", Answer({"position": 9, "lab_controllers": labs, "next": None}))
-    recipe = {"recipe_id": 12, "recipe_set_id": 4, "job_id": 7, "priority": "Urgent", "partition": "west"}
-    lab.on("GET", "/recipes/12", Answer(recipe))
+    labs = [
+        {**LAB, "partition": "west"},
+        {**LAB, "lab_controller": "lab.b.example.com", "partition": None},
+    ]
+    placed = {**overview()["placed"], "recipe_sets": [{**PLACED, "partition": "west"}]}
+    lab.on("GET", "/overview", Answer(overview(labs=labs, placed=placed)))
     text = run("overview").stdout
     assert [words[:4] for words in headings(text)] == [
         ["lab", "controller", "partition", "state"],
@@ -231,7 +170,7 @@ def test_overview__redrawn_with_less_text__columns_keep_their_widths(lab: Loopba
     (many,) = now["labs"]
     long = {**now["placed"]["recipe_sets"][0], "systems": [f"{'long' * 8}.a.example.com"], "owner": "o" * 20}
     busy = {**now, "placed": {**now["placed"], "recipe_sets": [long]}}
-    busy["labs"] = [{**many, "state": "disabled, silent", "doing": {**many["doing"], "draining": 3}}]
+    busy["labs"] = [{**many, "enabled": False, "silent": True, "doing": {**many["doing"], "draining": 3}}]
     for width in (60, 80, 100):
         widest: dict[str, dict[str, int]] = {}
         headings = [
@@ -277,12 +216,12 @@ def test_overview__scheduler_of_one_partition_is_gone__names_the_partition(
 
 
 def test_overview__database_away__is_reported_at_once(lab: LoopbackServer, run: Run) -> None:
-    for path in ("/readyz", "/systems"):
+    for path in ("/readyz", "/overview"):
         lab.on("GET", path, Answer({"title": "No", "detail": "the database cannot be reached"}, 503))
     result = run("overview", "--json")
     assert result.exit_code == 1
     assert json.loads(result.stdout)["detail"] == "No: the database cannot be reached"
-    assert len(lab.asked_for("GET", "/systems")) == 1
+    assert len(lab.asked_for("GET", "/overview")) == 1
 
 
 def test_overview__no_server__is_a_failure(server: LoopbackServer, run: Run) -> None:
@@ -301,37 +240,7 @@ def test_overview__no_server__is_a_failure(server: LoopbackServer, run: Run) -> 
 def test_overview__partition_takes_no_jobs__is_said_on_top(
     lab: LoopbackServer, run: Run, state: str, printed: str | None
 ) -> None:
-    lab.on("GET", "/partitions", partition_in(state))
+    partitions = [{"name": "default", "state": state}]
+    lab.on("GET", "/overview", Answer(overview(partitions=partitions)))
     third = run("overview").stdout.splitlines()[2]
     assert third.startswith(printed) if printed else third == ""
-
-
-def test_reading__again__requests_only_changeable_parts(lab: LoopbackServer) -> None:
-    with Client(lab.url) as client:
-        reading = OverviewReader(client)
-        reading.document()
-        lab.on("GET", "/events", Answer({"events": [_event(11, "recipe.aborted")], "next": None}))
-        lab.on("GET", "/systems", Answer({"position": 12, "systems": [], "next": None}))
-        lately = reading.document()["lately"]
-        reading.close()
-    assert [event["position"] for event in lately] == [11, 4]
-    assert len(lab.asked_for("GET", "/recipes/12")) == 1
-    assert lab.asked_for("GET", "/events")[-1].query["after"] == ["9"]
-
-
-def test_reading__long_log__searches_backwards_until_there_is_enough(lab: LoopbackServer) -> None:
-    def events(asked: ReceivedRequest) -> Answer:
-        after = int(asked.query["after"][0])
-        found = [_event(at, "recipe.aborted") for at in range(after + 1, after + 4)] if after < 90_000 else []
-        changed = _event(after + 9, "system.condition-changed", condition="Automated")
-        return Answer({"events": [*found, changed], "next": None})
-
-    lab.on("GET", "/systems", Answer({"position": 100_000, "systems": [], "next": None}))
-    lab.on("GET", "/events", events)
-    with Client(lab.url) as client:
-        reading = OverviewReader(client)
-        lately = reading.document()["lately"]
-        reading.close()
-    assert 0 < len(lately) <= MAX_PROBLEMS and all(event["topic"] == "recipe.aborted" for event in lately)
-    asked = [int(one.query["after"][0]) for one in lab.asked_for("GET", "/events")]
-    assert asked == [max(0, 100_000 - window) for window in WINDOWS]

@@ -16,6 +16,7 @@ from domain.scheduling.supply.reasons import (
     NO_MATCH_HAS_THE_TREE,
     NO_SYSTEM_MATCHES,
     NO_SYSTEM_OF_THE_ARCH,
+    SHOWN,
     SIBLING_IMPOSSIBLE,
     SIBLING_TREE_AWAY,
     TREE_AWAY,
@@ -114,7 +115,8 @@ def test_distro_tree__deleted_and_put_again_within_a_turn__no_set_is_given_up(wo
     assert tick(world).decisions == []
     assert tick(world, MAX_ABSENCE_SECONDS - 1).decisions == []
     host = world.partition.sets.recipes[waiting]
-    assert why_it_waits(world.partition, host, WaitingOptions(limit=1)).summary == f"{TREE_AWAY}: 1 (tree-1)"
+    summary = why_it_waits(world.partition, host, WaitingOptions(limit=1)).summary
+    assert summary == f"{SHOWN[TREE_AWAY]}: 1 (tree-1)"
     world.put_tree(1, "x86_64", ["lab-1"])
     assert tick(world, 10 * MAX_ABSENCE_SECONDS).decisions == []
     world.complete(runs)

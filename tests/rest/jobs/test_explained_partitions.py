@@ -74,7 +74,7 @@ def explainers(service: Running) -> set[bytes]:
     tasks = Path(f"/proc/{worker_of(service).pid}/task").glob("*/children")
     children = [pid for task in tasks for pid in task.read_text().split()]
     commands = [Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in children]
-    return {command[-2] for command in commands if b"workers.explaining.child" in command}
+    return {command[-3] for command in commands if b"workers.explaining.child" in command}
 
 
 def test_explanation__of_the_second_partition__is_that_of_its_own_process(
@@ -232,3 +232,23 @@ def test_verify__log_of_all_these_tests__is_sound(
         assert finish(client, placed["recipe_id"], start(client, placed["recipe_id"])).is_success
     text = two.labledger("replay", "verify")
     assert "  partition gpu (2): " in text
+
+
+def test_reasons__of_both_partitions__name_the_position_of_each(
+    client: httpx.Client, submitted: Submit
+) -> None:
+    for partition, fqdn in (("default", EAST_SYSTEM), (GPU, WEST_SYSTEM)):
+        submitted(partition, fqdn, "waiting")
+    here = submitted("default", EAST_SYSTEM, "queued", "Urgent")
+    there = submitted(GPU, WEST_SYSTEM, "queued", "Low")
+    since = client.get(f"/recipes/{there['recipe_id']}").json()["position"]
+    body = client.get("/queue/reasons", params={"min_position": since}).json()
+    assert [each["name"] for each in body["partitions"]] == ["default", GPU]
+    assert body["position"] == min(each["position"] for each in body["partitions"]) >= since
+    found = [(row["code"], row["by_priority"], row["recipes"]) for row in body["reasons"]]
+    assert found == [("no-idle-system", {"Urgent": 1, "Low": 1}, 2)]
+    one = client.get("/queue/reasons", params={"min_position": since, "partition": GPU}).json()
+    assert [row["by_priority"] for row in one["reasons"]] == [{"Low": 1}]
+    page = client.get("/queue", params={"reasons": True, "min_position": since}).json()
+    codes = {row["recipe_id"]: row["reason"]["code"] for row in page["recipes"]}
+    assert codes == dict.fromkeys((here["recipe_id"], there["recipe_id"]), "no-idle-system")

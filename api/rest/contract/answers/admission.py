@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from api.rest.contract.answers.common import AnswerPart
-from api.rest.contract.values import Id, OneOf
+from api.rest.contract.values import Id, OneOf, ReasonCode
 from domain.admission.dependencies import FINAL_STATES
 from domain.admission.job_filters import ACTIONS
+
+
+class CurrentReason(AnswerPart):
+    """The main reason why a recipe waits now: a `code` for programs, and a sentence about the recipe."""
+
+    code: ReasonCode
+    text: str
 
 
 class HeldBackBy(AnswerPart):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from api.rest.contract.answers.admission import HeldBackBy
+from api.rest.contract.answers.admission import CurrentReason, HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ReadAnswer
 from api.rest.contract.values import Id, PriorityName, RecipeState, Time, UsageState
 
@@ -97,13 +97,15 @@ class Overtaken(AnswerPart):
 
 
 class Waiting(AnswerPart):
-    """`held_back`: the dependencies, job filters and limits that keep the set from its first system.
+    """`reason`: the main reason, about which the `summary` says more.
 
+    `held_back`: the dependencies, job filters and limits that keep the set from its first system.
     `systems`: those that could run the recipe, nearest first, and those that only a loan or an access
     policy excludes; at most `limit` of `systems_count`. `weight` is null if weights are off. `preemption`:
     when the set preempts others, or why nobody gives way, if its queue is below its guarantee.
     """
 
+    reason: CurrentReason
     held_back: list[HeldBackBy]
     preemption: str | None
     weight: float | None

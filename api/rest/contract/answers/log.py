@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from api.rest.contract.answers.common import Answer, AnswerPart
+from api.rest.contract.answers.common import Answer, AnswerPart, ReadAnswer
 from api.rest.contract.values import Time
 
 
@@ -46,10 +46,25 @@ class LoggedEvent(AnswerPart):
 
 
 class EventPage(Answer):
-    """`next`: the `after` of the next page, null on the last one."""
+    """`next`: the `after` of the next page, null on the last one; its `before` if the newest come first."""
 
     events: list[LoggedEvent]
     next: int | None
+
+
+class EventShown(ReadAnswer):
+    """An event, and the positions of the events of its subject before and after it.
+
+    `caused`: the events with this one as their cause, of those up to position `caused_through`.
+    `caused_after`: the parameter that continues the search, null if there are no later events.
+    """
+
+    event: LoggedEvent
+    previous_of_subject: int | None
+    next_of_subject: int | None
+    caused: list[LoggedEvent]
+    caused_through: int
+    caused_after: int | None
 
 
 class RecordedRead(AnswerPart):
@@ -67,7 +82,7 @@ class RecordedRead(AnswerPart):
 
 
 class ReadList(Answer):
-    """`next`: the `after` of the next page, null on the last one."""
+    """`next`: the `after` of the next page, null on the last one; its `before` if the newest come first."""
 
     reads: list[RecordedRead]
     next: int | None

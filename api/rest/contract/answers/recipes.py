@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.rest.contract.answers.admission import HeldBackBy
+from api.rest.contract.answers.admission import CurrentReason, HeldBackBy
 from api.rest.contract.answers.claims import RecipeClaim
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
-from api.rest.contract.values import Id, PriorityName, RecipeState, Result, TaskState, Time
+from api.rest.contract.values import Id, PriorityName, ReasonCode, RecipeState, Result, TaskState, Time
 
 
 class RecipeChanged(Answer):
@@ -144,6 +144,8 @@ class RecipeReturned(Answer):
 class QueuedRecipe(AnswerPart):
     """`effective_priority` is only for the queue of one system.
 
+    `reason` is null unless `reasons` is true, and while the service still reads the log.
+
     `weight` is null without weights, and while the service still reads the log to weigh resource locks.
     `held_back`: the dependencies, job filters and limits that keep the set from its first system; null while
     the service still reads the log.
@@ -157,6 +159,7 @@ class QueuedRecipe(AnswerPart):
     effective_priority: PriorityName | None
     weight: float | None
     held_back: list[HeldBackBy] | None
+    reason: CurrentReason | None
     since: Time
     since_position: int
     owner: str
@@ -168,3 +171,38 @@ class QueuedRecipe(AnswerPart):
 
 class Queue(ListAnswer):
     recipes: list[QueuedRecipe]
+
+
+class ReasonCount(AnswerPart):
+    """The number of waiting recipes with a reason; `text` is the sentence of the code."""
+
+    code: ReasonCode
+    text: str
+    recipes: int
+    by_priority: dict[str, int]
+
+
+class LabQueue(AnswerPart):
+    """The number of waiting recipes that systems of a lab could run, busy ones included."""
+
+    name: str
+    recipes: int
+
+
+class PartitionPosition(AnswerPart):
+    name: str
+    position: int
+
+
+class ReasonCounts(ReadAnswer):
+    """`recipes` is the number of all; a recipe may count in several labs.
+
+    Counts of the present may be 5 s old. `partitions` has the position of each partition with waiting
+    recipes, and `position` is the lowest of these.
+    """
+
+    recipes: int
+    by_priority: dict[str, int]
+    reasons: list[ReasonCount]
+    lab_controllers: list[LabQueue]
+    partitions: list[PartitionPosition]
