@@ -37,6 +37,7 @@ from api.pages.system_actions import SYSTEM
 from api.pages.systems import SystemPages
 from api.pages.tokens import TokenPages
 from api.pages.usage import UsagePage
+from api.pages.waits import WaitPages
 from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
@@ -48,6 +49,7 @@ from api.rest.resources.claims import ClaimResource
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
+from api.rest.resources.estimates import Estimates
 from api.rest.resources.events import Events
 from api.rest.resources.explanations import Explanations
 from api.rest.resources.history import History
@@ -74,6 +76,7 @@ from api.rest.resources.timeline import Timeline
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
+from api.rest.resources.waits import Waits
 from api.rest.resources.weights import Weights
 from api.rest.routes import API_ROUTES, ROUTES, responder_of
 from api.rest.visibility import hidden_now
@@ -100,6 +103,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "jobs": Jobs(parts),
         "recipe_sets": RecipeSets(parts),
         "recipes": Recipes(parts),
+        "estimates": Estimates(parts),
         "queue": Queue(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
@@ -108,6 +112,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "claims": ClaimResource(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
+        "waits": Waits(parts),
         "timeline": Timeline(parts),
         "history": History(parts),
         "inventory": Inventory(parts),
@@ -165,6 +170,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "claim_pages": ClaimPages(parts),
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
+        "wait_pages": WaitPages(parts),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
     }
 

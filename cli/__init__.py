@@ -25,6 +25,7 @@ SECTIONS = {
         "claims": ("cli.lists.claims:claims", "List the claims of waiting recipes to busy systems."),
         "locks": ("cli.lists.locks:locks", "List the resource locks that recipes hold or await."),
         "explain": ("cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."),
+        "estimate": ("cli.jobs.estimate:estimate", "Estimate when a waiting recipe starts."),
         "cancel": ("cli.jobs.changes:cancel", "Cancel a job."),
         "cancel-set": ("cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
         "add-sets": ("cli.jobs.open_jobs:add_sets", "Add recipe sets to an open job."),
@@ -39,6 +40,7 @@ SECTIONS = {
         "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
+        "waits": ("cli.jobs.waits:waits", "Show how long recipes waited until they started."),
         "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),
         "reconciliations": (
             "cli.lists.reconciliations:reconciliations",

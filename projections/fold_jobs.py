@@ -10,6 +10,7 @@ from domain.priority import Priority
 from domain.queues.tree import DEFAULT_QUEUE
 from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
+from projections.fold_waits import change_wait
 from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 from projections.rows import AddedSetsRow, ChangedSetRow, JobDocumentRow, JobRow, RecipeSetRow
@@ -79,6 +80,7 @@ def priority_changed(
         queued = models.queue.get((recipe_id,))
         if queued is not None:
             models.queue.put((recipe_id,), queued._replace(priority=int(Priority[event.priority])), now)
+        change_wait(models, recipe_id, now)
 
 
 def changed_set(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from domain.estimates.kinds import WaitProperties, own_arch_of, wait_properties
 from domain.events import Recorded
 from domain.fast_dataclasses import maker
 from domain.lab_commands.derive import PlacedRecipe, of_recipe
@@ -24,6 +25,7 @@ from projections.durations import NO_LABEL, bucket_of
 from projections.fold_commands import put_command
 from projections.fold_jobs import roll_up
 from projections.fold_locks import put_locks
+from projections.fold_waits import change_wait, update_wait
 from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 from projections.recipe_cache import RecipeIdentity
@@ -74,6 +76,7 @@ def recipe_details(
 
 
 def _identity(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdentity:
+    properties = _wait_properties(event)
     return RecipeIdentity(
         job_id=event.job_id,
         recipe_set_id=event.recipe_set_id,
@@ -82,7 +85,14 @@ def _identity(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdent
         host_recipe_id=event.host_recipe_id,
         locks=event.locks,
         partition=of_job(recorded.partition),
+        group_name=event.group,
+        requirement=properties.requirement,
+        arch=properties.arch,
     )
+
+
+def _wait_properties(event: recipe_events.RecipeNew | recipe_events.RecipeChanged) -> WaitProperties:
+    return wait_properties(event.host_requires, event.distro_requires, own_arch_of(event.distro))
 
 
 def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instant) -> None:
@@ -108,6 +118,7 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
     if is_waiting or recipe_id in models.recipe_cache.locks:
         put_locks(models, recipe_id, event, after, now)
     _update_queue(models, recipe_id, after, now)
+    update_wait(models, recipe_id, before, after, now)
     ended = recipe_events.state_of_open_tasks(event)
     if ended is not None:
         _end_tasks(models, recipe_id, ended, now)
@@ -141,6 +152,7 @@ def recipe_locked(
     after = before._replace(awaits_locks=False)
     models.recipes.put((recipe_id,), after, now)
     put_locks(models, recipe_id, event, after, now)
+    update_wait(models, recipe_id, before, after, now)
     models.recipe_cache.began[recipe_id]["locked"] = now[1]
     if models.recipe_cache.recipes[recipe_id].host_recipe_id is None:
         _add_duration(models, "locking", models.recipe_cache.began[recipe_id]["waiting"], now[1], now)
@@ -161,10 +173,14 @@ def recipe_changed(
 ) -> None:
     """Replace the tasks of a recipe after a change by a person; results stay under the former tasks."""
     recipe_id = number_of(recorded)
-    cache = models.recipe_cache
+    cache, properties = models.recipe_cache, _wait_properties(event)
     cache.recipes[recipe_id] = cache.recipes[recipe_id]._replace(
-        distro_tree_id=event.distro_tree_id, locks=event.locks
+        distro_tree_id=event.distro_tree_id,
+        locks=event.locks,
+        requirement=properties.requirement,
+        arch=properties.arch,
     )
+    change_wait(models, recipe_id, now)
     task_ids = [task["task_id"] for task in event.tasks]
     for task_id in cache.tasks[recipe_id]:
         if task_id not in task_ids:

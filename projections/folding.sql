@@ -39,7 +39,7 @@ SELECT d.recipe_id, lived.state,
        d.since, lived.waiting, lived.locked, lived.running,
        d.job_id, d.recipe_set_id, d.since_position,
        CASE WHEN changed.recipe_id IS NULL THEN d.distro_tree_id ELSE changed.distro_tree_id END,
-       d.host_recipe_id, coalesce(changed.locks, d.locks), d.partition
+       d.host_recipe_id, coalesce(changed.locks, d.locks), d.partition, d.group_name, w.requirement, w.arch
 FROM (
     -- Three queries, each with its index; one condition would scan all recipes.
     SELECT unnest(%(recipes)s::integer[]) AS recipe_id
@@ -49,6 +49,8 @@ FROM (
 CROSS JOIN LATERAL (SELECT * FROM recipe_details WHERE recipe_id = wanted.recipe_id OFFSET 0) AS d
 LEFT JOIN LATERAL (
     SELECT * FROM recipe_changes WHERE recipe_id = d.recipe_id ORDER BY since_position DESC LIMIT 1) AS changed ON true
+LEFT JOIN LATERAL (
+    SELECT requirement, arch FROM waits WHERE recipe_id = d.recipe_id ORDER BY since_position DESC LIMIT 1) AS w ON true
 CROSS JOIN LATERAL (
     SELECT max(h.state) FILTER (WHERE h.until_position = 9223372036854775807) AS state,
            max(h.since) FILTER (WHERE h.state = 'waiting' AND h.before <> 'waiting') AS waiting,
@@ -69,6 +71,10 @@ CROSS JOIN LATERAL (
     SELECT state, system, preempted FROM recipes
     WHERE recipe_id = d.recipe_id AND until_position = 9223372036854775807 OFFSET 0) AS r
 WHERE d.job_id = ANY (%s) GROUP BY d.job_id, d.recipe_set_id, r.state
+
+-- name: waiting_counts
+SELECT partition, arch, priority, count(*) FROM waits WHERE until_position = 9223372036854775807
+GROUP BY partition, arch, priority
 
 -- name: idle_of_labs
 -- The idle systems of labs, which join or leave the idle pool with the lab.

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from psycopg import Cursor
 
 from postgres.binary_copy import NEVER, CopyData, CopyEncoder, Row, arrays
-from projections.counts import OpenRowCounts
 from projections.rows import types_of
 
 Key = tuple[Any, ...]
@@ -26,6 +25,11 @@ OPEN_UNTIL = 2**63 - 1
 _SINCE = {"since_position": "bigint", "since": "timestamptz"}
 _UNTIL = {"until_position": "bigint", "until": "timestamptz"}
 _FOR_EVER = (OPEN_UNTIL, NEVER)
+
+
+class RowCounts(Protocol):
+    def replace(self, key: Row, before: Row | None, after: Row | None) -> None:
+        """Count the replacement of the open row of a key by another one. None stands for no row."""
 
 
 class Intervals(Generic[R]):
@@ -42,7 +46,7 @@ class Intervals(Generic[R]):
         row: type[R],
         *,
         tables_are_empty: bool = False,
-        counts: OpenRowCounts | None = None,
+        counts: RowCounts | None = None,
     ) -> None:
         self._row = row
         self._counts = counts

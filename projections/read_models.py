@@ -22,6 +22,7 @@ from projections.durations import BOUNDS, LABELS, NO_LABEL
 from projections.intervals import FactTable, Intervals
 from projections.recipe_cache import RecipeCache
 from projections.sql import SQL
+from projections.waiting_counts import WaitingCounts
 
 # Kinds of subjects with tables of their own; all others are documents.
 _KINDS_WITH_TABLES = frozenset(("job", "recipe-set", "recipe", "system", "command"))
@@ -130,6 +131,8 @@ class ReadModels:
         self.claims = table("claims", {"recipe_id": number}, rows.ClaimRow)
         self.tasks = table("tasks", {"task_id": number}, rows.TaskRow)
         self.queue = table("queue", {"recipe_id": number}, rows.QueueRow)
+        self.waiting_counts = WaitingCounts(tables_are_empty=tables_are_empty)
+        self.waits = table("waits", {"recipe_id": number}, rows.WaitRow, counts=self.waiting_counts)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
         self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow, counts=self.system_counts)
         self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
@@ -173,7 +176,11 @@ class ReadModels:
         self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))
         self.claims.load(cursor, _keys(subjects.claiming_recipes))
         # A change of a set's priority changes the rows of all its recipes.
-        self.queue.load(cursor, _keys((*recipe_ids, *cache.of_sets(sets))))
+        waiting = _keys((*recipe_ids, *cache.of_sets(sets)))
+        self.queue.load(cursor, waiting)
+        self.waits.load(cursor, waiting)
+        if subjects.names("recipe") or waiting:
+            self.waiting_counts.load(cursor)
         self.durations.load(cursor, _BUCKETS if subjects.names("recipe") else ())
 
     def _begin_systems(self, cursor: Cursor[Any], subjects: PageSubjects) -> None:
@@ -211,7 +218,7 @@ class ReadModels:
     def _intervals(self) -> tuple[Intervals[Any], ...]:
         return (
             *(self.jobs, self.recipe_sets, self.recipes, self.locks),
-            *(self.claims, self.tasks, self.queue, self.durations),
+            *(self.claims, self.tasks, self.queue, self.waits, self.durations),
             *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
         )
 

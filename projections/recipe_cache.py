@@ -18,7 +18,10 @@ LockKey = tuple[int, str, str]
 
 
 class RecipeIdentity(NamedTuple):
-    """The constant properties of a recipe that folds use. `submission` is the position of its first event."""
+    """The constant properties of a recipe that folds use. `submission` is the position of its first event.
+
+    `requirement` and `arch` are those of `domain.estimates.kinds`, None if no wait of the recipe has them.
+    """
 
     job_id: int
     recipe_set_id: int
@@ -27,6 +30,9 @@ class RecipeIdentity(NamedTuple):
     host_recipe_id: int | None
     locks: Mapping[str, Any]
     partition: int
+    group_name: str | None
+    requirement: str | None
+    arch: str | None
 
 
 class StateCounts:

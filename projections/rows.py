@@ -158,6 +158,22 @@ class QueueRow(NamedTuple):
     partition: int
 
 
+class WaitRow(NamedTuple):
+    """A wait, or the part of it with this priority and requirement. `began` is the beginning of the wait.
+
+    `ahead`: the number of recipes that already waited when the row began, in the partition, with the
+    architecture and at least the priority. `requirement` and `arch` are those of `domain.estimates.kinds`.
+    """
+
+    partition: int
+    priority: SmallInt
+    requirement: str
+    arch: str
+    group_name: str | None
+    began: datetime
+    ahead: int
+
+
 class IdleRow(NamedTuple):
     lab_controller: str
 

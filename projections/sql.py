@@ -20,6 +20,7 @@ QUERIES: Final = {
         "timeline",
         "jobs",
         "recipes",
+        "waits",
         "locks",
         "claims",
         "directory",

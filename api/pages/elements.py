@@ -11,12 +11,13 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from api.durations import duration
+
 # Longer texts are cut in lists; the page of the thing itself has the whole text.
 MAX_SHOWN: Final = 200
 # Characters that change the order or hide the text around them, and other control characters.
 _CONTROLS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _INVISIBLE: Final = re.compile(rf"[{_CONTROLS}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def visible(value: Any) -> Any:
@@ -44,19 +45,6 @@ def tick(at: datetime | str, first: datetime | str, last: datetime | str) -> str
 def exact(at: datetime | str) -> str:
     """Return a time for machines, with its microseconds."""
     return as_time(at).isoformat().replace("+00:00", "Z")
-
-
-def duration(seconds: float) -> str:
-    """Return a duration in its two largest units, such as `2 h 5 min`; below a second, in tenths."""
-    if seconds < 1:
-        return f"{max(seconds, 0):.1f} s" if seconds else "0 s"
-    left = int(seconds)
-    found: list[str] = []
-    for unit, size in _UNITS:
-        number, left = divmod(left, size)
-        if number or found:
-            found.append(f"{number} {unit}" if number else "")
-    return " ".join(part for part in found[:2] if part)
 
 
 @pass_context

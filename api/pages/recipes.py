@@ -15,8 +15,11 @@ from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import Explained, ReadQuery
 from api.rest.ports import PageParts
+from api.rest.resources.estimates import estimate_of_recipe
 from api.rest.resources.explanations import explanation
 from api.rest.resources.recipes import recipe_answer
+from api.rest.views import View
+from domain.recipe.lifecycle import BEFORE_START
 
 
 class RecipePages:
@@ -28,7 +31,8 @@ class RecipePages:
         view = await page_view(req, self._parts)
         _, recipe = await recipe_answer(self._parts, view, recipe_id)
         actions = await offered(self._parts, request_of(req), view, RECIPE, recipe_id, recipe)
-        values = {"recipe": recipe, "sentence": _sentence(recipe), "actions": actions}
+        estimate = await self._estimate(view, recipe_id, recipe["state"], recipe["awaits_locks"])
+        values = {"recipe": recipe, "sentence": _sentence(recipe), "actions": actions, "estimate": estimate}
         begin = recipe["history"][0]["since"]
         await show(req, resp, self._parts, view, "recipe.html", values, begin=begin)
 
@@ -37,13 +41,23 @@ class RecipePages:
         view, query = await page_view(req, self._parts), query_of(req, Explained)
         position, explained = await explanation(self._parts, view, recipe_id, query.system, query.limit)
         view = replace(view, at=view.at._replace(position=position))
+        await self._parts.reader.reach(position, self._parts.max_waits.position_wait_seconds)
+        awaits_locks = explained["locking"] is not None
         values = {
+            "estimate": await self._estimate(view, recipe_id, explained["state"], awaits_locks),
             "recipe_id": recipe_id,
             "explanation": explained,
             "system": query.system,
             "sentence": f"Recipe {recipe_id}: {explained['summary']}",
         }
         await show(req, resp, self._parts, view, "why.html", values)
+
+    async def _estimate(
+        self, view: View, recipe_id: int, state: str, awaits_locks: bool
+    ) -> dict[str, Any] | None:
+        """Return the estimate of a recipe that has not started, None for any other."""
+        has_to_wait = state in BEFORE_START or awaits_locks
+        return await estimate_of_recipe(self._parts, view, recipe_id) if has_to_wait else None
 
 
 def _sentence(recipe: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ import orjson
 from falcon.asgi import Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from api.durations import duration
 from api.pages import elements
 from api.pages.security import HTML, secure
 from api.pages.static_files import static_path
@@ -28,7 +29,7 @@ _ENVIRONMENT.filters |= {
     "exact": elements.exact,
     "moment": elements.moment,
     "tick": elements.tick,
-    "duration": elements.duration,
+    "duration": duration,
     "cut": elements.cut,
     "words": elements.words,
     "pretty": elements.pretty,

@@ -61,10 +61,12 @@ API_ROUTES: dict[str, Route] = {
     RECIPE + "/progress": Route("recipes", {"POST": LAB}, "progress"),
     RECIPE + "/return": Route("recipes", {"POST": SUBMITTERS}, "return"),
     RECIPE + "/explanation": Route("explanations", READ),
+    RECIPE + "/estimate": Route("estimates", READ),
     "/matches": Route("matches", {"POST": SUBMITTERS}),
     "/weights": Route("weights", {"POST": SUBMITTERS}),
     "/queue": Route("queue", READ),
     "/queue/reasons": Route("queue", READ, "reasons"),
+    "/waits": Route("waits", READ),
     "/locks": Route("locks", READ),
     "/claims": Route("claims", READ),
     f"/claims/{{recipe_id:{_ID}}}": Route("claims", READ, "one"),
@@ -180,6 +182,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/filters/{name}": Route("job_filter_pages", READ),
         "/ui/claims": Route("claim_pages", READ),
         "/ui/locks": Route("lock_pages", READ),
+        "/ui/waits": Route("wait_pages", READ),
         "/ui/reconciliations": Route("reconciliation_pages", READ),
     }.items()
 }

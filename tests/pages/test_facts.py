@@ -53,12 +53,13 @@ def _change(admin: httpx.Client, random: Random, jobs: list[dict[str, Any]]) -> 
         admin.post(f"/jobs/{job_id}/cancel", json={"reason": f"reason {random.randint(0, 999)}"})
 
 
-def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, str]]:
-    """Yield the addresses of pages as of a position, with those of the answers that they show."""
+def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, ...]]:
+    """Yield the addresses of pages as of a position, each with those of the answers that it shows."""
     listed = admin.get("/jobs", params={"as_of": position}).json()["jobs"]
     yield "", "/overview"
     yield f"/events/{position}", f"/events/{position}"
     yield "/jobs", "/jobs"
+    yield from ((f"/waits?by={by}",) * 2 for by in ("priority", "group", "pool", "requirement"))
     for job in listed[-6:]:
         yield f"/jobs/{job['job_id']}", f"/jobs/{job['job_id']}"
         shown = admin.get(f"/jobs/{job['job_id']}", params={"as_of": position}).json()
@@ -67,8 +68,8 @@ def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, str]]:
             yield f"/recipe-sets/{number}", f"/recipe-sets/{number}"
             for recipe in recipe_set["recipes"]:
                 path = f"/recipes/{recipe['recipe_id']}"
-                yield path, path
-                yield f"{path}/why", f"{path}/explanation"
+                yield path, path, f"{path}/estimate"
+                yield f"{path}/why", f"{path}/explanation", f"{path}/estimate"
 
 
 def test_pages__of_random_changes_at_random_moments__show_only_facts_of_the_api(
@@ -77,11 +78,12 @@ def test_pages__of_random_changes_at_random_moments__show_only_facts_of_the_api(
     compared = 0
     with service.client() as admin:
         for position in Random(7).sample(positions, MOMENTS):
-            for address, path in pages(admin, position):
-                answer = admin.get(path, params={"as_of": position}).raise_for_status().json()
-                page = browser.get(f"/ui{address}", params={"as_of": position})
+            for address, *paths in pages(admin, position):
+                asked = {"as_of": position}
+                answers = [admin.get(path, params=asked).raise_for_status().json() for path in paths]
+                page = browser.get(f"/ui{address}", params=asked)
                 assert page.status_code == 200, page.text
-                assert unexplained(page.text, answer) == set(), address
+                assert unexplained(page.text, answers) == set(), address
                 compared += 1
     assert compared > MOMENTS * 3
 

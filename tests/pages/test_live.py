@@ -68,7 +68,7 @@ def test_stream__recipe_is_cancelled__sends_the_changed_parts(
     with stream(browser, page, "/ui/jobs") as events:
         first = {event["page"]: event for event in (next(events), next(events))}
         assert set(first) == {page, "/ui/jobs"}
-        assert set(first[page]["parts"]) == {"lead", "facts", "tasks", "history"}
+        assert set(first[page]["parts"]) == {"lead", "estimate", "facts", "tasks", "history"}
         with service.client() as admin:
             cancel_set(admin, recipe)
         changed = next(event for event in events if event["page"] == page)

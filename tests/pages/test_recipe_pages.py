@@ -55,6 +55,46 @@ def test_why_page__of_a_waiting_recipe__says_the_summary_in_title_and_descriptio
     assert f'<meta name="description" content="{sentence}">' in page.text
 
 
+def test_recipe_and_why_page__of_a_waiting_recipe__show_the_estimate_with_its_basis(
+    browser: Browser, service: Running, recipe: dict[str, Any]
+) -> None:
+    path, asked = f"/recipes/{recipe['recipe_id']}", {"as_of": recipe["position"]}
+    with service.client() as admin:
+        estimate = admin.get(f"{path}/estimate", params=asked).json()
+    for address in (path, f"{path}/why"):
+        page = browser.get(f"/ui{address}", params=asked)
+        assert page.status_code == 200, page.text
+        assert f"<dd>{estimate['summary']}</dd>" in page.text
+        assert f"<dd>{estimate['basis']['words']}</dd>" in page.text
+
+
+def test_waits_page__by_each_property__shows_groups_and_histograms(
+    browser: Browser, service: Running
+) -> None:
+    fqdn = f"waits-{service.end()}.example.com"
+    place = {"lab_controller": "lab.east.example.com", "owner": "alice", "condition": "Automated"}
+    with service.client() as admin:
+        system = {"fqdn": fqdn, **place, "type": "Machine", "arches": ["x86_64"]}
+        admin.post("/systems", json=system).raise_for_status()
+        submitted = submit(admin, recipe_for(fqdn))
+        in_state(admin, submitted["recipe_ids"][0], "waiting")
+        position = admin.get("/queue").json()["position"]
+        found = {
+            by: admin.get("/waits", params={"by": by, "as_of": position}).json()
+            for by in ("priority", "group", "pool", "requirement")
+        }
+        cancel_set(admin, submitted)
+    for by, waits in found.items():
+        assert waits["groups"], by
+        page = browser.get("/ui/waits", params={"by": by, "as_of": position})
+        assert page.status_code == 200, page.text
+        for group in waits["groups"]:
+            assert f">{group['example_recipe_id']}</a>" in page.text
+            assert (group["key"] or "none") in page.text
+        assert "at most 5 s" in page.text
+    assert browser.get("/ui/waits", params={"by": "owner"}).status_code == 422
+
+
 def test_why_page__of_a_recipe_with_a_system__names_system_and_position(
     browser: Browser, service: Running
 ) -> None:

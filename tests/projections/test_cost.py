@@ -46,6 +46,15 @@ RECIPES = 80
 Moment = tuple[int, datetime]
 
 
+OF_ANY_KIND = {"requirements": [], "arches": [""], "priorities": [1, 2, 3, 4, 5], "limit": 20}
+ALL_WAITS = {
+    "partitions": [1],
+    "arches": [""],
+    "bounds": [60.0],
+    "minus_recipes": -(2**63),
+    "key": "",
+    "limit": 100,
+}
 FIRST_LOCKS = {"after_level": "", "after_name": "", "after_recipe_id": 0, "after_mode": "", "limit": 100}
 
 
@@ -90,6 +99,10 @@ def queries(at: int, moment: datetime) -> Queries:
         "held locks of a set": ("held_locks_of_set", {**recipe, "recipe_set_id": 60}),
         "recipe sets of a job": ("recipe_sets", {**job, "result_order": list(RESULT_ORDER)}),
         "tasks": ("tasks", recipe),
+        "wait of a recipe": ("wait_of_recipe", recipe),
+        "waiting recipes": ("waiting_ahead", {"partition": 1, "arch": "", "priorities": [3, 4, 5]}),
+        "architectures of waits": ("arches_of_waits", {"partitions": [1]}),
+        "comparable waits": ("comparable_waits", {**OF_ANY_KIND, "partition": 1, "moment": moment, **recipe}),
         "history of a recipe": ("history_of_recipe", recipe),
         "seconds of a job": ("seconds_in_states", {**job, "moment": moment}),
         "recipe set": ("recipe_set", {"recipe_set_id": 60}),
@@ -236,6 +249,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},
         "claims": {**ANY_CLAIM, "after": 0, "limit": 5},
         "rejected_items": {"lab_controller": None},
+        "waits_by": {**ALL_WAITS, "since": moment, "until": moment, "by": "pool"},
         "systems_by_activity": {},
         "broken_systems": {"user": "alice", "limit": 5},
         "systems_of_user": {"user": "alice", "limit": 5},

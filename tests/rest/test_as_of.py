@@ -267,6 +267,9 @@ def _without_clock(content: Any) -> Any:
     if isinstance(content, dict) and "until" in content and ("groups" in content or "systems" in content):
         # Sums over time and time lines change all the time.
         return {}
+    if isinstance(content, dict) and "waited_seconds" in content:
+        # The time left depends on the wait so far.
+        return {}
     if isinstance(content, dict):
         return {name: _without_clock(value) for name, value in content.items() if name not in CLOCK}
     return content

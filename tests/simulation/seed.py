@@ -31,7 +31,7 @@ from tests.simulation.people.faults import FaultInjector
 from tests.simulation.people.open_jobs import OpenJobKeeper
 from tests.simulation.people.operators import Operator
 from tests.simulation.people.partitions import PartitionAdmin
-from tests.simulation.people.seed_scene import HOUR, begin_log, scene_of
+from tests.simulation.people.seed_scene import HOUR, SeedScene, begin_log, scene_of
 from tests.simulation.people.submitters import JobSubmitter
 from tests.simulation.seed_story import SeedStory
 from tests.simulation.service.lab_client import LabClient
@@ -79,13 +79,14 @@ class SeedOutcome:
 
 
 class Seed:
-    def __init__(self, options: SeedOptions) -> None:
+    def __init__(self, options: SeedOptions, scene: SeedScene | None = None) -> None:
+        """Prepare a run of the seed; `scene` replaces the one that it draws."""
         self.options = options
         self.chance = Chance(options.seed)
         self.loop = SimulatedLoop()
         self.loop.in_strand = in_strand
         self.story = SeedStory(self.loop)
-        self.scene = scene_of(self.chance, options.hours)
+        self.scene = scene or scene_of(self.chance, options.hours)
         self.server = Server(self.loop, self.chance.stream("database"))
         self.server.pace = self.scene.pace
         self.processes = ServiceProcesses(self.loop, self.chance, self.story.tell, self._failed)
@@ -246,10 +247,10 @@ def run_seed(options: SeedOptions, with_story: bool = False) -> SeedOutcome:
     return _outcome(run(options), with_story)
 
 
-def run(options: SeedOptions) -> Seed:
+def run(options: SeedOptions, scene: SeedScene | None = None) -> Seed:
     """Run a seed and return it."""
     logging.disable(logging.CRITICAL)
-    seed = Seed(options)
+    seed = Seed(options, scene)
     try:
         stands = (lambda _: Session(seed.server), partial(Datastore, seed.server), lambda: seed.mapper)
         with stand_ins(seed.loop, *stands):

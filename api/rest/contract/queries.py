@@ -22,6 +22,7 @@ from api.rest.contract.query_values import (
     Topics,
     Truth,
     Wait,
+    WaitGroupBy,
 )
 from api.rest.contract.values import (
     Condition,
@@ -200,6 +201,10 @@ class Summed(Span, PartitionPage):
         StepName | None, Field(description="also sum each hour or day (UTC) of the time span")
     ] = None
     limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
+
+
+class WaitPage(Span, PartitionPage):
+    by: Annotated[WaitGroupBy, Field(description="group the waits by this")] = "priority"
 
 
 class TimelinePage(Span, SystemFilters):

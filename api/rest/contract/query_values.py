@@ -74,10 +74,13 @@ def _time(text: Any) -> Any:
     return when
 
 
-def _group(text: Any) -> Any:
-    if text not in GROUPS:
-        raise ValueError(f"{_quoted(text)} is not one of {', '.join(GROUPS)}")
-    return text
+def _one_of(names: tuple[str, ...]) -> Any:
+    def named(text: Any) -> Any:
+        if text not in names:
+            raise ValueError(f"{_quoted(text)} is not one of {', '.join(names)}")
+        return text
+
+    return Annotated[str, BeforeValidator(named), WithJsonSchema({"type": "string", "enum": list(names)})]
 
 
 def _truth(text: Any) -> Any:
@@ -109,6 +112,7 @@ def _fqdns(value: Any) -> Any:
 
 
 GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
+WAIT_GROUPS = ("priority", "group", "pool", "requirement")
 
 Position = Annotated[int, _whole(0, MAX_POSITION), _range(0, MAX_POSITION)]
 Number = Annotated[int, _whole(1, MAX_NUMBER), _range(1, MAX_NUMBER)]
@@ -124,7 +128,8 @@ AsOf = Annotated[
 ]
 Time = Annotated[datetime, BeforeValidator(_time), WithJsonSchema(_MOMENT)]
 Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
-GroupBy = Annotated[str, BeforeValidator(_group), WithJsonSchema({"type": "string", "enum": list(GROUPS)})]
+GroupBy = _one_of(GROUPS)
+WaitGroupBy = _one_of(WAIT_GROUPS)
 
 
 def _subjects(value: Any) -> Any:

@@ -52,6 +52,7 @@ class ReadTables:
         # The last change of each changed recipe.
         self._changes: dict[int, Row] = {}
         self._tasks_of: dict[int, dict[int, None]] = defaultdict(dict)
+        self._last_waits: dict[int, Row] = {}
         self._keys: dict[str, tuple[str, ...]] = {}
         self._statements: dict[bytes, Statement | None] = {}
         # The session that has moved the position locks its row until the commit.
@@ -189,6 +190,8 @@ class ReadTables:
             self._changes[row["recipe_id"]] = row
         elif table == "recipes":
             self._history[row["recipe_id"]].append(row)
+        elif table == "waits":
+            self._last_waits[row["recipe_id"]] = row
         elif table == "tasks":
             self._tasks_of[row["recipe_id"]][row["task_id"]] = None
 
@@ -204,7 +207,7 @@ class ReadTables:
     def _member(self, detail: Row) -> tuple[Any, ...]:
         recipe_id = detail["recipe_id"]
         places = ("job_id", "recipe_set_id", "since_position", "distro_tree_id", "host_recipe_id")
-        named = (*places, "locks", "partition")
+        named = (*places, "locks", "partition", "group_name")
         history = self._history[recipe_id]
         before = ["", *(row["state"] for row in history)]
         waiting = [row for row, state in zip(history, before, strict=False) if state != row["state"]]
@@ -217,7 +220,14 @@ class ReadTables:
         tasks = sorted(each for each in self._tasks_of[recipe_id] if (each,) in self.open["tasks"])
         present = self.present(recipe_id)
         locks = [[level, name] for number, level, name in self.open["locks"] if number == recipe_id] or None
-        return (recipe_id, state, tasks, locks, detail["since"], *began, *(present[name] for name in named))
+        wait = self._last_waits.get(recipe_id, {})
+        properties = (*(present[name] for name in named), wait.get("requirement"), wait.get("arch"))
+        return (recipe_id, state, tasks, locks, detail["since"], *began, *properties)
+
+    def waiting_counts(self) -> Rows:
+        rows = self.open["waits"].values()
+        counts = Counter((row["partition"], row["arch"], row["priority"]) for row in rows)
+        return [(*kind, count) for kind, count in counts.items()]
 
     def _last_change(self, recipe_id: int) -> Row:
         """Return the columns of the last change of a recipe that replace those of its details."""

@@ -42,6 +42,7 @@ ANSWERS: dict[bytes, Answer] = {
     READ["analyze"]: lambda server, _, params: [],
     READ["members"]: lambda server, _, params: server.read.members(params),
     READ["states_of_jobs"]: lambda server, _, params: server.read.states_of_jobs(*params),
+    READ["waiting_counts"]: lambda server, _, params: server.read.waiting_counts(),
     READ["idle_of_labs"]: lambda server, _, params: server.read.idle_of_labs(*params),
     b"SELECT 1": lambda server, _, params: [(1,)],
     b"SELECT set_config('search_path', %s, false)": lambda server, _, params: [(params[0],)],
