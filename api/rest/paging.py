@@ -66,13 +66,11 @@ def moment_of(at: At, parts: ReadParts) -> datetime:
     return at.moment or parts.clock()
 
 
-async def read_page(req: Request, parts: ReadParts, first: Any) -> PageAt:
-    """Return the requested page; `first` is a key before those of all items."""
-    return page_at(req, await read_at(req, parts), first)
-
-
 def page_at(req: Request, at: At, first: Any) -> PageAt:
-    """Return the requested page as of a position that has been read. Raises FaultyInput for its cursor."""
+    """Return the requested page as of a position that has been read. Raises FaultyInput for its cursor.
+
+    `first` is a key before those of all items.
+    """
     query = query_of(req, Page)
     after = first if query.cursor is None else _decode(query.cursor, first)
     return PageAt(at, query.limit, after)
@@ -101,13 +99,6 @@ def answer(resp: Response, position: int, body: Mapping[str, Any]) -> None:
     resp.set_header(POSITION_HEADER, str(position))
     resp.content_type = JSON
     resp.data = orjson.dumps({"position": position, **body}, option=orjson.OPT_UTC_Z)
-
-
-def answer_list(
-    req: Request, resp: Response, page: PageAt, name: str, rows: list[dict[str, Any]], key: Any
-) -> None:
-    """Answer a page of a list. A full page has the path of the next one in `next` and the Link header."""
-    answer_page(req, resp, page, {name: rows}, key if len(rows) == page.limit else None)
 
 
 def answer_listed(req: Request, resp: Response, page: PageAt, name: str, listed: Listed) -> None:

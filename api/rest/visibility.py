@@ -61,11 +61,6 @@ async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:
     return hidden_now(principal_of(req), parts)
 
 
-async def hidden_rows(req: Request, parts: ReadParts) -> list[str] | None:
-    """Return the hidden systems as a parameter of a query, None if there are none."""
-    return list(await hidden_systems(req, parts)) or None
-
-
 async def require_visible(req: Request, parts: ReadParts, fqdn: str) -> None:
     """Raise Unknown if the system is hidden from the caller."""
     if fqdn in await hidden_systems(req, parts):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
@@ -15,12 +15,14 @@ from tests.pages.browser import Browser
 from tests.pages.conftest import PASSWORD
 from tests.rest.actions import cancel_set, recipe_for, submit
 
+PageKind = tuple[tuple[str, ...], frozenset[str]]
+
 HIDDEN = "hidden-from-bob.example.com"
 LATER = "submitted after the moment"
-# The walk of one role visits fewer pages; more would be links that never end, such as endless steps.
-MAX_PAGES = 1_500
-# There are as many pages of events as events, all alike: only the first ones are opened.
-MAX_EVENT_PAGES = 60
+# There are as many pages of events as events, all alike: of pages of one kind only the first ones are opened.
+MAX_ALIKE = 60
+# The walk of one role visits fewer pages; more would be kinds of links that never end.
+MAX_PAGES = 3_000
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def walk(browser: Browser, start: str) -> Iterator[tuple[str, str]]:
     A link to another moment is opened, but its links are not followed.
     """
     moment = _as_of(start)
-    waiting, seen, event_pages = deque([start]), {start}, 0
+    waiting, seen, kinds = deque([start]), {start}, Counter[PageKind]()
     while waiting:
         address = waiting.popleft()
         page = browser.get(address)
@@ -61,8 +63,8 @@ def walk(browser: Browser, start: str) -> Iterator[tuple[str, str]]:
         if _as_of(address) != moment:
             continue
         for link in links_of(address, page.text):
-            event_pages += link not in seen and urlsplit(link).path.startswith("/ui/events")
-            if link not in seen and (event_pages <= MAX_EVENT_PAGES or "/ui/events" not in link):
+            if link not in seen and kinds[_kind(link)] < MAX_ALIKE:
+                kinds[_kind(link)] += 1
                 seen.add(link)
                 waiting.append(link)
     assert len(seen) < MAX_PAGES
@@ -80,6 +82,13 @@ def links_of(address: str, text: str) -> Iterator[str]:
         assert path.startswith("/ui"), f"{address} links to {link}"
         if not path.startswith(("/ui/step", "/ui/static")):
             yield link.partition("#")[0]
+
+
+def _kind(link: str) -> PageKind:
+    parts = urlsplit(link)
+    # The third segment is a name or a number: /ui/recipes/17/why.
+    segments = parts.path.split("/")
+    return (*segments[:3], *segments[4:]), frozenset(name for name, _ in parse_qsl(parts.query))
 
 
 def _as_of(address: str) -> str | None:

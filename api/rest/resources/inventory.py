@@ -50,14 +50,14 @@ class Inventory:
         page = paging.page_at(req, view.at, BEFORE_ALL)
         rows, _ = await system_rows(self._parts, view, query_of(req, queries.SystemPage), page)
         systems = [exported(row) for row in rows]
-        last = rows[-1]["fqdn"] if rows else None
+        found = paging.listed(page, systems, rows[-1]["fqdn"] if rows else None)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, CSV)) == CSV:
             # In a thread, because writing would block the event loop for milliseconds.
             text = await asyncio.to_thread(write_systems, systems)
-            paging.answer_table(req, resp, page, text, last if len(rows) == page.limit else None)
+            paging.answer_table(req, resp, page, text, found.key)
         else:
-            paging.answer_list(req, resp, page, "systems", systems, last)
+            paging.answer_listed(req, resp, page, "systems", found)
 
     @operation(
         "Import systems: add the unknown ones and change the others, in one commit",
