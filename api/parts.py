@@ -15,6 +15,7 @@ from api.metrics.requests import RequestCounters
 from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
 from api.quotas import Quotas
+from api.rest.cached_waits import RecentWaits
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
 from runtime.locks import LockClass
@@ -48,6 +49,7 @@ class Parts:
     faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
     item_pace: ItemPace = field(default_factory=partial(ItemPace, 0))
     max_waits: MaxWaits = field(default_factory=MaxWaits)
+    recent_waits: RecentWaits = field(default_factory=RecentWaits)
     clock: Clock = lambda: datetime.now(UTC)
     page_reads: PageReads | None = None
 

@@ -2,7 +2,7 @@
 
 -- name: wait_of_recipe
 -- The wait of an unstarted recipe, null columns once it has started or ended. A guest waits as its host does.
-SELECT d.recipe_id, d.partition, w.priority, w.requirement, w.arch, w.began, w.ahead, r.state, r.awaits_locks
+SELECT d.recipe_id AS waiting_id, d.partition, w.priority, w.requirement, w.arch, w.began, w.ahead, r.state, r.awaits_locks
 FROM read.recipe_details asked
 JOIN read.recipe_details d ON d.recipe_id = coalesce(asked.host_recipe_id, asked.recipe_id)
 JOIN read.recipes r ON r.recipe_id = asked.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
@@ -21,68 +21,90 @@ WITH RECURSIVE found (partition, arch) AS (
 SELECT DISTINCT arch FROM found WHERE arch IS NOT NULL ORDER BY arch
 
 -- name: waiting_ahead
--- The number of waiting recipes with an architecture and one of some priorities.
-SELECT count(*)::integer AS ahead FROM unnest(%(priorities)s::smallint[]) AS wanted (priority)
-CROSS JOIN LATERAL (
-    SELECT FROM read.waits
-    WHERE partition = %(partition)s AND arch = %(arch)s AND priority = wanted.priority
-      AND until_position > %(at)s AND since_position <= %(at)s) AS waiting
+-- For each of these partitions, architectures and priorities, the number of waiting recipes with at least this priority.
+SELECT count(w.recipe_id)::integer AS ahead
+FROM unnest(%(partitions)s::integer[], %(arches)s::text[], %(priorities)s::smallint[])
+    WITH ORDINALITY AS k (partition, arch, priority, number)
+CROSS JOIN LATERAL generate_series(k.priority, 5) AS p (priority)
+LEFT JOIN read.waits w ON w.partition = k.partition AND w.arch = k.arch AND w.priority = p.priority
+    AND w.until_position > %(at)s AND w.since_position <= %(at)s
+GROUP BY k.number ORDER BY k.number
+
+-- name: waits_of_recipes
+-- The waits of those of these recipes that have one at a position.
+SELECT recipe_id, partition, priority, requirement, arch, began, ahead FROM read.waits
+WHERE recipe_id = ANY (%(recipe_ids)s::integer[]) AND since_position <= %(at)s AND until_position > %(at)s
 
 -- name: comparable_waits
--- The last ended waits of a kind of recipes up to a position, and those that still last there, in seconds per place
--- (`domain.estimates.estimate`). A kind has one requirement, or some architectures, and some priorities. If more waits
--- have ended than `limit`, the compared time begins with the first of the last ones, and a wait counts from there.
--- Waits that still last are grouped by their lengths, which within a group differ by 6 %% at most.
-WITH kinds AS MATERIALIZED (
-    SELECT requirement, NULL::text AS arch, priority
-    FROM unnest(%(requirements)s::text[]) AS r (requirement), unnest(%(priorities)s::smallint[]) AS p (priority)
+-- The last ended waits of kinds of recipes up to a position, and those that still last there, in seconds per place
+-- (`domain.estimates.estimate`). A kind is a partition with a requirement, or else an architecture, and a priority; null
+-- stands for any. If more waits of a kind have ended than `limit`, the compared time begins with the first of the last
+-- ones, and a wait counts from there. Waits that still last are grouped by their lengths, which within a group differ by
+-- 6 %% at most. `kind` is the number of the kind, from 1.
+WITH RECURSIVE named (partition, arch) AS (
+    -- The architectures of the kinds that have any: as in `arches_of_waits`.
+    SELECT wide.partition, (SELECT min(arch) FROM read.waits WHERE partition = wide.partition) FROM (
+        SELECT DISTINCT partition FROM unnest(%(partitions)s::integer[], %(requirements)s::text[], %(arches)s::text[])
+            AS k (partition, requirement, arch) WHERE requirement IS NULL AND arch IS NULL) AS wide
     UNION ALL
-    SELECT NULL, arch, priority
-    FROM unnest(%(arches)s::text[]) AS a (arch), unnest(%(priorities)s::smallint[]) AS p (priority)
-), ended AS MATERIALIZED (
-    SELECT w.* FROM kinds k CROSS JOIN LATERAL (
-        (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
-         WHERE partition = %(partition)s AND requirement = k.requirement AND priority = k.priority
-           AND until_position <= %(at)s ORDER BY until_position DESC LIMIT %(limit)s)
-        UNION ALL
-        (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
-         WHERE partition = %(partition)s AND arch = k.arch AND priority = k.priority
-           AND until_position <= %(at)s ORDER BY until_position DESC LIMIT %(limit)s)) AS w
-    ORDER BY w.until_position DESC LIMIT %(limit)s
-), compared AS MATERIALIZED (
-    SELECT CASE WHEN count(*) = %(limit)s THEN min(until) ELSE '-infinity' END AS since FROM ended
-), observed AS (
-    SELECT e.*, CASE WHEN r.state IN ('completed', 'cancelled', 'aborted') THEN 'ended'
-                     WHEN r.state IS NOT NULL THEN 'started' END AS outcome
-    FROM ended e
-    -- Without a state at that position, the priority or requirement changed, and the wait goes on.
-    LEFT JOIN LATERAL (
-        SELECT state FROM read.recipes
-        WHERE recipe_id = e.recipe_id AND since_position = e.until_position OFFSET 0) AS r ON true
-), waiting AS (
-    SELECT greatest(w.began, compared.since) AS since,
-           date_part('epoch', greatest(w.since, compared.since) - w.began) / (w.ahead + 1) AS begin,
-           date_part('epoch', %(moment)s::timestamptz - w.began) / (w.ahead + 1) AS end
-    FROM kinds k CROSS JOIN LATERAL (
-        SELECT recipe_id, began, since, ahead FROM read.waits
-        WHERE partition = %(partition)s AND requirement = k.requirement AND priority = k.priority
-          AND until_position > %(at)s AND since_position <= %(at)s
-        UNION ALL
-        SELECT recipe_id, began, since, ahead FROM read.waits
-        WHERE partition = %(partition)s AND arch = k.arch AND priority = k.priority
-          AND until_position > %(at)s AND since_position <= %(at)s) AS w
-    CROSS JOIN compared
-    -- OFFSET 0 makes the planner compute each length once.
-    WHERE w.recipe_id IS DISTINCT FROM %(recipe_id)s::integer OFFSET 0
+    SELECT n.partition, (SELECT min(arch) FROM read.waits WHERE partition = n.partition AND arch > n.arch)
+    FROM named n WHERE n.arch IS NOT NULL
 )
-SELECT date_part('epoch', greatest(o.since, c.since) - o.began) / (o.ahead + 1) AS begin,
-       date_part('epoch', o.until - o.began) / (o.ahead + 1) AS end,
-       o.outcome, 1 AS recipes, greatest(o.began, c.since) AS since
-FROM observed o CROSS JOIN compared c WHERE o.until > c.since
-UNION ALL
-SELECT (min(w.begin) + max(w.begin)) / 2, (min(w.end) + max(w.end)) / 2, 'waits', count(*)::integer, min(w.since)
-FROM waiting w GROUP BY floor(16 * ln(w.begin + 1)), floor(16 * ln(greatest(w.end, 0) + 1))
-ORDER BY 2, 1, 3, 5
+SELECT k.kind, waits.* FROM unnest(%(partitions)s::integer[], %(requirements)s::text[], %(arches)s::text[], %(priorities)s::smallint[])
+    WITH ORDINALITY AS k (partition, requirement, arch, priority, kind)
+CROSS JOIN LATERAL (
+    WITH searched AS MATERIALIZED (
+        SELECT k.requirement, a.arch, p.priority FROM (
+            SELECT k.arch WHERE k.requirement IS NOT NULL OR k.arch IS NOT NULL
+            UNION ALL
+            SELECT n.arch FROM named n
+            WHERE k.requirement IS NULL AND k.arch IS NULL AND n.partition = k.partition AND n.arch IS NOT NULL
+        ) AS a (arch), generate_series(coalesce(k.priority, 1), coalesce(k.priority, 5)) AS p (priority)
+    ), ended AS MATERIALIZED (
+        SELECT w.* FROM searched s CROSS JOIN LATERAL (
+            (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
+             WHERE partition = k.partition AND requirement = s.requirement AND priority = s.priority
+               AND until_position <= %(at)s ORDER BY until_position DESC LIMIT %(limit)s)
+            UNION ALL
+            (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
+             WHERE partition = k.partition AND k.requirement IS NULL AND arch = s.arch AND priority = s.priority
+               AND until_position <= %(at)s ORDER BY until_position DESC LIMIT %(limit)s)) AS w
+        ORDER BY w.until_position DESC LIMIT %(limit)s
+    ), compared AS MATERIALIZED (
+        SELECT CASE WHEN count(*) = %(limit)s THEN min(until) ELSE '-infinity' END AS since FROM ended
+    ), observed AS (
+        SELECT e.*, CASE WHEN r.state IN ('completed', 'cancelled', 'aborted') THEN 'ended'
+                         WHEN r.state IS NOT NULL THEN 'started' END AS outcome
+        FROM ended e
+        -- Without a state at that position, the priority or requirement changed, and the wait goes on.
+        LEFT JOIN LATERAL (
+            SELECT state FROM read.recipes
+            WHERE recipe_id = e.recipe_id AND since_position = e.until_position OFFSET 0) AS r ON true
+    ), waiting AS (
+        SELECT greatest(w.began, compared.since) AS since,
+               date_part('epoch', greatest(w.since, compared.since) - w.began) / (w.ahead + 1) AS begin,
+               date_part('epoch', %(moment)s::timestamptz - w.began) / (w.ahead + 1) AS end
+        FROM searched s CROSS JOIN LATERAL (
+            SELECT recipe_id, began, since, ahead FROM read.waits
+            WHERE partition = k.partition AND requirement = s.requirement AND priority = s.priority
+              AND until_position > %(at)s AND since_position <= %(at)s
+            UNION ALL
+            SELECT recipe_id, began, since, ahead FROM read.waits
+            WHERE partition = k.partition AND k.requirement IS NULL AND arch = s.arch AND priority = s.priority
+              AND until_position > %(at)s AND since_position <= %(at)s) AS w
+        CROSS JOIN compared
+        -- OFFSET 0 makes the planner compute each length once.
+        WHERE w.recipe_id IS DISTINCT FROM %(recipe_id)s::integer OFFSET 0
+    )
+    SELECT date_part('epoch', greatest(o.since, c.since) - o.began) / (o.ahead + 1) AS begin,
+           date_part('epoch', o.until - o.began) / (o.ahead + 1) AS end,
+           o.outcome, 1 AS recipes, greatest(o.began, c.since) AS since
+    FROM observed o CROSS JOIN compared c WHERE o.until > c.since
+    UNION ALL
+    SELECT (min(w.begin) + max(w.begin)) / 2, (min(w.end) + max(w.end)) / 2, 'waits', count(*)::integer, min(w.since)
+    FROM waiting w GROUP BY floor(16 * ln(w.begin + 1)), floor(16 * ln(greatest(w.end, 0) + 1))
+) AS waits
+ORDER BY 1, 3, 2, 4, 6
 
 -- name: waits_by
 -- Waits that ended with a start in a time span, by a property: their number, sum and quantiles, and the number in each

@@ -15,13 +15,13 @@ from api.rest.contract import queries
 from api.rest.contract.operation import operation
 from api.rest.current_reasons import counts_answer
 from api.rest.explainer_answers import in_time
-from api.rest.ports import ExplainParts
+from api.rest.ports import QueueParts
 from api.rest.resources.recipe_queue import first_key, queue_answer
 from api.rest.views import View
 
 
 class WaitingRecipesPage:
-    def __init__(self, parts: ExplainParts) -> None:
+    def __init__(self, parts: QueueParts) -> None:
         self._parts = parts
 
     @operation(
@@ -33,7 +33,7 @@ class WaitingRecipesPage:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         view, filters = await page_view(req, self._parts), query_of(req, queries.QueueFilters)
-        query = queries.QueuePage.model_construct(**filters.model_dump(), reasons=True)
+        query = queries.QueuePage.model_construct(**filters.model_dump(), reasons=True, estimates=True)
         page, found = await queue_answer(
             self._parts, view, query, paging.page_at(req, view.at, first_key(query))
         )

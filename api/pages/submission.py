@@ -101,9 +101,12 @@ class SubmissionPage:
         return done
 
     async def _preview(self, req: Request, text: str) -> dict[str, Any]:
-        """Return for each recipe how many systems are viable, and why the others are not."""
+        """Return for each recipe how many systems are viable, why others are not, and the estimate."""
         _, found = await self._matches.answer(principal_of(req), *_body_of(text))
-        recipes = [{"where": recipe["where"], **_counted(recipe["systems"])} for recipe in found["recipes"]]
+        recipes = [
+            {**_counted(recipe["systems"]), **{name: recipe[name] for name in ("where", "estimate")}}
+            for recipe in found["recipes"]
+        ]
         return {"recipes": recipes, "warnings": found["warnings"]}
 
     async def _show(

@@ -19,7 +19,7 @@ from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import Page, QueuePage, SystemPage
 from api.rest.explainer_answers import in_time
-from api.rest.ports import ExplainParts
+from api.rest.ports import QueueParts
 from api.rest.resources import history, recipe_queue, systems
 from api.rest.resources.policies import pool_policy_answer, system_policy_answer
 from api.rest.resources.timeline import TIMELINE_START, timeline_answer
@@ -92,7 +92,7 @@ class SystemPages:
         return await asyncio.to_thread(drawn, answer, LENGTHS["day"])
 
 
-async def waiting_recipes(parts: ExplainParts, view: View, fqdn: str) -> tuple[View, dict[str, Any] | None]:
+async def waiting_recipes(parts: QueueParts, view: View, fqdn: str) -> tuple[View, dict[str, Any] | None]:
     """Return the recipes that wait for a system, in its order, and the view that the order reflects.
 
     There is no order (None) while the explaining process reads the log, and for a system in no partition.

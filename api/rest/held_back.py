@@ -7,19 +7,19 @@ room under limits. Reads ask these processes only about sets that some row could
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from api.rest import concerned_partitions, paging
 from api.rest.explainer_answers import ask
 from api.rest.partitions import document_of
 from api.rest.ports import ExplainParts, RecipeParts
+from api.rest.waiting_sets import WaitingSets
 from domain.admission.dependencies import dependency_to_json
 from domain.admission.job_filters import JobFilters
 from domain.admission.reason_limits import buckets
 from domain.directory.partition_queues import queue_tree_of
 from domain.directory.partitions import KIND, Document, configuration_of, job_filters_of
-from domain.partition_numbers import PartitionIdentity
 from domain.recipe_set.state import RecipeSet
 from projections.reader import At
 
@@ -27,28 +27,27 @@ HeldBack = list[dict[str, str]] | None
 """The rows that hold a set back; None if the explaining process has not read the log in time."""
 
 
-async def held_back_of(parts: ExplainParts, at: At, set_ids: Collection[int]) -> dict[int, HeldBack]:
-    """Return the rows that hold back each of these sets, which must have unplaced recipes."""
-    divided = await concerned_partitions.of_subjects(parts, "recipe-set", set_ids)
-    found = await asyncio.gather(*(_held_back_in(parts, at, *each) for each in divided.items()))
+async def held_back_of(
+    parts: ExplainParts, at: At, sets: Iterable[WaitingSets], unplaced: Collection[int]
+) -> dict[int, HeldBack]:
+    """Return the rows that hold back each of these sets, none for those without `unplaced` recipes."""
+    found = await asyncio.gather(*(_held_back_in(parts, at, each, unplaced) for each in sets))
     return {number: rows for of_partition in found for number, rows in of_partition.items()}
 
 
 async def _held_back_in(
-    parts: ExplainParts, at: At, identity: PartitionIdentity, set_ids: list[int]
+    parts: ExplainParts, at: At, sets: WaitingSets, unplaced: Collection[int]
 ) -> dict[int, HeldBack]:
-    documents, conditional = await parts.reader.together(
-        ("document", {"kind": KIND, "name": identity.name, "at": at.position}),
-        ("conditional_sets", {"recipe_set_ids": set_ids}),
-    )
-    if _has_rules(document_of(identity, documents)):
-        asked = set_ids
-    else:
-        asked = [row["recipe_set_id"] for row in conditional]
-    found: dict[int, HeldBack] = {number: [] for number in set_ids}
+    concerns_all = _has_rules(sets.document)
+    asked = [
+        number
+        for number in sets.set_ids
+        if number in unplaced and (concerns_all or number in sets.conditional)
+    ]
+    found: dict[int, HeldBack] = {number: [] for number in sets.set_ids}
     if asked:
         now = paging.moment_of(at, parts)
-        answer = await ask(parts, identity, "held_back", at, now=now, recipe_set_ids=asked)
+        answer = await ask(parts, sets.identity, "held_back", at, now=now, recipe_set_ids=asked)
         rows: list[HeldBack] = answer.get("held_back", [None] * len(asked))
         found.update(zip(asked, rows, strict=True))
     return found

@@ -8,6 +8,7 @@ from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
 from api.item_pace import ItemPace
 from api.password_attempts import FaultyLogins
+from api.rest.cached_waits import RecentWaits
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, RegistrationParts, WriteParts
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -49,6 +50,13 @@ class ExplainParts(ReadParts, Protocol):
 
     @property
     def explainers(self) -> Explainers: ...
+
+
+class QueueParts(ExplainParts, Protocol):
+    """Parts to read the queue with reasons and estimates."""
+
+    @property
+    def recent_waits(self) -> RecentWaits: ...
 
 
 class JobBodyParts(NameParts, Protocol):

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from api.rest import concerned_partitions, paging
+from api.rest import paging
 from api.rest.explainer_answers import ask
-from api.rest.partitions import document_of
 from api.rest.ports import ExplainParts
+from api.rest.waiting_sets import WaitingSets
 from domain.contention.weights import WeightSettings, ticks
-from domain.directory.partitions import KIND, configuration_of
-from domain.partition_numbers import PartitionIdentity
+from domain.directory.partitions import configuration_of
 from domain.scheduling.explaining.shown_weights import SetWeight, weight_without_locks
 from projections.reader import At
 
@@ -29,20 +28,21 @@ NO_WEIGHT: Final = dict.fromkeys(SetWeight.__annotations__)
 """The fields of a weight, without values."""
 
 
-async def weights_of(parts: ExplainParts, at: At, rows: Sequence[Row]) -> list[float | None]:
+async def weights_of(
+    parts: ExplainParts, at: At, sets: Iterable[WaitingSets], rows: Sequence[Row]
+) -> list[float | None]:
     """Return the weights of waiting recipes: rows with `recipe_id`, `recipe_set_id` and `submitted_at`.
 
     A weight is None if weights are off, if the recipe does not wait any more, or if the explaining process
-    has not read the log in time.
+    has not read the log in time. The `sets` are those of the recipes.
     """
     of_sets = defaultdict[int, list[Row]](list)
     for row in rows:
         of_sets[row["recipe_set_id"]].append(row)
-    divided = await concerned_partitions.of_subjects(parts, "recipe-set", of_sets.keys())
     found = await asyncio.gather(
         *(
-            _weights_in(parts, at, identity, [row for number in set_ids for row in of_sets[number]])
-            for identity, set_ids in divided.items()
+            _weights_in(parts, at, each, [row for number in each.set_ids for row in of_sets[number]])
+            for each in sets
         )
     )
     weights = {number: weight for of_partition in found for number, weight in of_partition.items()}
@@ -50,20 +50,18 @@ async def weights_of(parts: ExplainParts, at: At, rows: Sequence[Row]) -> list[f
 
 
 async def _weights_in(
-    parts: ExplainParts, at: At, identity: PartitionIdentity, rows: Sequence[Row]
+    parts: ExplainParts, at: At, sets: WaitingSets, rows: Sequence[Row]
 ) -> dict[int, float | None]:
     """Return the weights of waiting recipes of one partition by number."""
-    now = paging.moment_of(at, parts)
-    set_ids = list({row["recipe_set_id"]: None for row in rows})
-    settings, declaring = await _settings(parts, at, identity, set_ids)
+    now, settings = paging.moment_of(at, parts), _settings(sets)
     if not settings.is_enabled:
         return {}
-    asked = [row["recipe_id"] for row in rows if row["recipe_set_id"] in declaring]
-    answer = await ask(parts, identity, "weights", at, now=now, recipe_ids=asked) if asked else {}
+    asked = [row["recipe_id"] for row in rows if row["recipe_set_id"] in sets.declaring]
+    answer = await ask(parts, sets.identity, "weights", at, now=now, recipe_ids=asked) if asked else {}
     weights: dict[int, float | None] = dict(zip(asked, answer.get("weights", ()), strict=False))
     ages: dict[int, float] = {}
     for row in rows:
-        if row["recipe_set_id"] not in declaring:
+        if row["recipe_set_id"] not in sets.declaring:
             age = ticks(row["submitted_at"], now, settings.tick_milliseconds)
             if age not in ages:
                 ages[age] = weight_without_locks(settings, age).weight
@@ -72,28 +70,20 @@ async def _weights_in(
 
 
 async def weight_of_set(
-    parts: ExplainParts, at: At, recipe_set_id: int, submitted_at: datetime
+    parts: ExplainParts, at: At, sets: WaitingSets, submitted_at: datetime
 ) -> dict[str, Any]:
     """Return the fields of the weight of a set that waits for systems; each is None as in `weights_of`."""
-    now = paging.moment_of(at, parts)
-    identity = await concerned_partitions.of_subject(parts, "recipe-set", recipe_set_id)
-    settings, declaring = await _settings(parts, at, identity, [recipe_set_id])
+    now, settings = paging.moment_of(at, parts), _settings(sets)
+    (recipe_set_id,) = sets.set_ids
     if not settings.is_enabled:
         return NO_WEIGHT
-    if not declaring:
+    if not sets.declaring:
         age = ticks(submitted_at, now, settings.tick_milliseconds)
         return asdict(weight_without_locks(settings, age))
-    answer = await ask(parts, identity, "set_weight", at, now=now, recipe_set_id=recipe_set_id)
+    answer = await ask(parts, sets.identity, "set_weight", at, now=now, recipe_set_id=recipe_set_id)
     return answer.get("weight") or NO_WEIGHT
 
 
-async def _settings(
-    parts: ExplainParts, at: At, identity: PartitionIdentity, set_ids: list[int]
-) -> tuple[WeightSettings, set[int]]:
-    """Return the settings in force, and the ids of the sets that declare locks."""
-    documents, declaring = await parts.reader.together(
-        ("document", {"kind": KIND, "name": identity.name, "at": at.position}),
-        ("declaring_sets", {"recipe_set_ids": set_ids, "at": at.position}),
-    )
-    settings = configuration_of(document_of(identity, documents)).weights
-    return settings, {row["recipe_set_id"] for row in declaring}
+def _settings(sets: WaitingSets) -> WeightSettings:
+    """Return the settings in force."""
+    return configuration_of(sets.document).weights

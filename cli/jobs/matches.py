@@ -88,6 +88,8 @@ def _show(output: Output, recipe: Row, every: bool, limit: int, *, several: bool
     verb = "can run it" if recipe["where"] else "match"
     where = f"{recipe['where']}: " if several else ""
     click.echo(f"{where}{len(viable)} of {counted(len(systems), 'system')} {verb}")
+    if recipe["estimate"] is not None:
+        click.echo(f"{where}if it were submitted now: {recipe['estimate']['summary']}")
     shown = systems if every else viable
     if shown:
         click.echo()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,11 @@ from cli.arguments.as_of import as_of, note_moment
 from cli.lists import completing
 from cli.lists.filtered import partition_option
 from cli.lists.jobs import QUEUE
-from cli.lists.listing import FIRST_ROWS, limits
+from cli.lists.listing import FIRST_ROWS, Listing, limits
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
+from cli.terminal.wording import duration
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -26,15 +28,39 @@ def _reason(row: Row) -> str:
     return "" if reason is None else str(reason["text"])
 
 
-# A recipe whose set is held back waits for that reason.
-QUEUE_WITH_REASONS = replace(
-    QUEUE,
-    parameters={"reasons": "true"},
-    columns=tuple(
-        Column("reason", _reason, "text", 0) if column.heading == "held back" else column
-        for column in QUEUE.columns
-    ),
+def _time_left(name: str) -> Callable[[Row], str]:
+    def shown(row: Row) -> str:
+        estimate = row.get("estimate")
+        if estimate is None:
+            return ""
+        if estimate[name] is not None:
+            return duration(estimate[name])
+        longest = estimate["more_than_seconds"]
+        return "unknown" if longest is None else f"more than {duration(longest)}"
+
+    return shown
+
+
+TIMES_LEFT = (
+    Column("half start within", _time_left("p50_seconds"), "number", 1),
+    Column("nine of ten within", _time_left("p90_seconds"), "number", 1),
 )
+
+
+def _listing(*, reasons: bool, estimates: bool) -> Listing:
+    """Return the listing of the queue. A recipe whose set is held back waits for that reason."""
+    columns = []
+    for column in QUEUE.columns:
+        if column.heading == "held back":
+            columns += [Column("reason", _reason, "text", 0) if reasons else column]
+            columns += TIMES_LEFT if estimates else ()
+        else:
+            columns.append(column)
+    asked = {"reasons": reasons, "estimates": estimates}
+    parameters = {name: "true" for name, is_asked in asked.items() if is_asked}
+    return replace(QUEUE, columns=tuple(columns), parameters=parameters)
+
+
 COUNTS = (
     Column("recipes", "recipes", "number", 0),
     Column("by priority", "by_priority", "text"),
@@ -49,15 +75,16 @@ def show_queue(
     limit: int | None,
     as_of: str | None,
     reasons: bool,
+    estimates: bool,
     by_reason: bool,
     **filters: str | None,
 ) -> None:
     if not by_reason:
-        listing = QUEUE_WITH_REASONS if reasons else QUEUE
+        listing = _listing(reasons=reasons, estimates=estimates)
         listing.show(client, output, limit, as_of, **filters)
         return
-    if filters["system"] is not None or reasons:
-        other = "--reasons" if reasons else "--system"
+    others = {"--system": filters["system"], "--reasons": reasons, "--estimates": estimates}
+    for other in (name for name, value in others.items() if value):
         raise click.UsageError(f"--by-reason cannot be used with {other}.")
     show_counts(client, output, as_of, filters["partition"])
 
@@ -87,6 +114,7 @@ queue.params = [
     ),
     partition_option("recipes of"),
     click.Option(["--reasons"], is_flag=True, help="Show why each recipe waits now."),
+    click.Option(["--estimates"], is_flag=True, help="Show the estimated time left of each recipe."),
     click.Option(["--by-reason"], is_flag=True, help="Count the recipes by reason and priority, and by lab."),
     *queue.params,
 ]

@@ -6,13 +6,14 @@ So the estimate follows a queue that grows, or empties after a burst, before suc
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from domain.estimates.kinds import RecipeKind
-from domain.estimates.product_limit import Observation, TimeLeft, is_comparable, time_left
+from domain.estimates.product_limit import Observation, ProductLimit
 
 MIN_RECIPES: Final = 30
 """The number of comparable recipes below which a wider kind is used."""
@@ -51,47 +52,65 @@ class Wait(NamedTuple):
         return self.seconds / self.place
 
 
-def comparable_recipes(waits: Sequence[ObservedWaits], wait: Wait) -> int:
-    """Return the number of recipes that waited as long."""
-    return sum(_outcomes(waits, wait).values())
+class ComparedWaits:
+    """The waits of a kind of recipes, sorted once for the estimates of any number of recipes."""
+
+    def __init__(self, kind: RecipeKind, waits: Sequence[ObservedWaits]) -> None:
+        self._kind = kind
+        self._limit = ProductLimit(
+            [Observation(each.begin, each.end, each.outcome == STARTED, each.recipes) for each in waits]
+        )
+        longest_first = sorted(waits, key=lambda each: -each.end)
+        self._ends = [-each.end for each in longest_first]
+        # Of the waits up to each one, which are the longer ones.
+        self._since = list(accumulate((each.since for each in longest_first), min))
+        self._recipes = {
+            outcome: list(
+                accumulate(each.recipes if each.outcome == outcome else 0 for each in longest_first)
+            )
+            for outcome in _OUTCOMES
+        }
+
+    def recipes(self, wait: Wait) -> int:
+        """Return the number of recipes that waited as long."""
+        return sum(self._outcomes(wait).values())
+
+    def estimate(self, wait: Wait) -> dict[str, Any]:
+        """Return the time left, as in the HTTP API, for a recipe of this kind."""
+        p50, p90, longest = self._limit.time_left(wait.seconds_per_place)
+        basis = self._basis(wait)
+        is_complete = p90 is not None or not basis["recipes"]
+        return {
+            "waited_seconds": wait.seconds,
+            "ahead": wait.ahead,
+            "p50_seconds": p50 and p50 * wait.place,
+            "p90_seconds": p90 and p90 * wait.place,
+            "more_than_seconds": None if is_complete else longest * wait.place,
+            "basis": basis,
+        }
+
+    def _basis(self, wait: Wait) -> dict[str, Any]:
+        outcomes, count = self._outcomes(wait), self._count(wait)
+        since = self._since[count - 1] if count else None
+        return {
+            "kind": self._kind.name,
+            "recipes": sum(outcomes.values()),
+            "started": outcomes[STARTED],
+            "waiting": outcomes[WAITS],
+            "since": since,
+            "words": _words(self._kind, outcomes, since, wait),
+        }
+
+    def _outcomes(self, wait: Wait) -> dict[str, int]:
+        count = self._count(wait)
+        return {outcome: sums[count - 1] if count else 0 for outcome, sums in self._recipes.items()}
+
+    def _count(self, wait: Wait) -> int:
+        """Return the number of waits that were longer. A recipe that has not waited yet may start at once."""
+        return bisect_left(self._ends, -wait.seconds_per_place) if wait.seconds else len(self._ends)
 
 
-def estimate(kind: RecipeKind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, Any]:
-    """Return the time left, as in the HTTP API, for a recipe of a kind with these waits."""
-    left = _time_left(waits, wait)
-    basis = _basis(kind, waits, wait)
-    has_both = left.p50 is not None and left.p90 is not None
-    return {
-        "waited_seconds": wait.seconds,
-        "ahead": wait.ahead,
-        "p50_seconds": left.p50,
-        "p90_seconds": left.p90,
-        "more_than_seconds": None if has_both or not basis["recipes"] else left.longest,
-        "basis": basis,
-    }
-
-
-def _time_left(waits: Sequence[ObservedWaits], wait: Wait) -> TimeLeft:
-    observed = [Observation(each.begin, each.end, each.outcome == STARTED, each.recipes) for each in waits]
-    p50, p90, longest = time_left(observed, wait.seconds_per_place)
-    return TimeLeft(p50 and p50 * wait.place, p90 and p90 * wait.place, longest * wait.place)
-
-
-def _basis(kind: RecipeKind, waits: Sequence[ObservedWaits], wait: Wait) -> dict[str, Any]:
-    outcomes = _outcomes(waits, wait)
-    recipes = sum(outcomes.values())
-    since = min((each.since for each in waits if _counts(each, wait)), default=None)
-    return {
-        "kind": kind.name,
-        "recipes": recipes,
-        "started": outcomes[STARTED],
-        "waiting": outcomes[WAITS],
-        "since": since,
-        "words": _words(kind, outcomes, since, wait),
-    }
-
-
-def _words(kind: RecipeKind, outcomes: Counter[str], since: datetime | None, wait: Wait) -> str:
+def _words(kind: RecipeKind, outcomes: Mapping[str, int], since: datetime | None, wait: Wait) -> str:
     recipes = sum(outcomes.values())
     if since is None or not recipes:
         return (
@@ -103,15 +122,3 @@ def _words(kind: RecipeKind, outcomes: Counter[str], since: datetime | None, wai
     subject = f"{recipes} recipe{'' if recipes == 1 else 's'} {kind.words}{as_long}"
     parts = [f"{outcomes[outcome]} {words}" for outcome, words in _OUTCOMES.items() if outcomes[outcome]]
     return f"{subject}, since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC: {', '.join(parts)}"
-
-
-def _outcomes(waits: Sequence[ObservedWaits], wait: Wait) -> Counter[str]:
-    counts = Counter[str]()
-    for each in waits:
-        if each.outcome is not None and _counts(each, wait):
-            counts[each.outcome] += each.recipes
-    return counts
-
-
-def _counts(waits: ObservedWaits, wait: Wait) -> bool:
-    return is_comparable(Observation(waits.begin, waits.end, False), wait.seconds_per_place)

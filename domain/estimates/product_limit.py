@@ -9,8 +9,9 @@ counts from its first second, and not only once it is over.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
+from operator import neg
 from typing import Final, NamedTuple
 
 _P50, _P90 = 0.5, 0.9
@@ -41,41 +42,39 @@ class TimeLeft(NamedTuple):
     longest: float
 
 
-def time_left(observations: Sequence[Observation], waited: float) -> TimeLeft:
-    """Return the time left for a recipe that has waited so long already.
+class ProductLimit:
+    """The shares of recipes that still wait, by length of wait, for recipes that have waited for any time."""
 
-    The recipe itself counts as one more that is observed without an end: a further recipe starts in each of
-    the n + 1 gaps between n observed starts with equal probability. So fewer than nine starts give no p90,
-    because one recipe in ten waits longer than all of them.
-    """
-    relevant = [each for each in observations if is_comparable(each, waited)]
-    longest = max((each.end for each in relevant), default=waited) - waited
-    p50 = p90 = None
-    for length, share_waiting in _shares_waiting(relevant):
-        if p50 is None and share_waiting <= 1 - _P50 + _ROUNDING:
-            p50 = length - waited
-        if share_waiting <= 1 - _P90 + _ROUNDING:
-            p90 = length - waited
-            break
-    return TimeLeft(p50, p90, longest)
+    def __init__(self, observations: Sequence[Observation]) -> None:
+        self._longest = max((each.end for each in observations), default=0.0)
+        begins = _Counted([(each.begin, each.recipes) for each in observations])
+        ends = _Counted([(each.end, each.recipes) for each in observations])
+        starts = _Counted([(each.end, each.recipes) for each in observations if each.started])
+        # The lengths of wait at which recipes started, and the shares that wait longer, from all on.
+        self._lengths = starts.lengths
+        self._shares = [1.0]
+        for length in starts.lengths:
+            started = starts.until(length) - starts.before(length)
+            observed = begins.until(length) - ends.before(length)
+            self._shares.append(self._shares[-1] * (1 - started / (observed + 1)))
 
+    def time_left(self, waited: float) -> TimeLeft:
+        """Return the time left for a recipe that has waited so long already.
 
-def is_comparable(observation: Observation, waited: float) -> bool:
-    """Return whether the recipes waited longer. A recipe that has not waited yet may start at once."""
-    return observation.end > waited or waited == 0
+        The recipe itself counts as one more that is observed without an end: a further recipe starts in each
+        of the n + 1 gaps between n observed starts with equal probability. So fewer than nine starts give no
+        p90, because one recipe in ten waits longer than all of them.
+        """
+        longest = max(self._longest, waited) - waited
+        return TimeLeft(self._quantile(_P50, waited), self._quantile(_P90, waited), longest)
 
-
-def _shares_waiting(observations: Sequence[Observation]) -> Iterator[tuple[float, float]]:
-    """Yield each length of wait at which recipes started, with the share that waits longer."""
-    begins = _Counted([(each.begin, each.recipes) for each in observations])
-    ends = _Counted([(each.end, each.recipes) for each in observations])
-    starts = _Counted([(each.end, each.recipes) for each in observations if each.started])
-    share = 1.0
-    for length in starts.lengths:
-        started = starts.until(length) - starts.before(length)
-        observed = begins.until(length) - ends.before(length)
-        share *= 1 - started / (observed + 1)
-        yield length, share
+    def _quantile(self, share: float, waited: float) -> float | None:
+        """Return the time within which a share of the recipes starts that have waited so long."""
+        # A recipe that has not waited yet may start at once.
+        first = bisect_right(self._lengths, waited) if waited else 0
+        waiting = self._shares[first] * (1 - share + _ROUNDING)
+        number = bisect_left(self._shares, -waiting, first + 1, key=neg) - 1
+        return self._lengths[number] - waited if number < len(self._lengths) else None
 
 
 class _Counted:

@@ -13,6 +13,7 @@ import pytest
 from api.rest import explainer_answers
 from api.rest.resources.locks import waits_of
 from api.rest.shown_weights import NO_WEIGHT, weight_of_set, weights_of
+from api.rest.waiting_sets import waiting_sets
 from domain.directory.state import Directory
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from projections.reader import At
@@ -45,8 +46,9 @@ class Parts:
 
     async def _together(self, *queries: tuple[str, dict[str, Any]]) -> list[list[dict[str, Any]]]:
         documents = [{"document": {"configuration": self._configuration}}] if self._configuration else []
-        declaring = [{"recipe_set_id": 1}] if 1 in queries[1][1]["recipe_set_ids"] else []
-        return [documents, declaring]
+        declaring = [{"recipe_set_id": 1}] if 1 in queries[0][1]["recipe_set_ids"] else []
+        assert [name for name, _ in queries] == ["declaring_sets", "conditional_sets", "document"]
+        return [declaring, [], documents]
 
     async def _asked(self, identity: PartitionIdentity, about: str, **question: Any) -> dict[str, Any]:
         assert identity == DEFAULT_PARTITION
@@ -72,7 +74,19 @@ async def _hangs() -> dict[str, Any]:
 
 
 def weighed(parts: Any, at: At = PRESENT) -> list[float | None]:
-    return asyncio.run(weights_of(parts, at, ROWS))
+    async def weigh() -> list[float | None]:
+        sets = await waiting_sets(parts, at, [row["recipe_set_id"] for row in ROWS])
+        return await weights_of(parts, at, sets, ROWS)
+
+    return asyncio.run(weigh())
+
+
+def weighed_set(parts: Any, number: int) -> dict[str, Any]:
+    async def weigh() -> dict[str, Any]:
+        (waiting,) = await waiting_sets(parts, PRESENT, [number])
+        return await weight_of_set(parts, PRESENT, waiting, NOW)
+
+    return asyncio.run(weigh())
 
 
 def test_weights__some_sets_declare_locks__only_these_are_asked_for() -> None:
@@ -96,7 +110,7 @@ def test_weights__another_configuration__has_its_base_and_coefficient() -> None:
 def test_weights__switched_off__are_none() -> None:
     parts = Parts(_weighs, {"weights": {"enabled": False}})
     assert weighed(parts) == [None] * 3
-    assert asyncio.run(weight_of_set(parts, PRESENT, 1, NOW)) == NO_WEIGHT
+    assert weighed_set(parts, 1) == NO_WEIGHT
     assert parts.asked == []
 
 
@@ -106,8 +120,8 @@ def test_weights__explaining_process_has_no_answer__only_those_with_locks_are_no
 ) -> None:
     monkeypatch.setattr(explainer_answers, "WAIT_SECONDS", 0.01)
     assert weighed(Parts(ask)) == [None, 1.0, 0.5]
-    assert asyncio.run(weight_of_set(Parts(ask), PRESENT, 1, NOW)) == NO_WEIGHT
-    assert asyncio.run(weight_of_set(Parts(ask), PRESENT, 2, NOW))["weight"] == 1
+    assert weighed_set(Parts(ask), 1) == NO_WEIGHT
+    assert weighed_set(Parts(ask), 2)["weight"] == 1
 
 
 LOCK_ROWS = [{"recipe_set_id": number, "state": state} for number, state in ((1, "held"), (2, "awaited"))]

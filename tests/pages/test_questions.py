@@ -47,7 +47,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, asked: list[str]) -> None:
         original: Callable[..., Any] = getattr(owner, name)
 
         def noted(*args: Any, **more: Any) -> Any:
-            asked.append(f"{owner.__name__}.{name}")
+            asked.append(f"{owner.__name__}.{name}{args[1:]}"[:60])
             return original(*args, **more)
 
         monkeypatch.setattr(owner, name, noted)

@@ -46,7 +46,13 @@ RECIPES = 80
 Moment = tuple[int, datetime]
 
 
-OF_ANY_KIND = {"requirements": [], "arches": [""], "priorities": [1, 2, 3, 4, 5], "limit": 20}
+OF_ANY_KIND = {
+    "partitions": [1],
+    "requirements": [None],
+    "arches": [None],
+    "priorities": [None],
+    "limit": 20,
+}
 ALL_WAITS = {
     "partitions": [1],
     "arches": [""],
@@ -100,9 +106,10 @@ def queries(at: int, moment: datetime) -> Queries:
         "recipe sets of a job": ("recipe_sets", {**job, "result_order": list(RESULT_ORDER)}),
         "tasks": ("tasks", recipe),
         "wait of a recipe": ("wait_of_recipe", recipe),
-        "waiting recipes": ("waiting_ahead", {"partition": 1, "arch": "", "priorities": [3, 4, 5]}),
+        "waiting recipes": ("waiting_ahead", {"partitions": [1], "arches": [""], "priorities": [3]}),
+        "waits of recipes": ("waits_of_recipes", {"recipe_ids": [60, 61]}),
         "architectures of waits": ("arches_of_waits", {"partitions": [1]}),
-        "comparable waits": ("comparable_waits", {**OF_ANY_KIND, "partition": 1, "moment": moment, **recipe}),
+        "comparable waits": ("comparable_waits", {**OF_ANY_KIND, "moment": moment, **recipe}),
         "history of a recipe": ("history_of_recipe", recipe),
         "seconds of a job": ("seconds_in_states", {**job, "moment": moment}),
         "recipe set": ("recipe_set", {"recipe_set_id": 60}),

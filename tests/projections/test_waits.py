@@ -67,7 +67,7 @@ def test_wait__cancelled__has_ended_and_is_not_ahead(models: ProjectedLog) -> No
     models.commit(*submitted(host(1), host(2)))
     models.commit(*of("recipe", 1, recipe_events.RecipeCancelled("enough")))
     assert [row[4] for row in rows(models)] == [False, True]
-    (row,) = models.rows("waiting_ahead", partition=DEFAULT_NUMBER, arch="", priorities=[NORMAL])
+    (row,) = models.rows("waiting_ahead", partitions=[DEFAULT_NUMBER], arches=[""], priorities=[NORMAL])
     assert row["ahead"] == 1
 
 
@@ -115,8 +115,8 @@ def started_at(models: ProjectedLog, *seconds: float) -> None:
 
 KIND: dict[str, Any] = {
     "moment": BEGINNING + timedelta(seconds=1_000),
-    "partition": DEFAULT_NUMBER,
-    "requirements": [],
+    "partitions": [DEFAULT_NUMBER],
+    "requirements": [None],
     "arches": [""],
     "priorities": [NORMAL],
     "recipe_id": None,
@@ -242,7 +242,7 @@ def test_comparable_waits__long_queue_and_history__rows_are_found_by_index(
         owner.execute(b"ANALYZE read.waits")
     query = QUERIES["comparable_waits"]
     for kind, max_rows in (({"requirements": ["r7"]}, 1_500), ({"arches": ["aarch64"]}, 25_000)):
-        asked = {**KIND, "at": 10**6, "arches": [], "priorities": [1, 2, 3, 4, 5], "limit": 1_000, **kind}
+        asked = {**KIND, "at": 10**6, "arches": [None], "priorities": [None], "limit": 1_000, **kind}
         cursor = models._connection.execute(b"EXPLAIN (ANALYZE, TIMING off, FORMAT json) " + query, asked)
         scans = list(scans_of((cursor.fetchone() or ())[0][0]["Plan"]))
         of_waits = [scan for scan in scans if scan.get("Relation Name") == "waits"]

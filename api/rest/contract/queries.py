@@ -105,6 +105,7 @@ class QueueFilters(PartitionPage):
 
 class QueuePage(QueueFilters):
     reasons: Annotated[Truth, Field(description="add the current reason why each recipe waits")] = False
+    estimates: Annotated[Truth, Field(description="add the estimate of the time left of each recipe")] = False
 
 
 class LockPage(Page):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Iterator
 from functools import partial
-from typing import Any, Final
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
 
 import orjson
 from falcon.asgi import Request, Response
@@ -19,12 +20,15 @@ from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
 from api.rest.contract.inputs.jobs import Matchable
 from api.rest.contract.operation import JSON, operation
+from api.rest.estimates import NewRecipe, estimates_of_new
 from api.rest.ports import MatchParts
 from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
 from api.use_cases.choose_trees import require_bounded
-from api.use_cases.place_job import place
+from api.use_cases.place_job import Placement, place
 from domain.errors import Fault, FaultyInput, Unreadable
+from domain.estimates.kinds import own_arch_of, wait_properties
 from domain.job.spec import JobSpec, RecipeSpec
+from projections.reader import At
 
 FILTER_KEYS: Final = ({"host_requires"}, {"host_requires_xml"})
 # A filter is read as part of a minimal job, at this path and with these other fields of the recipe.
@@ -37,8 +41,13 @@ MAX_ENTRIES: Final = 200_000
 Match = dict[str, Any]
 """A system, whether it is viable for a recipe, and otherwise why not."""
 
-LocatedQuery = tuple[str, dict[str, Any]]
-"""The location of a recipe in its job, and its query."""
+
+class AskedRecipe(NamedTuple):
+    """A recipe that needs a system: its location in its job, its query, and the recipe for an estimate."""
+
+    where: str
+    query: dict[str, Any]
+    compared: NewRecipe | None
 
 
 class Matches:
@@ -65,15 +74,16 @@ class Matches:
 
         Raises InvalidJob, Unreadable, and FaultyInput for too many recipes.
         """
-        named, warnings = await self._queries_of(principal, body, kind, strict=strict)
+        asked, warnings = await self._recipes_of(principal, body, kind, strict=strict)
         hidden = visibility.hidden_now(principal, self._parts)
         registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
-        require_few(len(named), registered_count - len(hidden))
-        recipe_queries = [query for _, query in named]
+        require_few(len(asked), registered_count - len(hidden))
         async with self._parts.active_requests.matches.hold(principal.user):
-            position, matched = await self._matches(recipe_queries, hidden)
+            position, matched = await self._matches([recipe.query for recipe in asked], hidden)
+        estimates = await self._estimates([recipe.compared for recipe in asked if recipe.compared])
         recipes = [
-            {"where": where, "systems": systems} for (where, _), systems in zip(named, matched, strict=True)
+            {"where": recipe.where, "systems": systems, "estimate": estimate}
+            for recipe, systems, estimate in zip_longest(asked, matched, estimates)
         ]
         # In a thread, because it would block the event loop for milliseconds.
         systems = await asyncio.to_thread(_combined, recipes)
@@ -104,9 +114,16 @@ class Matches:
         # In a thread, for the same reason as below.
         return position, parts[0] if len(parts) == 1 else await asyncio.to_thread(_merged, parts)
 
-    async def _queries_of(
+    async def _estimates(self, recipes: list[NewRecipe]) -> list[dict[str, Any]]:
+        """Return the estimates for the recipes of a job, none while the read models are being built."""
+        reader = self._parts.reader
+        if not recipes or not reader.is_whole:
+            return []
+        return await estimates_of_new(self._parts, At(reader.position), recipes)
+
+    async def _recipes_of(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
-    ) -> tuple[list[LocatedQuery], Iterable[Fault]]:
+    ) -> tuple[list[AskedRecipe], Iterable[Fault]]:
         parsing = self._parts.active_requests.parsing
         caller = principal.limit_key
         alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
@@ -114,11 +131,10 @@ class Matches:
             job = await self._of_filter(principal, alone, strict=strict)
             await require_bounded(self._parts, job.spec, principal.user)
             query = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
-            return [("", query)], map(_as_alone, job.warnings)
+            return [AskedRecipe("", query, None)], map(_as_alone, job.warnings)
         spec, warnings = await read_job(self._parts, principal, body, kind, strict=strict)
         placement = await place(self._parts, [spec], principal.user)
-        trees = iter(placement.trees[0])
-        return list(_recipes(spec, spec.owner or principal.user, trees)), warnings
+        return list(_recipes(spec, spec.owner or principal.user, placement)), warnings
 
     async def _of_filter(self, principal: Principal, alone: dict[str, Any], *, strict: bool) -> ReadJob:
         job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **OTHER_FIELDS}]}]})
@@ -165,13 +181,21 @@ def _as_alone(fault: Fault) -> Fault:
     return Fault(fault.where.partition(f"{FILTER_PATH}.")[2] or fault.where, fault.message)
 
 
-def _recipes(spec: JobSpec, owner: str, trees: Iterator[int | None]) -> Iterator[LocatedQuery]:
+def _recipes(spec: JobSpec, owner: str, placement: Placement) -> Iterator[AskedRecipe]:
     """Yield each recipe but guests, which need no system of their own."""
+    trees = iter(placement.trees[0])
     for set_number, recipe_set in enumerate(spec.recipe_sets):
         for number, recipe in enumerate(recipe_set.recipes):
             own = next(trees)
             guests = [(guest, next(trees)) for guest in recipe.guests]
-            yield f"recipe_sets[{set_number}].recipes[{number}]", _wanted(recipe, owner, spec, own, guests)
+            properties = wait_properties(
+                recipe.host_requires, recipe.distro_requires, own_arch_of(recipe.distro)
+            )
+            yield AskedRecipe(
+                f"recipe_sets[{set_number}].recipes[{number}]",
+                _wanted(recipe, owner, spec, own, guests),
+                NewRecipe(placement.partition.number, recipe_set.priority, properties),
+            )
 
 
 def _wanted(

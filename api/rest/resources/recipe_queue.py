@@ -15,14 +15,17 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.operation import operation
-from api.rest.current_reasons import CurrentReason, counts_answer, reasons_of
-from api.rest.held_back import HeldBack, held_back_of
-from api.rest.ports import ExplainParts
+from api.rest.current_reasons import counts_answer, reasons_of
+from api.rest.estimates import estimates_of_waiting
+from api.rest.held_back import held_back_of
+from api.rest.ports import QueueParts
 from api.rest.resources.shapes import queued_recipe, ranked
 from api.rest.shown_weights import weights_of
 from api.rest.views import View, read_view
+from api.rest.waiting_sets import WaitingSets, from_rows, queries_of
 from domain.errors import Fault, FaultyInput
 from domain.scheduling.explaining.places import START
+from projections.read_sessions import Row
 from projections.reader import At
 
 # The key before all others in the order of one system: the moment at which all pages weigh, which is that of
@@ -38,7 +41,7 @@ def first_key(query: queries.QueuePage) -> list[Any]:
 
 
 async def queue_answer(
-    parts: ExplainParts, view: View, query: queries.QueuePage, page: paging.PageAt
+    parts: QueueParts, view: View, query: queries.QueuePage, page: paging.PageAt
 ) -> tuple[paging.PageAt, paging.Listed]:
     """Return a page of the waiting recipes, with the position that it reflects.
 
@@ -49,32 +52,31 @@ async def queue_answer(
         return page, await _queue(parts, view, query, page)
     if query.partition is not None:
         raise FaultyInput([Fault("partition", "cannot be given with a system, which has one itself")])
-    return await _queue_of(parts, view, query.system, query.reasons, page)
+    return await _queue_of(parts, view, query.system, query, page)
 
 
 async def _queue(
-    parts: ExplainParts, view: View, query: queries.QueuePage, page: paging.PageAt
+    parts: QueueParts, view: View, query: queries.QueuePage, page: paging.PageAt
 ) -> paging.Listed:
     number = await partitions.number_at(parts, view.at, query.partition)
     names = ("not_assigned", "minus_priority", "submission", "recipe_id")
     params = {"at": view.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
     params["partitions"] = await partitions.numbers_at(parts, view.at) if number is None else [number]
     rows = await parts.reader.rows("queue", params)
-    weights, held_back, reasons = await asyncio.gather(
-        weights_of(parts, view.at, rows),
-        _held_back(parts, view.at, rows),
-        _reasons(parts, view, view.at, rows, query.reasons),
+    sets, waits = await _sets_and_waits(parts, view.at, rows, query)
+    weights, facts = await asyncio.gather(
+        weights_of(parts, view.at, sets, rows), _facts(parts, view, view.at, rows, sets, waits, query)
     )
     partition_names = await partitions.names_at(parts, view.at, [row["partition"] for row in rows])
-    named = ({**row, "partition": partition_names[row["partition"]]} for row in rows)
-    recipes = [queued_recipe(*each) for each in zip(named, weights, held_back, reasons, strict=True)]
+    named = [{**row, "partition": partition_names[row["partition"]]} for row in rows]
+    recipes = [queued_recipe(*each) for each in zip(named, weights, facts, strict=True)]
     last = rows[-1] if rows else None
     key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]
     return paging.listed(page, recipes, key)
 
 
 async def _queue_of(
-    parts: ExplainParts, view: View, system: str, has_reasons: bool, page: paging.PageAt
+    parts: QueueParts, view: View, system: str, query: queries.QueuePage, page: paging.PageAt
 ) -> tuple[paging.PageAt, paging.Listed]:
     """Return the queue of a system, in the scheduler's order, with rows of the read models."""
     view.require_visible(system)
@@ -92,34 +94,63 @@ async def _queue_of(
     recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
     recipes = [{**recipe, "partition": names[recipe["partition"]]} for recipe in recipes]
     page = replace(page, at=view.at._replace(position=position))
-    held_back, reasons = await asyncio.gather(
-        _held_back(parts, page.at, recipes), _reasons(parts, view, page.at, recipes, has_reasons)
-    )
-    recipes = [
-        {**recipe, "held_back": held, "reason": reason}
-        for recipe, held, reason in zip(recipes, held_back, reasons, strict=True)
-    ]
+    sets, waits = await _sets_and_waits(parts, page.at, recipes, query)
+    facts = await _facts(parts, view, page.at, recipes, sets, waits, query)
+    recipes = [{**recipe, **fact} for recipe, fact in zip(recipes, facts, strict=True)]
     key = [rfc3339(now), *order[-1]["key"]] if order else None
     return page, paging.listed(page, recipes, key)
 
 
-async def _held_back(parts: ExplainParts, at: At, rows: Sequence[Mapping[str, Any]]) -> list[HeldBack]:
-    """Return the rows of admission that hold back the set of each recipe; a holder is not held back."""
-    waiting = {row["recipe_set_id"]: None for row in rows if row["state"] != "assigned"}
-    found = await held_back_of(parts, at, waiting)
-    return [found.get(row["recipe_set_id"], []) for row in rows]
+async def _sets_and_waits(
+    parts: QueueParts, at: At, rows: Sequence[Mapping[str, Any]], query: queries.QueuePage
+) -> tuple[list[WaitingSets], list[Row]]:
+    """Return the sets of recipes by partition, and the waits of the recipes if estimates are asked for."""
+    if not rows:
+        return [], []
+    set_ids = dict.fromkeys(row["recipe_set_id"] for row in rows)
+    divided = await concerned_partitions.of_subjects(parts, "recipe-set", set_ids)
+    of_sets, recipe_ids = queries_of(divided, at), [row["recipe_id"] for row in rows]
+    of_waits = (
+        [("waits_of_recipes", {"at": at.position, "recipe_ids": recipe_ids})] if query.estimates else []
+    )
+    found = await parts.reader.together(*of_sets, *of_waits)
+    return from_rows(divided, found[: len(of_sets)]), found[-1] if of_waits else []
 
 
-async def _reasons(
-    parts: ExplainParts, view: View, at: At, rows: Sequence[Mapping[str, Any]], has_reasons: bool
-) -> list[CurrentReason]:
-    """Return the current reason of each recipe, None for all unless they have been asked for."""
-    found = await reasons_of(parts, view, at, [row["recipe_id"] for row in rows] if has_reasons else [])
-    return [found.get(row["recipe_id"]) for row in rows]
+async def _facts(
+    parts: QueueParts,
+    view: View,
+    at: At,
+    rows: Sequence[Mapping[str, Any]],
+    sets: Sequence[WaitingSets],
+    waits: Sequence[Row],
+    query: queries.QueuePage,
+) -> list[Row]:
+    """Return for each recipe what holds its set back, its current reason and its estimate.
+
+    Nothing holds back a set whose recipes are all assigned. Reasons and estimates are None unless `query`
+    asks for them.
+    """
+    unplaced = {row["recipe_set_id"] for row in rows if row["state"] != "assigned"}
+    asked = [row["recipe_id"] for row in rows] if query.reasons else []
+    cached = parts.recent_waits.cached(at, paging.moment_of(at, parts), is_past=view.is_past)
+    held_back, reasons, estimates = await asyncio.gather(
+        held_back_of(parts, at, sets, unplaced),
+        reasons_of(parts, view, at, asked),
+        estimates_of_waiting(parts, at, cached, waits),
+    )
+    return [
+        {
+            "held_back": held_back[row["recipe_set_id"]],
+            "reason": reasons.get(row["recipe_id"]),
+            "estimate": estimates.get(row["recipe_id"]),
+        }
+        for row in rows
+    ]
 
 
 class Queue:
-    def __init__(self, parts: ExplainParts) -> None:
+    def __init__(self, parts: QueueParts) -> None:
         self._parts = parts
 
     @operation(

@@ -20,6 +20,7 @@ from api.rest.resources.by_number import cancel, find
 from api.rest.resources.shapes import recipe_set_document
 from api.rest.shown_weights import NO_WEIGHT, weight_of_set
 from api.rest.views import View, read_view
+from api.rest.waiting_sets import waiting_sets
 from api.use_cases.change_job import cancel_recipe_set, change_priority
 from domain.priority import Priority
 from domain.recipe.lifecycle import UNPLACED
@@ -37,8 +38,9 @@ async def recipe_set_answer(parts: RecipeParts, view: View, recipe_set_id: int) 
     weight: Mapping[str, Any] = NO_WEIGHT
     held_back: HeldBack = []
     if any(recipe["state"] in UNPLACED for recipe in body["recipes"]):
-        weight = await weight_of_set(parts, view.at, recipe_set_id, declared[0]["submitted_at"])
-        held_back = (await held_back_of(parts, view.at, [recipe_set_id]))[recipe_set_id]
+        (waiting,) = await waiting_sets(parts, view.at, [recipe_set_id])
+        weight = await weight_of_set(parts, view.at, waiting, declared[0]["submitted_at"])
+        held_back = (await held_back_of(parts, view.at, [waiting], [recipe_set_id]))[recipe_set_id]
     return version, {**body, **weight, **admission, "held_back": held_back}
 
 

@@ -90,7 +90,7 @@ def _state_order(row: Row) -> tuple[int, bool]:
     return UNFINISHED.index(row["state"]), row["awaits_locks"]
 
 
-def queued_recipe(row: Row, weight: float | None, held_back: list[Row] | None, reason: Row | None) -> Row:
+def queued_recipe(row: Row, weight: float | None, facts: Row) -> Row:
     """Return a queued recipe; `effective_priority` is null outside the queue of a system."""
     shown = {name: value for name, value in row.items() if name not in ("submission", "submitted_at")}
     return {
@@ -98,8 +98,7 @@ def queued_recipe(row: Row, weight: float | None, held_back: list[Row] | None, r
         "priority": Priority(row["priority"]).name,
         "effective_priority": None,
         "weight": weight,
-        "held_back": held_back,
-        "reason": reason,
+        **facts,
     }
 
 

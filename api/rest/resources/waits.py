@@ -7,12 +7,12 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.rest import paging, partitions
+from api.rest.cached_waits import arches_of_waits
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import waits as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
-from api.rest.resources.estimates import arches_of_waits
 from api.rest.resources.usage import BEGINNING
 from api.rest.views import View, read_view
 from domain.priority import Priority
@@ -56,7 +56,7 @@ async def waits_answer(
         "until": until,
         "by": query.by,
         "partitions": numbers,
-        "arches": await arches_of_waits(parts, numbers),
+        "arches": await arches_of_waits(parts.reader, numbers),
         "bounds": list(WAIT_BOUNDS),
         "hidden": view.hidden_rows,
         "minus_recipes": minus_recipes,

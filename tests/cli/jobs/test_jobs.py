@@ -346,7 +346,11 @@ NONE = [system("a", ARCH)]
 
 
 def on(server: LoopbackServer, *recipes: tuple[str, list[dict[str, Any]]]) -> None:
-    rows = [{"where": where, "systems": systems} for where, systems in recipes]
+    estimate = {"summary": "half of comparable recipes start within 5 min from now"}
+    rows = [
+        {"where": where, "systems": systems, "estimate": estimate if where else None}
+        for where, systems in recipes
+    ]
     server.on("POST", "/matches", Answer({"position": 7, "systems": recipes[0][1], "recipes": rows}))
 
 
@@ -358,6 +362,7 @@ def test_matches__of_a_job__names_viable_systems_and_counts_the_reasons_for_othe
     assert result.exit_code == 0
     said = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
     assert said[0] == ["2", "of 4 systems can run it"]
+    assert said[1] == ["if", "it were submitted now: half of comparable recipes start within 5 min from now"]
     assert ["a"] in said and ["c"] in said and ["b"] not in said
     assert said[-2:] == [["2", FILTER], ["1", ARCH]]
 
@@ -382,7 +387,8 @@ def test_matches__recipe_without_a_viable_system__is_named_and_status_1(
 def test_matches__of_host_requires_alone__asks_for_just_that(server: LoopbackServer, run: Run) -> None:
     on(server, ("", SOME))
     for alone in ("<hostRequires/>", "<?xml version='1.0'?>\n<!-- mine -->\n<hostRequires>\n</hostRequires>"):
-        assert "2 of 4 systems match" in run("matches", "-", input=alone).stdout
+        said = run("matches", "-", input=alone).stdout
+        assert "2 of 4 systems match" in said and "submitted now" not in said
         assert server.asked_for("POST", "/matches")[-1].json() == {"host_requires_xml": alone}
     run("matches", "-", input=JOB)
     assert server.asked_for("POST", "/matches")[-1].body == JOB

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
 from click.testing import Result
 
 from tests.cli.answers import QUEUE, RECIPE
@@ -32,6 +33,18 @@ def test_queue__with_reasons__shows_them_instead_of_held_back(server: LoopbackSe
     assert [BROKEN["text"] in line for line in lines[2:]] == [True, False]
 
 
+def test_queue__with_estimates__shows_the_times_left(server: LoopbackServer, run: Run) -> None:
+    given = {"p50_seconds": 60.0, "p90_seconds": None, "more_than_seconds": 7200.0}
+    unknown = dict.fromkeys(given)
+    rows = [{**RECIPE, "estimate": estimate} for estimate in (given, unknown, None)]
+    server.on("GET", "/queue", Answer({**QUEUE, "recipes": rows}))
+    lines = run("queue", "--estimates", "--reasons", "--wide").stdout.splitlines()
+    assert server.asked[0].query["estimates"] == server.asked[0].query["reasons"] == ["true"]
+    assert "half start within  nine of ten within" in lines[0]
+    assert ["1m 0s" in line and "more than 2h 0m" in line for line in lines[2:]] == [True, False, False]
+    assert [line.count("unknown") for line in lines[2:]] == [0, 2, 0]
+
+
 def test_queue__by_reason__shows_counts_and_labs(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue/reasons", Answer(COUNTS))
     result = run("queue", "--by-reason", "--partition", "default")
@@ -47,6 +60,9 @@ def test_queue__by_reason_and_nothing_waits__says_so(server: LoopbackServer, run
     assert run("queue", "--by-reason").stdout == "No recipe waits for a system.\n"
 
 
-def test_queue__by_reason_of_a_system__is_refused(run: Run) -> None:
-    result = run("queue", "--by-reason", "--system", "a")
-    assert (result.exit_code, "--by-reason cannot be used with --system." in result.stderr) == (2, True)
+@pytest.mark.parametrize(
+    "other", [["--system", "a"], ["--reasons"], ["--estimates"]], ids=lambda other: other[0]
+)
+def test_queue__by_reason_and_another_option__is_refused(run: Run, other: list[str]) -> None:
+    result = run("queue", "--by-reason", *other)
+    assert (result.exit_code, f"--by-reason cannot be used with {other[0]}." in result.stderr) == (2, True)

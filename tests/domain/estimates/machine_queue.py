@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
-from domain.estimates.estimate import ENDED, STARTED, WAITS, ObservedWaits, Wait, estimate
+from domain.estimates.estimate import ENDED, STARTED, WAITS, ComparedWaits, ObservedWaits, Wait
 from domain.estimates.kinds import LADDER
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,7 +55,8 @@ def p90_of(waits: Sequence[Waited], number: int, age: float, *, per_place: bool 
     """Return the p90 that a recipe gets when it has waited so long, from what has happened until then."""
     own = waits[number]
     now = own.began + age
-    found = estimate(LADDER[-1], list(_observed(waits, number, now, per_place)), _wait(own, age, per_place))
+    compared = ComparedWaits(LADDER[-1], list(_observed(waits, number, now, per_place)))
+    found = compared.estimate(_wait(own, age, per_place))
     p90: float | None = found["p90_seconds"]
     return p90
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from random import Random
+from typing import Any
 
 import pytest
 
-from domain.estimates.estimate import (
-    MIN_RECIPES,
-    ObservedWaits,
-    Wait,
-    comparable_recipes,
-    estimate,
-)
-from domain.estimates.kinds import LADDER, wait_properties
+from domain.estimates.estimate import MIN_RECIPES, ComparedWaits, ObservedWaits, Wait
+from domain.estimates.kinds import LADDER, RecipeKind, wait_properties
 
 SINCE = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NARROWEST, WIDEST = LADDER[0], LADDER[-1]
@@ -25,6 +20,10 @@ NAMED = '{"and":[{"element":"arch","op":"==","value":"x86_64"},{"element":"name"
 def waits(outcome: str | None, *seconds: float, ahead: int = 0, begin: float = 0.0) -> list[ObservedWaits]:
     place = ahead + 1
     return [ObservedWaits(begin / place, each / place, outcome, 1, SINCE) for each in seconds]
+
+
+def estimate(kind: RecipeKind, observed: list[ObservedWaits], wait: Wait) -> dict[str, Any]:
+    return ComparedWaits(kind, observed).estimate(wait)
 
 
 def test_estimate__of_a_new_recipe__has_quantiles_and_basis() -> None:
@@ -71,8 +70,9 @@ def test_estimate__nothing_to_compare__says_so() -> None:
     assert found["basis"]["words"] == "no recipe of the partition waited as long for its place"
 
 
-def test_comparable_recipes__parts_of_waits__count_once() -> None:
-    assert comparable_recipes([*waits("waits", 5), *waits(None, 9)], Wait(0.0, 0)) == 1
+def test_recipes__parts_of_waits__count_once() -> None:
+    compared = ComparedWaits(WIDEST, [*waits("waits", 5), *waits(None, 9)])
+    assert [compared.recipes(Wait(seconds, 0)) for seconds in (0.0, 4.9, 5.0)] == [1, 1, 0]
     assert MIN_RECIPES == 30
 
 

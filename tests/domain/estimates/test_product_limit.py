@@ -10,10 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.estimates.product_limit import Observation, TimeLeft, time_left
+from domain.estimates.product_limit import Observation, ProductLimit, TimeLeft
 
 MEAN, SCALE, SHAPE = 600.0, 600.0, 1.7
 RECIPES = 20_000
+
+
+def time_left(observations: list[Observation], waited: float) -> TimeLeft:
+    return ProductLimit(observations).time_left(waited)
 
 
 def exponential_quantile(share: float) -> float:
@@ -121,3 +125,20 @@ def test_time_left__counted_recipes__equal_as_many_single_ones() -> None:
     single = [each._replace(recipes=1) for each in observed for _ in range(each.recipes)]
     dice.shuffle(single)
     assert time_left(observed, 30.0) == time_left(single, 30.0)
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda begin, length, started: Observation(begin, begin + length, started),
+            st.integers(0, 20),
+            st.integers(0, 20),
+            st.booleans(),
+        ),
+        max_size=40,
+    ),
+    st.integers(1, 40),
+)
+def test_time_left__shorter_waits__change_nothing(observed: list[Observation], waited: int) -> None:
+    longer = [each for each in observed if each.end > waited]
+    assert time_left(observed, waited) == time_left(longer, waited)

@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from api.rest.resources.estimates import estimate_of, estimate_of_recipe, new_recipe
+from api.rest.cached_waits import CachedWaits, RecentWaits
+from api.rest.estimates import NewRecipe, estimates_of_new, estimates_of_waiting
+from api.rest.resources.estimates import estimate_of_recipe
 from api.rest.views import View
 from domain.errors import Unknown
 from domain.estimates.kinds import wait_properties
@@ -66,8 +68,10 @@ def ask(database: TestDatabase, question: Callable[..., Any], *asked: Any, at: i
 
 
 async def of_new_recipe(parts: Any, view: View, priority: Priority, requirement: str) -> dict[str, Any]:
-    recipe = await new_recipe(parts, view, 1, priority, wait_properties(requirement, ""))
-    return await estimate_of(parts, view, recipe)
+    (found,) = await estimates_of_new(
+        parts, view.at, [NewRecipe(1, priority, wait_properties(requirement, ""))]
+    )
+    return found
 
 
 @pytest.mark.parametrize(
@@ -116,6 +120,39 @@ def test_estimate__waiting_recipe__counts_its_wait_and_those_that_still_wait(
     assert "more than" in found["summary"]
 
 
+async def of_queue(parts: Any, view: View, recipe_ids: list[int]) -> dict[int, Any]:
+    rows = await parts.reader.rows("waits_of_recipes", {"at": view.position, "recipe_ids": recipe_ids})
+    return await estimates_of_waiting(parts, view.at, CachedWaits(view.position, NOW), rows)
+
+
+def test_estimates__of_a_queue__are_nearly_those_of_each_recipe(
+    models: ProjectedLog, database: TestDatabase
+) -> None:
+    start_after(models, 200.0, recipes=200, last=60)
+    numbers = [141, 170, 200]
+    estimates: dict[int, Any] = ask(database, of_queue, numbers)  # type: ignore[assignment]
+    assert list(estimates) == numbers
+    for number in numbers:
+        # In a queue, the wait of the recipe itself is compared, too.
+        single, found = ask(database, estimate_of_recipe, number), estimates[number]
+        assert found["p50_seconds"] == pytest.approx(single["p50_seconds"], rel=0.05)
+        assert found["basis"]["recipes"] - single["basis"]["recipes"] in (0, 1)
+
+
+def test_recent_waits__of_the_present__are_reused_for_a_while() -> None:
+    recent, later = RecentWaits(), NOW + timedelta(seconds=29)
+    first = recent.cached(At(5), NOW, is_past=False)
+    assert recent.cached(At(9), later, is_past=False) is first
+    assert recent.cached(At(4), later, is_past=True).position == 4
+    assert recent.cached(At(9), later, is_past=False) is first
+    # The read models were rebuilt, the time is over, or there are too many.
+    assert recent.cached(At(4), later, is_past=False).position == 4
+    assert recent.cached(At(9), later + timedelta(seconds=30), is_past=False).position == 9
+    last = recent.cached(At(9), later + timedelta(seconds=31), is_past=False)
+    last.size = 200_001
+    assert recent.cached(At(9), later + timedelta(seconds=32), is_past=False) is not last
+
+
 def test_estimate__as_of_before_any_start__says_nothing_of_later(
     models: ProjectedLog, database: TestDatabase
 ) -> None:
@@ -138,6 +175,52 @@ def test_estimate__nothing_to_compare__says_so(models: ProjectedLog, database: T
     assert found["summary"] == "there is no recipe to compare this one with"
     with pytest.raises(Unknown):
         ask(database, estimate_of_recipe, 2)
+
+
+def waiting_rows(found: dict[str, Any]) -> dict[int, dict[str, Any]]:
+    return {row["recipe_id"]: row["estimate"] for row in found["recipes"]}
+
+
+def test_queue__with_estimates__has_those_of_the_recipes(client: httpx.Client, machine: str) -> None:
+    jobs = [submit(client, recipe_for(machine)) for _ in range(3)]
+    running, *numbers = [number for job in jobs for number in job["recipe_ids"]]
+    in_state(client, running, "waiting")
+    for number in numbers:
+        in_state(client, number, "queued")
+    asked = {"estimates": True, "limit": 1000}
+    found = client.get("/queue", params=asked).json()
+    estimates = waiting_rows(found)
+    assert set(numbers) <= set(estimates)
+    # One position for all, of waits that several reads share.
+    (position,) = {each["position"] for each in estimates.values()}
+    again = client.get("/queue", params={**asked, "min_position": found["position"]}).json()
+    assert {each["position"] for each in waiting_rows(again).values()} == {position}
+    then = client.get("/queue", params={**asked, "as_of": found["position"]}).json()
+    for number, estimate in waiting_rows(then).items():
+        single = client.get(f"/recipes/{number}/estimate", params={"as_of": found["position"]}).json()
+        assert estimate["position"] == found["position"]
+        for name in ("waited_seconds", "ahead"):
+            assert single[name] == estimate[name]
+        assert single["basis"]["kind"] == estimate["basis"]["kind"]
+    of_system = client.get("/queue", params={**asked, "system": machine}).json()
+    assert set(waiting_rows(of_system)) == set(numbers)
+    assert None not in waiting_rows(of_system).values()
+    assert set(waiting_rows(client.get("/queue").json()).values()) == {None}
+    for job in reversed(jobs):
+        cancel_set(client, job)
+
+
+def test_matches__of_a_job__estimates_are_those_of_its_recipes(client: httpx.Client, machine: str) -> None:
+    job = {"recipe_sets": [{"recipes": [recipe_for(machine)], "priority": "High"}]}
+    (before,) = client.post("/matches", json=job).json()["recipes"]
+    made = client.post("/jobs", json=job).json()
+    then = client.get(f"/recipes/{made['recipe_ids'][0]}/estimate", params={"as_of": made["position"]}).json()
+    assert (then["waited_seconds"], then["ahead"]) == (0.0, before["estimate"]["ahead"])
+    assert then["basis"]["kind"] == before["estimate"]["basis"]["kind"]
+    assert then["basis"]["started"] == before["estimate"]["basis"]["started"]
+    client.post(f"/jobs/{made['job_id']}/cancel", json={"reason": "the test is over"})
+    (alone,) = client.post("/matches", json={"host_requires_xml": "<hostRequires/>"}).json()["recipes"]
+    assert alone["estimate"] is None
 
 
 def test_estimate_and_waits__of_the_service__answer_as_declared(client: httpx.Client, machine: str) -> None:

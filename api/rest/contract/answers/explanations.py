@@ -8,6 +8,7 @@ from pydantic import Field
 
 from api.rest.contract.answers.admission import CurrentReason, HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ReadAnswer
+from api.rest.contract.answers.waits import TimeLeft
 from api.rest.contract.values import Id, PriorityName, RecipeState, Time, UsageState
 
 
@@ -219,10 +220,15 @@ class Match(AnswerPart):
 
 
 class RecipeMatches(AnswerPart):
-    """`where`: the place of the recipe in its job, empty for a host requirement alone."""
+    """`where`: the place of the recipe in its job, empty for a host requirement alone.
+
+    `estimate`: when it would start if the job were submitted now; null for a host requirement alone, and
+    while the read models are being built.
+    """
 
     where: str
     systems: list[Match]
+    estimate: TimeLeft | None
 
 
 class Matches(Answer):

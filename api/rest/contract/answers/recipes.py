@@ -8,6 +8,7 @@ from api.rest.contract.answers.admission import CurrentReason, HeldBackBy
 from api.rest.contract.answers.claims import RecipeClaim
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
+from api.rest.contract.answers.waits import TimeLeft
 from api.rest.contract.values import Id, PriorityName, ReasonCode, RecipeState, Result, TaskState, Time
 
 
@@ -144,7 +145,8 @@ class RecipeReturned(Answer):
 class QueuedRecipe(AnswerPart):
     """`effective_priority` is only for the queue of one system.
 
-    `reason` is null unless `reasons` is true, and while the service still reads the log.
+    `reason` is null unless `reasons` is true, and while the service still reads the log. `estimate` is null
+    unless `estimates` is true.
 
     `weight` is null without weights, and while the service still reads the log to weigh resource locks.
     `held_back`: the dependencies, job filters and limits that keep the set from its first system; null while
@@ -160,6 +162,7 @@ class QueuedRecipe(AnswerPart):
     weight: float | None
     held_back: list[HeldBackBy] | None
     reason: CurrentReason | None
+    estimate: TimeLeft | None
     since: Time
     since_position: int
     owner: str

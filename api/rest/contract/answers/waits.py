@@ -46,6 +46,19 @@ class EstimateBasis(AnswerPart):
     words: str
 
 
+class TimeLeft(AnswerPart):
+    """The estimate of the time left, as in `Estimate`. `position`: that of the compared waits."""
+
+    waited_seconds: float
+    ahead: int
+    p50_seconds: float | None
+    p90_seconds: float | None
+    more_than_seconds: float | None
+    basis: EstimateBasis
+    summary: str
+    position: int
+
+
 class Estimate(ReadAnswer):
     """The time left until a recipe starts, from now or `as_of`; all is null unless it waits.
 

@@ -1,0 +1,112 @@
+"""Estimates of the time until recipes start, in reads (docs/decisions/0040)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from api.durations import duration
+from api.rest import paging
+from api.rest.cached_waits import CachedWaits, SearchedKind
+from api.rest.ports import ReadParts
+from domain.estimates.estimate import MIN_RECIPES, Wait
+from domain.estimates.kinds import LADDER, RecipeKind, WaitProperties
+from projections.reader import At
+
+# The kinds whose waits are queried together: narrow ones take little time.
+_ASKED_TOGETHER: Final = (LADDER[:2], LADDER[2:])
+
+
+class ComparedRecipe(NamedTuple):
+    """A recipe for an estimate: its partition by number, and its wait so far."""
+
+    partition: int
+    priority: int
+    properties: WaitProperties
+    wait: Wait
+
+
+class NewRecipe(NamedTuple):
+    """A recipe that is not submitted yet, with its partition by number."""
+
+    partition: int
+    priority: int
+    properties: WaitProperties
+
+
+async def estimates_of(
+    parts: ReadParts, cached: CachedWaits, recipes: Sequence[ComparedRecipe]
+) -> list[dict[str, Any]]:
+    """Return the estimate for each recipe, from the narrowest kind with enough comparable recipes."""
+    found: dict[int, dict[str, Any]] = {}
+    for kinds in _ASKED_TOGETHER:
+        remaining = [each for each in enumerate(recipes) if each[0] not in found]
+        searched = (_searched(kind, recipe) for _, recipe in remaining for kind in kinds)
+        await cached.query(parts.reader, searched)
+        for number, recipe in remaining:
+            for kind in kinds:
+                waits = cached[_searched(kind, recipe)]
+                if waits.recipes(recipe.wait) >= MIN_RECIPES or kind is LADDER[-1]:
+                    estimate = waits.estimate(recipe.wait)
+                    found[number] = {**estimate, "summary": _summary(estimate)}
+                    break
+    return [found[number] for number in range(len(recipes))]
+
+
+def _searched(kind: RecipeKind, recipe: ComparedRecipe) -> SearchedKind:
+    requirement, arch = recipe.properties
+    return SearchedKind(
+        kind,
+        recipe.partition,
+        requirement if kind.same_requirement else None,
+        arch if kind.same_arch else None,
+        recipe.priority if kind.same_priority else None,
+    )
+
+
+async def estimates_of_new(parts: ReadParts, at: At, recipes: Sequence[NewRecipe]) -> list[dict[str, Any]]:
+    """Return the estimates for recipes that are not submitted yet, with the position of the waits."""
+    params = {
+        "at": at.position,
+        "partitions": [recipe.partition for recipe in recipes],
+        "arches": [recipe.properties.arch for recipe in recipes],
+        "priorities": [recipe.priority for recipe in recipes],
+    }
+    rows = await parts.reader.rows("waiting_ahead", params)
+    compared = [
+        ComparedRecipe(*each, Wait(0.0, row["ahead"])) for each, row in zip(recipes, rows, strict=True)
+    ]
+    cached = CachedWaits(at.position, paging.moment_of(at, parts))
+    return [{**found, "position": at.position} for found in await estimates_of(parts, cached, compared)]
+
+
+async def estimates_of_waiting(
+    parts: ReadParts, at: At, cached: CachedWaits, rows: Sequence[dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    """Return the estimates of recipes by rows with their waits, with the position of the compared waits."""
+    now = paging.moment_of(at, parts)
+    found = await estimates_of(parts, cached, [compared_recipe(row, now) for row in rows])
+    return {
+        row["recipe_id"]: {**estimate, "position": cached.position}
+        for row, estimate in zip(rows, found, strict=True)
+    }
+
+
+def compared_recipe(row: dict[str, Any], now: datetime) -> ComparedRecipe:
+    """Return a recipe by a row with its wait."""
+    wait = Wait(max((now - row["began"]).total_seconds(), 0.0), row["ahead"])
+    properties = WaitProperties(row["requirement"], row["arch"])
+    return ComparedRecipe(row["partition"], row["priority"], properties, wait)
+
+
+def _summary(found: dict[str, Any]) -> str:
+    p50, p90, longest = found["p50_seconds"], found["p90_seconds"], found["more_than_seconds"]
+    if not found["basis"]["recipes"]:
+        return "there is no recipe to compare this one with"
+    if p50 is None:
+        return f"more than half of comparable recipes wait more than {duration(longest)} from now"
+    half = f"half of comparable recipes start within {duration(p50)} from now"
+    if p90 is None:
+        return f"{half}, and more than one of ten waits more than {duration(longest)}"
+    return f"{half}, and nine of ten within {duration(p90)}"
