@@ -61,11 +61,12 @@ def words_of(value: Any) -> Iterator[str]:
 
 @cache
 def words_of_templates() -> frozenset[str]:
-    """Return the words that the templates and the code of the pages contain themselves."""
+    """Return the words that the templates and the code of the pages contain, also with a capital letter."""
     folder = files("api.pages")
     code = (each for each in folder.iterdir() if each.name.endswith(".py"))
     sources = [*(folder / "templates").iterdir(), *code]
-    return frozenset(word for each in sources for word in WORD.findall(each.read_text("utf-8")))
+    words = {word for each in sources for word in WORD.findall(each.read_text("utf-8"))}
+    return frozenset(words | {word.capitalize() for word in words})
 
 
 def unexplained(page: str, answer: Any) -> set[str]:

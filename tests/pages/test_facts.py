@@ -59,6 +59,7 @@ def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, ...]]:
     yield "", "/overview"
     yield f"/events/{position}", f"/events/{position}"
     yield "/jobs", "/jobs"
+    yield "/queue", "/queue?reasons=true&estimates=true", "/queue/reasons"
     yield from ((f"/waits?by={by}",) * 2 for by in ("priority", "group", "pool", "requirement"))
     for job in listed[-6:]:
         yield f"/jobs/{job['job_id']}", f"/jobs/{job['job_id']}"
@@ -72,6 +73,10 @@ def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, ...]]:
                 yield f"{path}/why", f"{path}/explanation", f"{path}/estimate"
 
 
+def as_of(address: str, position: int) -> str:
+    return f"{address}{'&' if '?' in address else '?'}as_of={position}"
+
+
 def test_pages__of_random_changes_at_random_moments__show_only_facts_of_the_api(
     service: Running, browser: Browser, positions: list[int]
 ) -> None:
@@ -79,9 +84,8 @@ def test_pages__of_random_changes_at_random_moments__show_only_facts_of_the_api(
     with service.client() as admin:
         for position in Random(7).sample(positions, MOMENTS):
             for address, *paths in pages(admin, position):
-                asked = {"as_of": position}
-                answers = [admin.get(path, params=asked).raise_for_status().json() for path in paths]
-                page = browser.get(f"/ui{address}", params=asked)
+                answers = [admin.get(as_of(path, position)).raise_for_status().json() for path in paths]
+                page = browser.get(as_of(f"/ui{address}", position))
                 assert page.status_code == 200, page.text
                 assert unexplained(page.text, answers) == set(), address
                 compared += 1
