@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+import httpx
+
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
 from domain.directory.partitions import DEFAULT
@@ -53,11 +55,15 @@ def take_turn(cluster: BenchCluster, partition: str = DEFAULT) -> list[str]:
 def wait_for_projectors(cluster: BenchCluster) -> float:
     """Wait until the read models show the end of the log, and return the seconds that took."""
     began, end = time.monotonic(), cluster.log.end()
-    with cluster.client() as client:
-        # `/queue` has weights, for which the explaining process would start and compete with the case.
-        wait_until(
-            lambda: client.get("/idle-pool", limit=1)["position"] >= end, "the projector does not catch up"
-        )
+    # Not by the client of the commands, which gives up on read models that take minutes to build.
+    with cluster.http_client(TIMEOUT_SECONDS) as client:
+
+        def is_at_end() -> bool:
+            # `/queue` has weights, for which the explaining process would start and compete with the case.
+            answer = client.get("/idle-pool", params={"limit": 1})
+            return answer.status_code == httpx.codes.OK and answer.json()["position"] >= end
+
+        wait_until(is_at_end, "the projector does not catch up")
     return time.monotonic() - began
 
 

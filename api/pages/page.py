@@ -22,6 +22,9 @@ from api.rest.routes import SUBMITTERS
 from api.rest.session_cookie import form_value, session_token
 from api.rest.views import View, read_view
 from api.use_cases.ports import NameParts
+from domain.directory.partitions import DEFAULT
+from domain.directory.partitions import KIND as PARTITION
+from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput
 
 # Parameters that say which moment of a page is shown, and not what the page is about.
@@ -34,7 +37,8 @@ class PageFrame:
 
     `path` and `query` are the address without its moment. `form_value` binds the forms of the page to the
     login. `view` is None on a page without answers. `lag` is the number of positions that the log is ahead of
-    a page about the present. `begin` is the first moment of the subject of the page, if it has one.
+    a page about the present. `begin` is the first moment of the subject of the page, if it has one. The
+    `directory` is the present one.
     """
 
     path: str
@@ -42,6 +46,7 @@ class PageFrame:
     principal: Principal | None
     form_value: str
     now: datetime
+    directory: Directory
     view: View | None = None
     lag: int = 0
     cursor: str | None = None
@@ -101,6 +106,16 @@ class PageFrame:
         """Return whether a system is hidden from the reader."""
         return self.view is not None and fqdn in self.view.hidden
 
+    def has(self, kind: str, name: str, position: int | None = None) -> bool:
+        """Return whether there is a page about a name, as of a position or as of this page.
+
+        There may be one about a name that has been removed since, but it gets no links.
+        """
+        if (kind, name) == (PARTITION, DEFAULT):
+            return True
+        position = self.position if position is None else position
+        return position is not None and self.directory.had(kind, name, position)
+
     @property
     def may_submit(self) -> bool:
         """Return whether the page offers to submit something: about the present, to a role that may."""
@@ -146,6 +161,7 @@ async def show(
         principal=getattr(req.context, "principal", None),
         form_value=form_value(session_token(req) or ""),
         now=parts.clock(),
+        directory=parts.feed.directory,
         view=view,
         lag=0 if view is None or view.is_past else max(0, parts.feed.position - view.position),
         cursor=req.get_param("cursor"),

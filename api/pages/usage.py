@@ -37,8 +37,6 @@ LONGEST: Final = timedelta(days=990)
 # Maximum number of bars of all groups on a page.
 MAX_BARS: Final = 1_500
 STATES: Final = (*reversed(USAGE.states), *(each for each in CONDITIONS if not is_automated(each)))
-# The kinds of documents whose pages groups have.
-KINDS: Final = {"lab_controller": "lab-controller", "pool": "pool", "owner": "user", "group": "group"}
 # Units of a picture from left to right, and from top to bottom.
 WIDTH, HEIGHT = 1_000, 40
 TICKS: Final = 4
@@ -86,7 +84,6 @@ class UsagePage:
             **await asyncio.to_thread(_drawn, answer),
             "group_by": query.group_by,
             "step": asked.step,
-            "linked": self._linked(view, query.group_by, answer),
             "next": paging.next_path(req, resp, key),
             "filters": filter_fields(query),
         }
@@ -105,14 +102,6 @@ class UsagePage:
         asked = query.sums(paging.moment_of(view.at, self._parts))
         page = replace(paging.page_at(req, view.at, first=""), limit=asked.limit)
         return view, query, asked, *await usage_sums(self._parts, view, asked, page)
-
-    def _linked(self, view: View, group_by: str, answer: Mapping[str, Any]) -> list[str]:
-        """Return the groups that have a page: systems, and what had not been removed at the position."""
-        names = [group["key"] for group in answer["groups"] if group["key"] is not None]
-        if group_by == "system":
-            return names
-        kind, directory = KINDS.get(group_by), self._parts.feed.directory
-        return [name for name in names if kind and directory.had(kind, name, view.position)]
 
 
 def _begin_of_step(moment: datetime, step: str) -> datetime:

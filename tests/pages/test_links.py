@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
+import httpx
 import pytest
 from lxml import html
 
@@ -42,10 +43,32 @@ def moment(service: Running) -> int:
         admin.put(f"/systems/{HIDDEN}/access-policy", json=policy).raise_for_status()
         before = submit(admin, recipe_for("x86-01.east.example.com"))
         cancel_set(admin, before)
+        _use_and_remove_names(admin)
         position = service.end()
         later = submit(admin, recipe_for("x86-01.east.example.com"), whiteboard=LATER)
         admin.get("/jobs", params={"min_position": later["position"]}).raise_for_status()
     return position
+
+
+def _use_and_remove_names(admin: httpx.Client) -> None:
+    """Remove a user, a group and a pool that a job, a system and events name."""
+    fqdn = "of-removed-names.example.com"
+    admin.put("/users/gone", json={"roles": ["submitter"]}).raise_for_status()
+    admin.put("/groups/gone", json={"members": ["gone"], "owners": ["gone"]}).raise_for_status()
+    admin.put("/pools/gone", json={"owner_group": "gone"}).raise_for_status()
+    system = {"fqdn": fqdn, "lab_controller": "lab.east.example.com", "owner": "gone", "condition": "Manual"}
+    admin.post("/systems", json=system).raise_for_status()
+    admin.put(f"/pools/gone/systems/{fqdn}").raise_for_status()
+    job = {"user": "gone", "group": "gone", "recipe_sets": [{"recipes": [recipe_for(fqdn)]}]}
+    answer = admin.post("/jobs", json=job)
+    assert answer.status_code == 201, answer.text
+    made = answer.json()
+    admin.post(f"/jobs/{made['job_id']}/cancel", json={"reason": "gone"}).raise_for_status()
+    admin.patch(f"/systems/{fqdn}", json={"owner": "alice"}).raise_for_status()
+    admin.delete(f"/systems/{fqdn}").raise_for_status()
+    for path in ("/pools/gone", "/groups/gone", "/users/gone"):
+        answer = admin.delete(path)
+        assert answer.status_code == 200, answer.text
 
 
 def walk(browser: Browser, start: str) -> Iterator[tuple[str, str]]:

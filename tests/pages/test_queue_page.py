@@ -75,7 +75,7 @@ def answers(queue: Queue, **params: Any) -> list[dict[str, Any]]:
     paths = ("/queue", "/queue/reasons") if "system" not in params else ("/queue",)
     found = []
     for path in paths:
-        more = {"reasons": True} if path == "/queue" else {}
+        more = {"reasons": True, "estimates": True} if path == "/queue" else {}
         answer = queue.admin.get(path, params={"as_of": queue.position, **params, **more})
         found.append(answer.raise_for_status().json())
     return found

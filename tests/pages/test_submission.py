@@ -49,7 +49,7 @@ def test_check__valid_job__says_how_many_systems_and_stores_nothing(
     assert viable > 0
     assert f'<td class="number">{viable}</td>' in page.text
     (estimate,) = [recipe["estimate"] for recipe in matched["recipes"]]
-    assert unescape(estimate["summary"]) in unescape(page.text)
+    assert estimate["basis"]["words"] in unescape(page.text)
     for reason in {reason for system in matched["systems"] for reason in system["reasons"]}:
         assert reason in unescape(page.text)
     assert service.end() == end
