@@ -78,6 +78,21 @@ def test_stream__recipe_is_cancelled__sends_the_changed_parts(
     assert changed["parts"]["lead"] in whole
 
 
+def test_stream__one_job_of_many_changes__sends_its_row_alone(browser: Browser, service: Running) -> None:
+    with service.client() as admin:
+        jobs = [submit(admin, recipe_for("x86-01.east.example.com")) for _ in range(3)]
+        admin.get("/jobs", params={"min_position": jobs[-1]["position"]}).raise_for_status()
+        with stream(browser, "/ui/jobs") as events:
+            whole = next(event for event in events if event["position"] >= jobs[-1]["position"])
+            cancel_set(admin, jobs[1])
+            changed = next(event for event in events if f'data-key="{jobs[1]["job_id"]}"><' in str(event))
+        for job in (jobs[0], jobs[2]):
+            cancel_set(admin, job)
+    assert whole["after"] is None and "data-same" not in str(whole)
+    assert changed["after"] >= whole["position"]
+    assert f'data-key="{jobs[0]["job_id"]}" data-same' in str(changed)
+
+
 def test_stream__resumed__sends_only_what_changed_after(
     browser: Browser, service: Running, recipe: dict[str, Any]
 ) -> None:
@@ -171,6 +186,36 @@ def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
     assert page.evaluate("window.isTheSame")
     assert page.input_value("#as-of") == "unfinished"
     assert page.evaluate("document.activeElement.href") == href
+
+
+def test_tab__opened_later_than_the_stream__gets_what_it_lacks(
+    context: BrowserContext, service: Running, recipe: dict[str, Any]
+) -> None:
+    requests: list[str] = []
+    context.on("request", lambda request: requests.append(request.url))
+    first, later = context.new_page(), context.new_page()
+    with service.client() as admin:
+        other = submit(admin, recipe_for("x86-01.east.example.com"))
+        cancel_set(admin, other)
+        admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+        for tab in (first, later):
+            tab.goto("/ui/jobs")
+
+        def has_stream() -> bool:
+            first.wait_for_timeout(100)
+            return any("/ui/live" in url for url in requests)
+
+        wait_until(has_stream, "a stream", 20)
+        # As if it had been loaded before what the stream has sent about the other job.
+        row = f"tr[data-key='{other['job_id']}']"
+        later.eval_on_selector(row, "row => { row.textContent = 'stale' }")
+        later.evaluate("document.body.dataset.position = 1")
+        for made in (recipe, submit(admin, recipe_for("x86-01.east.example.com"))):
+            cancel_set(admin, made)
+        later.wait_for_function(
+            "row => document.querySelector(row).innerText !== 'stale'", arg=row, timeout=15_000
+        )
+        cancel_set(admin, other)
 
 
 def test_slider__moved_by_keyboard__leads_to_the_page_of_that_time(

@@ -10,15 +10,15 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import unquote
 
 import orjson
 
-from api.pages.live.parts_of_page import live_parts, without_ages
+from api.pages.live.parts_of_page import LivePart, live_parts
 from api.rest.context import Principal
 from api.rest.inside import Application, render_inside
 from postgres.errors import DatabaseAway
@@ -53,14 +53,6 @@ def view_key(address: str, principal: Principal, hidden: frozenset[str]) -> View
     return ViewKey(address, principal.role, hidden, user)
 
 
-class LivePart(NamedTuple):
-    """A part of a page, and the position at which its `facts`, the HTML without the ages, last changed."""
-
-    position: int
-    html: str
-    facts: str
-
-
 @dataclass(eq=False)
 class LiveView:
     """A page that is open in browsers, with its live parts by name, for readers with the same `key`."""
@@ -70,7 +62,7 @@ class LiveView:
     position: int = -1
     rendered_at: float = 0.0
     parts: dict[str, LivePart] = field(default_factory=dict)
-    _events: dict[int, bytes] = field(default_factory=dict)
+    _events: dict[int | None, bytes] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -88,23 +80,33 @@ class LiveView:
 
     def update(self, position: int, text: str) -> None:
         for name, html in live_parts(text).items():
-            facts = without_ages(html)
-            if name not in self.parts or self.parts[name].facts != facts:
-                self.parts[name] = LivePart(position, html, facts)
+            self.parts.setdefault(name, LivePart()).update(position, html)
         self.position = position
         self._events.clear()
 
-    def event_after(self, position: int) -> bytes:
-        """Return a server-sent event with the parts that have changed after a position; empty without any.
+    def has_changed_after(self, position: int) -> bool:
+        return any(part.position > position for part in self.parts.values())
 
-        It is written once for all browsers that have the same position.
+    def event(self) -> bytes:
+        """Return a server-sent event with all parts, for a browser that may have any state of them."""
+        if None not in self._events:
+            self._events[None] = self._event(None, {name: part.html for name, part in self.parts.items()})
+        return self._events[None]
+
+    def event_after(self, position: int) -> bytes:
+        """Return a server-sent event with what has changed after an event; empty if nothing has.
+
+        It is written once for all browsers that have received the event of this position.
         """
         if position not in self._events:
-            parts = {name: part.html for name, part in self.parts.items() if part.position > position}
-            data = orjson.dumps({"page": self.address, "position": self.position, "parts": parts})
-            event = b"id: %d\nevent: page\ndata: %b\n\n" % (self.position, data)
-            self._events[position] = event if parts else b""
+            changed = {name: part for name, part in self.parts.items() if part.position > position}
+            parts = {name: part.html_after(position) for name, part in changed.items()}
+            self._events[position] = self._event(position, parts) if parts else b""
         return self._events[position]
+
+    def _event(self, after: int | None, parts: Mapping[str, str]) -> bytes:
+        fields = {"page": self.address, "position": self.position, "after": after, "parts": parts}
+        return b"event: page\ndata: %b\n\n" % orjson.dumps(fields)
 
 
 class SharedViews:

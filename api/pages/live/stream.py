@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import ExitStack
 from typing import Annotated, Final
 
@@ -79,12 +79,12 @@ class LiveStream:
             with ExitStack() as stack:
                 keys = (view_key(address, principal, hidden) for address in addresses)
                 views = [stack.enter_context(self.views.viewed(key, principal)) for key in keys]
-                sent = dict.fromkeys(addresses, after)
+                sent = SentPositions(after, addresses)
                 yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
                 last = time.monotonic()
                 while self._may_go_on(principal, hidden):
                     await self.views.changed(ALIVE_SECONDS)
-                    for chunk in _changes(views, sent):
+                    for chunk in sent.changes(views):
                         # A write may take long, and a policy may have changed during it or the wait.
                         if not self._may_go_on(principal, hidden):
                             return
@@ -105,11 +105,31 @@ class LiveStream:
         )
 
 
-def _changes(views: list[LiveView], sent: dict[str, int]) -> list[bytes]:
-    """Return an event for each page with changes, and note what has been sent."""
-    found = []
-    for view in views:
-        if view.position > sent[view.address]:
-            found.append(view.event_after(sent[view.address]))
-            sent[view.address] = view.position
-    return [event for event in found if event]
+class SentPositions:
+    """The positions of the pages that a browser has. Mutable.
+
+    A browser that resumes its stream has every page as of one position, but not from this stream: another
+    process may have rendered it. So the first event of a page has all of it.
+    """
+
+    def __init__(self, after: int, addresses: Iterable[str]) -> None:
+        self._positions = dict.fromkeys(addresses, after)
+        self._began: set[str] = set()
+
+    def changes(self, views: Iterable[LiveView]) -> list[bytes]:
+        """Return an event for each page with changes, and the position at which the stream may be resumed."""
+        found = [event for view in views if (event := self._change(view))]
+        resumed_at = min(self._positions.values())
+        return [*found, b"id: %d\n\n" % resumed_at] if found and resumed_at > 0 else found
+
+    def _change(self, view: LiveView) -> bytes:
+        after = self._positions[view.address]
+        if view.position <= after:
+            return b""
+        self._positions[view.address] = view.position
+        if view.address in self._began:
+            return view.event_after(after)
+        if not view.has_changed_after(after):
+            return b""
+        self._began.add(view.address)
+        return view.event()

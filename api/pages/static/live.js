@@ -74,7 +74,10 @@ function start() {
       timer = setTimeout(connect, delay);
     }
     function note({ kind, tab: other, address }) {
-      if (kind === "here") open.set(other, address);
+      // A tab that was opened later than the stream, and lacks what came before: a new stream begins with all.
+      if (kind === "behind" && following === "") return;
+      else if (kind === "behind") following = "";
+      else if (kind === "here") open.set(other, address);
       else if (kind === "gone") open.delete(other);
       schedule(SETTLE_MS);
     }
@@ -107,10 +110,18 @@ function start() {
   function heard(event) {
     heardAt = Date.now();
     if (event.page !== ADDRESS) return;
+    if (event.after !== null && event.after > Number(document.body.dataset.position)) return catchUp();
     let changes = 0;
     for (const [name, html] of Object.entries(event.parts)) changes += update(name, html);
     document.body.dataset.position = event.position;
+    if (document.querySelector("[data-same]")) catchUp();
     if (changes) speak(`Updated at ${new Date().toLocaleTimeString()}.`);
+  }
+
+  function catchUp() {
+    const request = { kind: "behind", tab };
+    if (leading) leading.note(request);
+    else channel.postMessage(request);
   }
 
   function watch() {
@@ -159,7 +170,8 @@ function update(name, html) {
 }
 
 // Makes the children of a node equal to those of another one, and keeps the nodes that stay: with them stay focus,
-// scroll position, opened details and unfinished input. Rows with a `data-key` are recognised wherever they move.
+// scroll position, opened details and unfinished input. Rows with a `data-key` are recognised wherever they move; those
+// with `data-same` have not changed, and come without their content.
 function morph(target, source) {
   const keyed = new Map();
   const wantedKeys = new Set([...source.children].map((child) => child.dataset?.key));
@@ -176,7 +188,7 @@ function morph(target, source) {
     if (found && isAlike(found, wanted)) {
       if (found === place) place = place.nextSibling;
       else target.insertBefore(found, place);
-      morphNode(found, wanted);
+      if (wanted.dataset?.same === undefined) morphNode(found, wanted);
     } else {
       target.insertBefore(wanted, place);
     }
