@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from api.pages.live.parts_of_page import LivePart, live_parts
 
 AGE = re.compile(r"<span data-age>[^<]*</span>")
-SAME = re.compile(r'<tr data-key="([^"]*)" data-same></tr>')
+SAME = re.compile(r'<tr data-key="([^"]*)" data-same="(\d+)"></tr>')
+KEYED = re.compile(r'<tr data-key="([^"]*)">.*?</tr>')
 
 rows = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 2)), max_size=5)
 states = st.lists(st.tuples(st.lists(rows, max_size=3), st.booleans()), min_size=1, max_size=8)
@@ -28,20 +29,17 @@ def page_of(tables: list[list[tuple[str, int]]], age: int) -> str:
     return "<p>tables</p>".join(texts)
 
 
-def rows_by_key(html: str) -> dict[tuple[int, str], str]:
-    """Return the rows by table and key, as a browser would find them."""
-    found = {}
-    for number, table in enumerate(html.split("<table>")):
-        for row in re.finditer(r'<tr data-key="([^"]*)">.*?</tr>', table):
-            found.setdefault((number, row[1]), row[0])
-    return found
-
-
 def updated(html: str, delta: str) -> str:
     """Return the HTML of a browser that had `html` and got what has changed."""
-    rows, tables = rows_by_key(html), []
+    had, tables = html.split("<table>"), []
     for number, table in enumerate(delta.split("<table>")):
-        tables.append(SAME.sub(lambda row, number=number: rows[number, row[1]], table))  # type: ignore[misc]
+
+        def kept(marker: re.Match[str], number: int = number) -> str:
+            rows = list(KEYED.finditer(had[number]))
+            first = next(place for place, row in enumerate(rows) if row[1] == marker[1])
+            return "\n".join(row[0] for row in rows[first : first + int(marker[2])])
+
+        tables.append(SAME.sub(kept, table))
     return "<table>".join(tables)
 
 
@@ -65,11 +63,11 @@ def test_part__one_row_of_many_changes__only_this_row_is_sent() -> None:
     part.update(5, page_of([[("a", 1), ("b", 1), ("c", 1)]], age=1))
     part.update(7, page_of([[("a", 1), ("b", 2), ("d", 1)]], age=2))
     sent = part.html_after(5)
-    assert SAME.findall(sent) == ["a"]
+    assert SAME.findall(sent) == [("a", "1")]
     assert "<td>2" in sent and '<tr data-key="d"><td>' in sent
     # A browser that was there before the part, or has it already.
     assert SAME.findall(part.html_after(4)) == []
-    assert SAME.findall(part.html_after(7)) == ["a", "b", "d"]
+    assert SAME.findall(part.html_after(7)) == [("a", "3")]
 
 
 def test_part__ages_alone__are_no_change() -> None:
@@ -83,7 +81,14 @@ def test_part__rows_with_one_key__are_always_sent() -> None:
     part = LivePart()
     part.update(5, page_of([[("a", 1), ("a", 1)], [("a", 1)]], age=1))
     part.update(7, page_of([[("a", 1), ("a", 1)], [("a", 1), ("b", 1)]], age=1))
-    assert SAME.findall(part.html_after(5)) == ["a"]
+    assert SAME.findall(part.html_after(5)) == [("a", "1")]
+
+
+def test_part__row_between_others_goes__ends_their_run() -> None:
+    part = LivePart()
+    part.update(5, page_of([[("a", 1), ("b", 1), ("c", 1), ("d", 1)]], age=1))
+    part.update(7, page_of([[("a", 1), ("c", 1), ("d", 1)]], age=1))
+    assert SAME.findall(part.html_after(5)) == [("a", "1"), ("c", "2")]
 
 
 def test_live_parts__of_a_page__are_those_between_the_marks() -> None:
