@@ -16,7 +16,7 @@ def rate(counter: str, by: str = "") -> str:
 
 
 def _panel(title: str, *targets: Target, unit: str = PER_SECOND, description: str = "") -> Panel:
-    audit = span_link("Log", "/audit")
+    audit = span_link("Log", "/events")
     return series(title, *targets, unit=unit, link=audit, description=description)
 
 
