@@ -32,6 +32,7 @@ from tests.projections.happened import Happened, host, queued, submitted, waitin
 from tests.projections.happened import scheduled as granted
 from tests.projections.projected_log import ProjectedLog, projected_log
 from tests.projections.timed_commits import BEGINNING, commit_at
+from tests.rest.actions import in_state, recipe_for, submit
 from workers.explaining.explainer import StillReading
 
 EARLIER = 40
@@ -180,7 +181,7 @@ def test_interval__long_count__is_longer_within_bounds() -> None:
 
 
 def unplaced(client: httpx.Client) -> dict[str, float]:
-    """Return the samples of unplaced recipes above 0, and all of them as `samples`."""
+    """Return the samples of unplaced recipes by their labels."""
     answer = client.get("/metrics")
     assert answer.status_code == 200, answer.text
     prefix = "labledger_unplaced_recipes{"
@@ -188,14 +189,27 @@ def unplaced(client: httpx.Client) -> dict[str, float]:
     return {labels.removeprefix(prefix): float(value) for labels, _, value in lines}
 
 
-def test_unplaced_recipes__not_counted_lately__are_absent(client: httpx.Client, service: Running) -> None:
-    with owner_session(service.database.owner_url) as owner:
-        owner.execute("UPDATE live.slow_metrics SET counts_until = now(), next_at = now() + interval '1 day'")
-        assert unplaced(client) == {}
-        owner.execute("UPDATE live.slow_metrics SET next_at = '-infinity'")
-    wait_until(lambda: unplaced(client) != {}, "the recipes to be counted")
-    counted = client.get("/queue/reasons").json()["recipes"]
-    assert sum(unplaced(client).values()) == counted
+BROKEN = 'priority="Normal",reason="all-broken"}'
+
+
+def test_unplaced_recipes__not_counted_lately__are_absent_until_counted_again(
+    client: httpx.Client, service: Running, machines: Callable[..., str]
+) -> None:
+    job = submit(client, recipe_for(machines(condition="Broken")))
+    try:
+        in_state(client, job["recipe_ids"][0], "queued")
+        with owner_session(service.database.owner_url) as owner:
+            # Without a holder, a turn that has begun stores nothing.
+            owner.execute(
+                "UPDATE live.slow_metrics SET holder = '', counts_until = now(), next_at = 'infinity'"
+            )
+            assert unplaced(client) == {}
+            owner.execute("UPDATE live.slow_metrics SET next_at = '-infinity'")
+        found = wait_until(lambda: unplaced(client), "the recipes to be counted")
+        assert found[BROKEN] == 1
+        assert sum(found.values()) == client.get("/queue/reasons").json()["recipes"]
+    finally:
+        client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "the test is over"}).raise_for_status()
 
 
 def test_saved_counts__of_no_recipes__are_not_missing(models: ProjectedLog, log: EventLog) -> None:
