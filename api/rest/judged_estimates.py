@@ -14,7 +14,7 @@ from projections.read_sessions import Row
 from projections.reader import At
 
 MAX_JUDGED: Final = 10
-"""The maximum number of recipes in a sample, because each takes one or two queries."""
+"""The maximum number of recipes in a sample, because each takes up to three queries."""
 # A sample is taken from this number of last starts of each partition, architecture and priority.
 _NEWEST: Final = 1_000
 

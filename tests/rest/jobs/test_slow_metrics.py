@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
@@ -33,6 +35,7 @@ from tests.projections.happened import scheduled as granted
 from tests.projections.projected_log import ProjectedLog, projected_log
 from tests.projections.timed_commits import BEGINNING, commit_at
 from tests.rest.actions import in_state, recipe_for, submit
+from tests.rest.jobs.explaining_processes import explainers
 from workers.explaining.explainer import StillReading
 
 EARLIER = 40
@@ -190,26 +193,53 @@ def unplaced(client: httpx.Client) -> dict[str, float]:
 
 
 BROKEN = 'priority="Normal",reason="all-broken"}'
+# Without a holder, a turn that has begun stores nothing.
+ENDED = "UPDATE live.slow_metrics SET holder = '', counts_until = now(), next_at = %s"
+TAKEN = "SELECT next_at > now() FROM live.slow_metrics"
 
 
-def test_unplaced_recipes__not_counted_lately__are_absent_until_counted_again(
-    client: httpx.Client, service: Running, machines: Callable[..., str]
-) -> None:
+@pytest.fixture
+def waiting_recipe(client: httpx.Client, machines: Callable[..., str]) -> Iterator[None]:
+    """Let a recipe wait for a broken system."""
     job = submit(client, recipe_for(machines(condition="Broken")))
+    in_state(client, job["recipe_ids"][0], "queued")
+    yield
+    client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "the test is over"}).raise_for_status()
+
+
+@pytest.mark.usefixtures("waiting_recipe")
+def test_unplaced_recipes__not_counted_lately__are_absent_until_counted_again(
+    client: httpx.Client, service: Running
+) -> None:
+    with owner_session(service.database.owner_url) as owner:
+        owner.execute(ENDED, ["infinity"])
+        assert unplaced(client) == {}
+        owner.execute(ENDED, ["-infinity"])
+    found = wait_until(lambda: unplaced(client), "the recipes to be counted")
+    assert found[BROKEN] == 1
+    assert sum(found.values()) == client.get("/queue/reasons").json()["recipes"]
+
+
+@pytest.mark.usefixtures("waiting_recipe")
+def test_scrape__explaining_process_hangs__is_answered_without_counts(
+    client: httpx.Client, service: Running
+) -> None:
+    client.get("/queue/reasons").raise_for_status()
+    stopped = explainers(service)
+    assert stopped
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
     try:
-        in_state(client, job["recipe_ids"][0], "queued")
         with owner_session(service.database.owner_url) as owner:
-            # Without a holder, a turn that has begun stores nothing.
-            owner.execute(
-                "UPDATE live.slow_metrics SET holder = '', counts_until = now(), next_at = 'infinity'"
-            )
+            owner.execute(ENDED, ["-infinity"])
             assert unplaced(client) == {}
-            owner.execute("UPDATE live.slow_metrics SET next_at = '-infinity'")
-        found = wait_until(lambda: unplaced(client), "the recipes to be counted")
-        assert found[BROKEN] == 1
-        assert sum(found.values()) == client.get("/queue/reasons").json()["recipes"]
+            wait_until(lambda: owner.execute(TAKEN).fetchone() == (True,), "the turn to be taken")
+        assert unplaced(client) == {}
+        assert client.get("/healthz").status_code == 200
     finally:
-        client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "the test is over"}).raise_for_status()
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: unplaced(client), "the recipes to be counted")
 
 
 def test_saved_counts__of_no_recipes__are_not_missing(models: ProjectedLog, log: EventLog) -> None:
