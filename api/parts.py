@@ -12,6 +12,7 @@ from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
 from api.item_pace import ItemPace
 from api.metrics.requests import RequestCounters
+from api.metrics.slow_metrics import SlowMetrics
 from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
 from api.quotas import Quotas
@@ -40,6 +41,7 @@ class Parts:
     numbers: JobNumberSource
     explainers: Explainers
     requests: RequestCounters = field(default_factory=RequestCounters)
+    slow_metrics: SlowMetrics = field(default_factory=SlowMetrics)
     hashing: Hashing = field(default_factory=Hashing)
     attempts: Attempts = field(default_factory=Attempts)
     retries: CallerSlots = field(default_factory=partial(CallerSlots, LockClass.RETRIES))

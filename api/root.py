@@ -18,6 +18,7 @@ from api.metrics.counters import CounterWriter
 from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.serving.in_flight import InFlight
+from api.rest.slow_metrics import SlowMetricsLoop
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -32,6 +33,7 @@ from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
 from store.migrate import require_migrated
 from store.registrations import Registrations
+from store.slow_metrics import SlowMetricTurns
 from workers.explaining.explainers import Explainers
 
 # Pages have few sessions, so that they never take those of the API.
@@ -65,16 +67,20 @@ def http_application(settings: Settings) -> InFlight:
         page_reads=page_reads,
     )
     feed = parts.feed
-    sources = (parts.requests, parts.commits.counters, feed.broadcast.counters, feed.tailer_counters)
-    totals = partial(counters.serving, *sources)
+    sources = (parts.requests, parts.commits.counters, feed.broadcast.counters)
+    totals = partial(counters.serving, *sources, parts.slow_metrics, feed.tailer_counters)
     writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
+    slow_metrics = SlowMetricsLoop(parts.for_pages(), parts.slow_metrics, SlowMetricTurns(page_log))
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = ServiceLifecycle(
-        opening=(check, reader.open, page_reads.reader.open, feed.open, freeze_present_objects),
+        opening=(
+            *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open),
+            freeze_present_objects,
+        ),
         on_start=writer.start,
         closing=(
-            *(feed.close, page_reads.reader.close, reader.close, parts.explainers.close),
+            *(slow_metrics.close, feed.close, page_reads.reader.close, reader.close, parts.explainers.close),
             *(parts.commits.close, stop_writer, appended.close, page_log.close, log.close),
         ),
     )

@@ -56,6 +56,13 @@ FROM read.progress ORDER BY name
 SELECT name, labels - 'le' AS labels, jsonb_object_agg(coalesce(labels ->> 'le', ''), value) AS by_limit
 FROM live.counters GROUP BY name, labels - 'le'
 
+-- name: unplaced_by_reason
+-- The unplaced recipes by current reason and priority, as last counted: no row if that is too long ago, and one of nulls
+-- if there are no unplaced recipes.
+SELECT counted.reason, counted.priority, counted.recipes
+FROM live.slow_metrics LEFT JOIN LATERAL jsonb_to_recordset(counts) AS counted (reason text, priority text, recipes integer) ON true
+WHERE counts_until > now() ORDER BY 1, 2
+
 -- name: held_back_recipes
 -- The recipes that admission holds back, as the scheduler of each partition reports them every 2 seconds while there
 -- are any.

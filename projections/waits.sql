@@ -106,6 +106,27 @@ CROSS JOIN LATERAL (
 ) AS waits
 ORDER BY 1, 3, 2, 4, 6
 
+-- name: sampled_starts
+-- A sample of the waits that ended with a start after one position and up to another one, each as it was when it began.
+-- It is taken from the last `newest` ends of each partition, architecture and priority.
+SELECT s.recipe_id, s.seconds, f.partition, f.priority, f.requirement, f.arch, f.began, f.ahead, f.since_position
+FROM (
+    SELECT w.recipe_id, w.began, date_part('epoch', w.until - w.began) AS seconds
+    FROM unnest(%(partitions)s::integer[]) AS n (partition)
+    CROSS JOIN unnest(%(arches)s::text[]) AS a (arch) CROSS JOIN generate_series(1, 5) AS p (priority)
+    CROSS JOIN LATERAL (
+        SELECT recipe_id, began, until, until_position FROM read.waits
+        WHERE partition = n.partition AND arch = a.arch AND priority = p.priority
+          AND until_position > %(after)s AND until_position <= %(at)s
+        ORDER BY until_position DESC LIMIT %(newest)s) AS w
+    JOIN read.recipes r ON r.recipe_id = w.recipe_id AND r.since_position = w.until_position
+     AND r.state NOT IN ('completed', 'cancelled', 'aborted')
+    ORDER BY md5(w.recipe_id::text) LIMIT %(sample)s) AS s
+CROSS JOIN LATERAL (
+    SELECT partition, priority, requirement, arch, began, ahead, since_position FROM read.waits
+    WHERE recipe_id = s.recipe_id AND began = s.began ORDER BY since_position LIMIT 1) AS f
+ORDER BY s.recipe_id
+
 -- name: waits_by
 -- Waits that ended with a start in a time span, by a property: their number, sum and quantiles, and the number in each
 -- bucket of `bounds`, which are inclusive. Pools are those of the system at the start; `hidden` systems do not count

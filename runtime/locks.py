@@ -147,6 +147,16 @@ class LockClass(Enum):
         tables=("live.counters",),
         places=(("store/log.sql:add_to_counters", "DO UPDATE"),),
     )
+    SLOW_METRICS = LockSpec(
+        LockKind.TRANSACTION,
+        "The turn to compute metrics that take longer than a scrape may, and their last values.",
+        tables=("live.slow_metrics",),
+        places=(
+            ("store/log.sql:take_turn_of_slow_metrics", "UPDATE live.slow_metrics"),
+            ("store/log.sql:save_judged_position", "UPDATE live.slow_metrics"),
+            ("store/log.sql:save_counts_of_reasons", "UPDATE live.slow_metrics"),
+        ),
+    )
     CONTACTS = LockSpec(
         LockKind.TRANSACTION,
         "The last contact of each lab controller.",

@@ -313,6 +313,22 @@ ORDER BY news.name, news.labels
 ON CONFLICT (name, labels) DO UPDATE SET value = c.value + excluded.value
 RETURNING name
 
+-- name: take_turn_of_slow_metrics
+-- Take the turn if it is due; return the position up to which estimates have been judged. Another process takes it only
+-- if the last one has missed its turn for a minute, so that the explaining processes of one serving process suffice.
+UPDATE live.slow_metrics SET holder = %(holder)s, next_at = now() + interval '1 minute'
+WHERE next_at <= now() - CASE WHEN holder = %(holder)s THEN interval '0' ELSE interval '1 minute' END
+RETURNING judged_position
+
+-- name: save_judged_position
+UPDATE live.slow_metrics SET judged_position = %(position)s WHERE holder = %(holder)s RETURNING holder
+
+-- name: save_counts_of_reasons
+-- The next turn is after some seconds; the counts are exposed until a minute after two such turns were missed.
+UPDATE live.slow_metrics SET counts = %(counts)s::jsonb, next_at = now() + make_interval(secs => %(seconds)s),
+    counts_until = now() + make_interval(secs => 2 * %(seconds)s + 60)
+WHERE holder = %(holder)s RETURNING holder
+
 -- name: snapshot
 SELECT content FROM live.snapshots
 WHERE (name, attempt) = (

@@ -15,6 +15,7 @@ from store.counters import Counters, Totals, series
 if TYPE_CHECKING:
     # Imported for types only: no process needs the parts of the others.
     from api.metrics.requests import RequestCounters
+    from api.metrics.slow_metrics import SlowMetrics
     from api.watching.broadcast import WatchingCounters
     from domain.scheduling.decisions.timers import Findings
     from store.group_commit import CommitCounters
@@ -27,6 +28,7 @@ def serving(
     requests: RequestCounters,
     commits: CommitCounters,
     watching: WatchingCounters,
+    slow: SlowMetrics,
     tailer: Callable[[], TailerCounters | None],
 ) -> Totals:
     """Return the counters of a serving process; `tailer` returns None until the process follows the log."""
@@ -35,6 +37,7 @@ def serving(
         **requests.totals(),
         **{series(f"append_{name}"): total for name, total in asdict(commits).items()},
         **{series(f"watching_{name}"): total for name, total in asdict(watching).items()},
+        **{series("estimated_recipes", outcome=name): n for name, n in slow.outcomes.copy().items()},
         **({} if tailer_counters is None else _tailer_totals(SERVE, tailer_counters)),
     }
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from api.metrics.slow_metrics import OUTCOMES
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.recipe.lifecycle import UNFINISHED
-from domain.scheduling.admitting.admission import DEPENDENCY, JOB_FILTER, QUEUE_STATE
-from domain.scheduling.admitting.room_limits import PLACED_RECIPES, QUEUE_ROW, RATE_LIMITED_ROW
 from domain.scheduling.decisions.timers import Findings
+from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.triggers import ORDER, TIMER
 from domain.system.lifecycle import CONDITIONS, USAGE
@@ -64,9 +64,10 @@ GAUGES: Final = (
         {"level": (*LEVELS, WHOLE_LAB), "state": LOCK_STATES},
     ),
     MetricSpec(
-        "recipes_held_back",
-        "Waiting recipes, without guests, of sets that a row of admission keeps from their first system",
-        {"reason": (DEPENDENCY, JOB_FILTER, QUEUE_STATE, RATE_LIMITED_ROW, PLACED_RECIPES, QUEUE_ROW)},
+        "unplaced_recipes",
+        "Unplaced recipes, without guests, by the code of their current reason and by priority; absent "
+        "without recent counts",
+        {"reason": tuple(SENTENCES), "priority": LABELS["wait"]},
     ),
     MetricSpec(
         "oldest_unplaced_seconds",
@@ -170,6 +171,11 @@ COUNTERS: Final = (
         PROCESSES,
     ),
     MetricSpec("tailer_reconnects", "Database sessions that follow the log and were reopened", PROCESSES),
+    MetricSpec(
+        "estimated_recipes",
+        "Started recipes, a sample, by whether they started within the p90 that was estimated at first",
+        {"outcome": OUTCOMES},
+    ),
     MetricSpec("http_requests", "Answered HTTP requests", {**REQUEST, "status": None}),
 )
 

@@ -23,7 +23,7 @@ GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
     "systems": ("systems_by_usage", "systems"),
     "recipes": ("recipes_by_state", "recipes"),
     "locks": ("locks_by_level", "locks"),
-    "recipes_held_back": ("held_back_recipes", "recipes"),
+    "unplaced_recipes": ("unplaced_by_reason", "recipes"),
     "oldest_unplaced_seconds": ("oldest_unplaced", "seconds"),
     "lab_controller_silent": ("silent_labs", "silent"),
     "watchers": ("watchers", "watchers"),
@@ -36,6 +36,8 @@ GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
 READ_MODEL_GAUGES: Final = frozenset(
     {"systems", "recipes", "locks", "oldest_unplaced_seconds", "lab_controller_silent"}
 )
+# Omitted without a row: then they were not computed lately.
+SLOW_GAUGES: Final = frozenset({"unplaced_recipes"})
 
 
 async def all_metrics(reader: Reader, log: EventLog) -> list[Metric]:
@@ -48,7 +50,11 @@ async def all_metrics(reader: Reader, log: EventLog) -> list[Metric]:
         reader.together(*((query, ()) for query in queries)), _database_samples(reader, log)
     )
     rows = dict(zip(queries, results, strict=True))
-    samples |= {name: _samples(DECLARED[name], rows[query]) for name, query in gauges.items()}
+    samples |= {
+        name: _samples(DECLARED[name], rows[query])
+        for name, query in gauges.items()
+        if rows[query] or name not in SLOW_GAUGES
+    }
     return [
         *(gauge(metric, samples[metric.name]) for metric in GAUGES if metric.name in samples),
         *(_duration_metrics(rows["durations"]) if is_whole else ()),
@@ -69,7 +75,8 @@ def _is_live(holder: LeaseHolder | None) -> bool:
 
 def _samples(metric: MetricSpec, rows: Iterable[Row]) -> Samples:
     _, column = GAUGE_QUERIES[metric.name]
-    return {tuple(row[label] for label in metric.labels): float(row[column]) for row in rows}
+    present = (row for row in rows if row[column] is not None)
+    return {tuple(row[label] for label in metric.labels): float(row[column]) for row in present}
 
 
 def _duration_metrics(rows: Sequence[Row]) -> list[Metric]:

@@ -7,6 +7,7 @@ from typing import Protocol
 from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
 from api.item_pace import ItemPace
+from api.metrics.slow_metrics import SlowMetrics
 from api.password_attempts import FaultyLogins
 from api.rest.cached_waits import RecentWaits
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, RegistrationParts, WriteParts
@@ -42,6 +43,13 @@ class ChangeParts(ReadParts, WriteParts, Protocol):
 class GateParts(FeedParts, Protocol):
     @property
     def contacts(self) -> Contacts: ...
+
+
+class MetricParts(ReadParts, Protocol):
+    """Parts to answer the metrics."""
+
+    @property
+    def slow_metrics(self) -> SlowMetrics: ...
 
 
 class ExplainParts(ReadParts, Protocol):

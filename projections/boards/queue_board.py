@@ -5,7 +5,7 @@ from __future__ import annotations
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from projections.boards.layout import Row, board
-from projections.boards.panels import SECONDS, listing, moment_link, row_link, series, span_link
+from projections.boards.panels import SECONDS, SHARE, listing, moment_link, row_link, series, span_link
 from projections.boards.queries import prom, rows, steps
 
 WAIT_UNITS = dict.fromkeys(("p50", "p90", "longest", "longest wait", "wait"), SECONDS)
@@ -14,6 +14,11 @@ WAIT_UNITS = dict.fromkeys(("p50", "p90", "longest", "longest wait", "wait"), SE
 def quantile(share: float, metric: str, by: str = "le") -> str:
     """Return the quantile of a histogram of Prometheus over the step of the panel."""
     return f"histogram_quantile({share}, sum by ({by}) (rate({metric}_bucket[$__rate_interval])))"
+
+
+def judged(outcomes: str) -> str:
+    """Return the number of judged estimates with one of these outcomes, of the last hour."""
+    return f'sum(increase(labledger_estimated_recipes_total{{outcome=~"{outcomes}"}}[1h]))'
 
 
 def queue() -> Dashboard:
@@ -34,8 +39,12 @@ def queue() -> Dashboard:
                         stacked=True,
                     ),
                     series(
-                        "Recipes that admission holds back",
-                        prom("max by (reason) (labledger_recipes_held_back)", "{{reason}}"),
+                        "Unplaced recipes by current reason",
+                        prom(
+                            "sum by (reason) (max by (reason, priority) (labledger_unplaced_recipes)) > 0",
+                            "{{reason}}",
+                        ),
+                        description="Reasons without recipes are not shown",
                         unit="short",
                         link=present,
                         stacked=True,
@@ -58,6 +67,18 @@ def queue() -> Dashboard:
                         unit=SECONDS,
                         link=usage,
                         description="Of recipes whose wait has ended",
+                    ),
+                    series(
+                        "Estimates that came true",
+                        prom(f"{judged('within-p90')} / {judged('within-p90|later')}", "within p90", "A"),
+                        prom(
+                            f"{judged('no-estimate')} / {judged('within-p90|later|no-estimate')}",
+                            "without an estimate",
+                            "B",
+                        ),
+                        unit=SHARE,
+                        link=usage,
+                        description="Of sampled recipes that started within the last hour; 90 % is right",
                     ),
                 ],
             ),

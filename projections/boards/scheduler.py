@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from domain.scheduling.supply.waiting_reasons import PARTITION_STOPPED, TO_BE_ASKED, UNSAFE
 from projections.boards.layout import Row, board
 from projections.boards.panels import PER_SECOND, SECONDS, Panel, series, span_link
 from projections.boards.queries import Target, prom
 from projections.boards.queue_board import quantile
+
+# The reasons for which a usable system may stay free.
+OF_SCHEDULER = (TO_BE_ASKED, UNSAFE, PARTITION_STOPPED)
 
 
 def rate(counter: str, by: str = "") -> str:
@@ -16,7 +20,7 @@ def rate(counter: str, by: str = "") -> str:
 
 
 def _panel(title: str, *targets: Target, unit: str = PER_SECOND, description: str = "") -> Panel:
-    audit = span_link("Log", "/audit")
+    audit = span_link("Log", "/events")
     return series(title, *targets, unit=unit, link=audit, description=description)
 
 
@@ -41,6 +45,16 @@ def scheduler() -> Dashboard:
                         prom(rate("scheduler_commits"), "commits", "A"),
                         prom(rate("scheduler_conflicts"), "refused", "B"),
                         prom(rate("scheduler_commits_reread"), "rolled back", "C"),
+                    ),
+                    _panel(
+                        "Recipes that wait for the scheduler",
+                        prom(
+                            "sum by (reason) (max by (reason, priority) "
+                            f'(labledger_unplaced_recipes{{reason=~"{"|".join(OF_SCHEDULER)}"}}))',
+                            "{{reason}}",
+                        ),
+                        unit="short",
+                        description="Although a usable system is free, or the partition is stopped",
                     ),
                 ],
             ),

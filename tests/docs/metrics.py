@@ -7,7 +7,9 @@ from pathlib import Path
 
 from api.metrics.counters import WRITE_SECONDS
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
+from api.rest.judged_estimates import MAX_JUDGED
 from api.rest.middleware.access_log import OTHER
+from api.rest.slow_metrics import MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 REGENERATE = "python -m tests.docs.metrics"
@@ -32,9 +34,15 @@ answers the metrics of all processes, so one target is enough.
 
 TABLE = "| metric | type | labels | meaning |\n|---|---|---|---|"
 
-NOW = """## Now
+NOW = f"""## Now
 
-The state at the scrape. Systems and recipes are from the read models, which may be behind the log."""
+The state at the scrape. Systems and recipes are from the read models, which may be behind the log.
+
+One serving process at a time counts the unplaced recipes by their current reason, as `GET /queue/reasons`
+does, while the metrics are scraped: every {MIN_INTERVAL_SECONDS:g} seconds or, with a long queue, less often,
+up to every {MAX_INTERVAL_SECONDS / 60:g} minutes, so that questions of users hardly wait for it. A scrape
+reads the last numbers. If they are too old, such as after a pause of the scrapes or while an explaining
+process reads the log, the metric is absent."""
 
 TIMES = """## How long recipes take
 
@@ -46,7 +54,12 @@ COUNTS = f"""## What processes have counted
 Every process adds its counts to one table, every {WRITE_SECONDS:g} seconds and when it stops. So these are
 sums over all processes on all machines, and continue after a restart. A killed process loses the counts that
 it has not written yet; nothing is counted twice. After a conflict the scheduler decides again; many conflicts
-mean many concurrent changes."""
+mean many concurrent changes.
+
+`labledger_estimated_recipes_total` judges estimates afterwards: with each count of the unplaced recipes, at
+most {MAX_JUDGED} recipes that started since the last one are compared with the p90 that
+[`/recipes/{{recipe_id}}/estimate`](http.md) gave, or would have given, when their wait began. Of `within-p90`
+and `later`, nine of ten should be `within-p90`. `no-estimate`: there was no p90 then."""
 
 LABELS = """## Labels
 

@@ -27,6 +27,7 @@ from store.lease import Lease
 from store.migrate import LOCK, migrate, migrations
 from store.reads import AuditedRead, record
 from store.registrations import PartContents, Registrations
+from store.slow_metrics import SlowMetricTurns
 from store.sql import SQL
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
@@ -95,6 +96,10 @@ def add_to_counters(on: Situation) -> Iterator[Step]:
     yield Counters(on.log, lambda: {series("requests"): 1.0}).write
 
 
+def take_turn(on: Situation) -> Iterator[Step]:
+    yield SlowMetricTurns(on.log).take
+
+
 def heard(on: Situation) -> Iterator[Step]:
     yield partial(Contacts(on.log).store, "lc-1.example.com")
 
@@ -144,6 +149,7 @@ STATEMENTS: dict[str, tuple[Prepare, list[LockClass], list[LockClass]]] = {
     "renew_lease": (renew_lease, [L.LEASE], [L.LEASE_RENEWALS]),
     "end_hung_holder": (service_statement("end_hung_holder", NAME), [], [L.LEASE_RENEWALS]),
     "add_to_counters": (add_to_counters, [], [L.COUNTER_WRITERS, L.COUNTERS]),
+    "take_turn_of_slow_metrics": (take_turn, [], [L.SLOW_METRICS]),
     "heard": (heard, [], [L.CONTACTS]),
     "note_registration": (note_registration, [], [L.REGISTRATIONS]),
     "record": (record_read, [], [L.READS]),

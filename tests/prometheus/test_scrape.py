@@ -29,6 +29,11 @@ def test_prometheus__has_scraped__recipes_as_in_the_queue(scraper: Prometheus, c
         frozenset({("state", "waiting")}): MACHINES,
     }
     assert len(client.get("/queue").json()["recipes"]) == QUEUED
+    # One waits for a machine, one for the end of a job.
+    assert scraper.values("labledger_unplaced_recipes > 0") == {
+        frozenset({("reason", reason), ("priority", "Normal")}): 1
+        for reason in ("no-idle-system", "dependency")
+    }
     ((labels, oldest),) = scraper.values("labledger_oldest_unplaced_seconds > 0").items()
     assert dict(labels) == {"priority": "Normal"} and oldest > 0
 

@@ -8,7 +8,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,9 +17,8 @@ from api.rest.resources.matches import MAX_ENTRIES, require_few
 from domain.errors import FaultyInput
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.harness.watching import worker_of
+from tests.rest.jobs.explaining_processes import explainers
 
-EXPLAINS = b"workers.explaining.child"
 TREE = '<distroRequires><distro_name op="=" value="RHEL-9.6"/></distroRequires>'
 
 
@@ -191,13 +189,6 @@ def test_explanation__the_process_that_explains_was_killed__another_answers(
     again = client.get(asked).json()
     assert again["granted"] == explanation["granted"]
     assert set(killed).isdisjoint(explainers(service))
-
-
-def explainers(service: Running) -> list[int]:
-    """Return the child processes of the API worker that compute explanations."""
-    tasks = Path(f"/proc/{worker_of(service).pid}/task").glob("*/children")
-    children = [pid for task in tasks for pid in task.read_text().split()]
-    return [int(pid) for pid in children if EXPLAINS in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def with_cursor(path: str, change: Callable[[list[Any]], list[Any]]) -> str:
