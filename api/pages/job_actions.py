@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.pages.actions import REASON, Action, ActionSubject, Facts, Fields, FormField
+from api.pages.actions import REASON, Action, ActionSubject, Facts
+from api.pages.form_fields import Fields, FormField
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import job_answer
 from api.rest.resources.recipe_sets import recipe_set_answer

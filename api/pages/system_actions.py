@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from api.pages.actions import REASON, Action, ActionSubject, Facts, Fields, FormField
+from api.pages.actions import REASON, Action, ActionSubject, Facts
+from api.pages.form_fields import Fields, FormField
 from api.rest.contract.query_values import MAX_NUMBER, moment, whole_number
 from api.rest.ports import PageParts
 from api.rest.resources.systems import system_answer

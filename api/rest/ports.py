@@ -98,10 +98,6 @@ class RecipeResourceParts(RecipeParts, SubmissionParts, Protocol):
     """Parts to show recipes, to change them, and to report on them."""
 
 
-class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, Protocol):
-    """Parts of pages with actions, which read, explain and change."""
-
-
 class CommandParts(ReadParts, LabParts, Protocol):
     """Parts of the commands of lab controllers."""
 
@@ -118,6 +114,10 @@ class DocumentParts(ReadParts, PasswordParts, Protocol):
 
     @property
     def contacts(self) -> Contacts: ...
+
+
+class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, DocumentParts, Protocol):
+    """Parts of pages with actions, which read, explain and change."""
 
 
 class OverviewParts(ReadParts, Protocol):

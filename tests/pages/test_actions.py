@@ -90,7 +90,7 @@ def fill(browser: Browser, path: str, action: str, **fields: str) -> dict[str, s
     page = browser.get(f"{path}/actions/{action}")
     assert page.status_code == 200, page.text
     assert page.headers["cache-control"] == "no-store"
-    hidden = dict(re.findall(r'name="(key|version)" value="([^"]*)"', page.text))
+    hidden = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', page.text))
     return {"form_value": form_value(page), **hidden, **FIELDS.get(action, {}), **fields}
 
 
@@ -130,7 +130,7 @@ def test_actions__by_others_than_the_owner__are_403_and_store_nothing(
         for user in ("carol", "bob"):
             browser = people[user]
             value = form_value(browser.get("/ui"))
-            form = {"form_value": value, "key": "k", "version": "1", **FIELDS.get(action, {})}
+            form = {"form_value": value, "key": "k", "form_version": "1", **FIELDS.get(action, {})}
             end = service.end()
             assert browser.get(address).status_code == 403, (user, action)
             assert browser.post(address, form).status_code == 403, (user, action)
@@ -192,7 +192,7 @@ def test_form__version_has_changed__412_shows_what_changed_and_stays_filled(
     assert stale.status_code == 412
     assert "recipe-set.priority-changed" in stale.text
     assert "<option selected>Urgent</option>" in stale.text
-    fresh = dict(re.findall(r'name="(key|version)" value="([^"]*)"', stale.text))
+    fresh = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', stale.text))
     assert people["alice"].post(f"{path}/actions/priority", {**form, **fresh}).status_code == 303
 
 
