@@ -120,6 +120,10 @@ class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, DocumentParts
     """Parts of pages with actions, which read, explain and change."""
 
 
+class QueuePageParts(QueueParts, PageParts, Protocol):
+    """Parts of the page of the queue, with actions on its recipe sets."""
+
+
 class OverviewParts(ReadParts, Protocol):
     @property
     def contacts(self) -> Contacts: ...

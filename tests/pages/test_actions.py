@@ -109,6 +109,18 @@ def test_job_pages__by_role__offer_and_accept_what_the_owner_may_do(
             assert not offered_in_the_past(browser, path, job["position"])
 
 
+def test_queue__by_role__offers_the_actions_of_the_sets_that_the_reader_may_change(
+    service: Running, people: dict[str, Browser], job: dict[str, Any]
+) -> None:
+    path = f"/ui/recipe-sets/{job['recipe_set_id']}"
+    for user, browser in people.items():
+        page = browser.get("/ui/queue", params={"min_position": job["position"], "limit": 500})
+        assert f'href="{path}"' in page.text
+        shown = set(re.findall(rf'href="{path}/actions/([a-z-]+)"', page.text))
+        assert shown == ({"cancel", "priority"} if user in OWNERS else set()), user
+        assert not offered_in_the_past(browser, "/ui/queue", job["position"])
+
+
 def offered_in_the_past(browser: Browser, path: str, position: int) -> bool:
     page = browser.get(path, params={"as_of": position})
     assert page.status_code == 200

@@ -152,7 +152,12 @@ def test_action__by_each_role__is_offered_and_accepted_exactly_if_the_api_permit
         assert f'href="{address}' not in browser.get(page_of(case), params={"as_of": service.end()}).text
         if user not in case.may:
             end = service.end()
-            form = {"form_value": form_value(browser.get("/ui")), "key": "k", "form_version": "1", **case.fields}
+            form = {
+                "form_value": form_value(browser.get("/ui")),
+                "key": "k",
+                "form_version": "1",
+                **case.fields,
+            }
             assert browser.get(address).status_code == 403, user
             assert browser.post(address, form).status_code == 403, user
             assert service.end() == end, user

@@ -65,8 +65,8 @@ def queue(service: Running) -> Iterator[Queue]:
 
 
 def rows_of(page: str) -> dict[str, str]:
-    """Return the rows of the last table by their key."""
-    table = html.fromstring(page).findall(".//table/tbody")[-1]
+    """Return the rows of the table of recipes by their key."""
+    (table,) = html.fromstring(page).findall(".//div[@data-part='recipes']//tbody")
     return {row.get("data-key"): element_text(row) for row in table if row.get("data-key")}
 
 
@@ -75,7 +75,7 @@ def answers(queue: Queue, **params: Any) -> list[dict[str, Any]]:
     paths = ("/queue", "/queue/reasons") if "system" not in params else ("/queue",)
     found = []
     for path in paths:
-        more = {"reasons": True} if path == "/queue" else {}
+        more = {"reasons": True, "estimates": True} if path == "/queue" else {}
         answer = queue.admin.get(path, params={"as_of": queue.position, **params, **more})
         found.append(answer.raise_for_status().json())
     return found
