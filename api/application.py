@@ -27,10 +27,12 @@ from api.pages.lab import LabPage
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
+from api.pages.partition_actions import PARTITION
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
 from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
+from api.pages.reconciliation_actions import RECONCILIATION
 from api.pages.reconciliations import ReconciliationPages
 from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
@@ -144,7 +146,10 @@ def resources(parts: Parts) -> dict[str, Any]:
     }
 
 
-ACTION_SUBJECTS = (JOB, RECIPE_SET, RECIPE, SYSTEM, USER, GROUP, POOL, LAB_CONTROLLER, DISTRO_TREE)
+ACTION_SUBJECTS = (
+    *(JOB, RECIPE_SET, RECIPE, SYSTEM),
+    *(USER, GROUP, POOL, LAB_CONTROLLER, DISTRO_TREE, PARTITION, RECONCILIATION),
+)
 
 
 def _pages(parts: Parts) -> dict[str, Any]:

@@ -203,12 +203,14 @@ PAGE_ROUTES |= {
         "recipe": RECIPE,
         "system": "/systems/{fqdn}",
         "token": "/tokens/{token_id}",
+        "partition": "/partitions/{name}",
+        "reconciliation": f"/reconciliations/{{reconciliation_id:{_POSITION}}}",
         **{kind: f"{path}/{{name}}" for kind, path in _DOCUMENTS.items()},
     }.items()
 }
 PAGE_ROUTES |= {
     f"/ui/new{path}": Route(f"{kind}_actions", {"GET": SUBMITTERS, "POST": SUBMITTERS}, is_page=True)
-    for kind, path in {"token": "/tokens", **_DOCUMENTS}.items()
+    for kind, path in {"token": "/tokens", "partition": "/partitions", **_DOCUMENTS}.items()
 }
 
 ROUTES = API_ROUTES | PAGE_ROUTES

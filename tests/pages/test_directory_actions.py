@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import httpx
@@ -13,10 +12,9 @@ import pytest
 from tests.harness.running import Running
 from tests.pages.browser import Browser, form_value
 from tests.pages.conftest import PASSWORD
+from tests.pages.people import ADMIN, AUDITOR, OTHER, OWNER, filled, people_of, shown
 from tests.rest.actions import EAST
 
-ADMIN, OWNER, OTHER, AUDITOR = "admin", "olga", "oskar", "otto"
-BROWSERS = {ADMIN: "admin", OWNER: "submitter", OTHER: "submitter", AUDITOR: "auditor"}
 TREE = "4711"
 
 
@@ -81,15 +79,7 @@ def named(cases: list[Case]) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def people(service: Running) -> Iterator[dict[str, Browser]]:
-    """Yield a browser for each person, logged in with the role of BROWSERS."""
-    with service.client() as admin, ExitStack() as stack:
-        found = {user: Browser(service.url) for user in BROWSERS}
-        for user, browser in found.items():
-            stack.callback(browser.close)
-            if user != ADMIN:
-                admin.put(f"/users/{user}", json={"roles": [BROWSERS[user]]}).raise_for_status()
-                admin.put(f"/users/{user}/password", json={"password": PASSWORD}).raise_for_status()
-            assert browser.log_in(user, PASSWORD, role=BROWSERS[user]).status_code == 303
+    with people_of(service) as found:
         yield found
 
 
@@ -131,13 +121,6 @@ def page_of(case: Case) -> str:
 
 def form_of(case: Case) -> str:
     return f"/ui/new/{case.path}" if case in CREATIONS else f"{page_of(case)}/actions/{case.action}"
-
-
-def filled(browser: Browser, address: str, **fields: str) -> dict[str, str]:
-    page = browser.get(address)
-    assert page.status_code == 200, page.text
-    hidden = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', page.text))
-    return {"form_value": form_value(page), **hidden, **fields}
 
 
 @pytest.mark.parametrize("case", named(ALL))
@@ -240,17 +223,6 @@ def test_creation__name_was_taken_meanwhile__412_and_stays_filled(
     for name, value in case.fields.items():
         assert shown(stale.text, name) == value
     assert service.end() == end
-
-
-def shown(text: str, name: str) -> str | None:
-    """Return the value of a field of a form."""
-    patterns = (
-        rf'<input id="{name}"[^>]* value="([^"]*)"',
-        rf'<textarea id="{name}"[^>]*>\n([^<]*)</textarea>',
-        rf'<select id="{name}"[^>]*>[^/]*(?:<option[^>]*>[^<]*</option>)*?<option selected>([^<]*)</option>',
-    )
-    found = [match[1] for each in patterns if (match := re.search(each, text))]
-    return found[0] if found else None
 
 
 @pytest.mark.parametrize(
