@@ -22,7 +22,7 @@ _YES_OR_NO: Final = {"yes": True, "no": False}
 
 
 class Format(Enum):
-    """How a field writes its value: as a text, or one name, or `name address`, or JSON on lines."""
+    """The way in which a field writes its value. Names, and names with addresses, are one on each line."""
 
     TEXT = auto()
     # A text that may be empty.
@@ -159,7 +159,7 @@ def read_model_form(
 ) -> dict[str, Any]:
     """Return the values of a form as the model writes them in JSON. Raises FaultyInput with all faults.
 
-    What is empty is left out, but for texts and names of which there may be none.
+    Empty fields are left out, but for texts that may be empty and for lists of names or addresses.
     """
     may_be_empty = (Format.WORDS, Format.NAMES, Format.ADDRESSES)
     texts = {each: form[each.name].strip() for each in fields if each.name in form}

@@ -82,7 +82,7 @@ def directory_lab(service: Running, password: str) -> Iterator[DirectoryLab]:
         _put(admin, "/users/carol/password", {"password": password})
         _put(admin, "/pools/hostile", {"owner_group": "net-qe", "description": HOSTILE})
         tree = {"name": "Pages-1", "family": "Pages", "arch": "x86_64", "variant": "Server", "tags": ["GA"]}
-        _put(admin, f"/distro-trees/{TREE}", {**tree, "form_version": "1", "urls": {EAST: URLS}})
+        _put(admin, f"/distro-trees/{TREE}", {**tree, "version": "1", "urls": {EAST: URLS}})
         _put(admin, "/filters/of-pages", JOB_FILTER)
         _put(admin, "/partitions/default/configuration", {"queues": QUEUES})
         for fqdn in hidden:
