@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final
 
@@ -11,12 +11,14 @@ from pydantic import BaseModel, create_model
 from api.pages.actions import Action, ActionSubject, Facts
 from api.pages.form_fields import Fields, FormField, fields_of_model
 from api.rest.contract.inputs import documents as inputs
-from api.rest.contract.inputs.access import NewPassword
+from api.rest.contract.inputs.access import NewPassword, PoolPolicy
 from api.rest.contract.values import Fqdn, Name, Number
 from api.rest.ports import PageParts
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.resources.documents import Documents
+from api.rest.resources.policies import pool_policy_answer
 from api.rest.views import View
+from api.use_cases.change_policy import change_pool_policy
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import require_may_set_password, set_password
 from api.use_cases.ports import RequestContext
@@ -30,6 +32,8 @@ from store.requests import Committed
 
 OfKind = Callable[[PageParts], Documents]
 """Returns the resource of one kind of document."""
+Answer = Callable[[PageParts, View, str], Awaitable[tuple[int, Facts]]]
+"""Returns the version of a document and the facts about it."""
 
 
 def _document_subject(
@@ -41,6 +45,7 @@ def _document_subject(
     key: tuple[str, Any] = ("name", Name),
     change: Action | None = None,
     remove: Action | None = None,
+    answer: Answer | None = None,
     **hints: str,
 ) -> ActionSubject:
     """Return the actions that every kind has: create, change, remove; `ends` says what the last one ends."""
@@ -77,7 +82,7 @@ def _document_subject(
     return ActionSubject(
         kind,
         f"{kind}s",
-        partial(_answer, of),
+        answer or partial(_answer, of),
         (change or changing, *more, remove or removal),
         creation=creation,
         key_field=key_field,
@@ -152,7 +157,7 @@ async def _move_system(
         raise FaultyInput([Fault("system", str(error))]) from error
 
 
-def _require_may_move_systems(parts: PageParts, request: RequestContext, pool: str) -> None:
+def _require_own_pool(parts: PageParts, request: RequestContext, pool: str) -> None:
     require_own_pool(parts.feed.directory, request, pool)
 
 
@@ -173,6 +178,19 @@ async def _remove_lab(
     parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
     return await remove_lab(parts, request, name, force=fields["force"] == "yes")
+
+
+async def _answer_pool(parts: PageParts, view: View, name: str) -> tuple[int, Facts]:
+    """Return the version of a pool, and the answer about it with the entries of its access policy."""
+    version, pool = await Pools(parts).answer(view, name)
+    _, policy = await pool_policy_answer(parts, view, name)
+    return version, {**pool, "entries": policy["entries"]}
+
+
+async def _change_policy(
+    parts: PageParts, request: RequestContext, pool: str, fields: Fields
+) -> Committed | None:
+    return await change_pool_policy(parts, request, pool, fields["entries"])
 
 
 _SYSTEM: Final = FormField("system", "System", is_required=True)
@@ -216,7 +234,7 @@ POOL: Final = _document_subject(
         name="add-system",
         label="Add a system",
         is_possible=lambda _: True,
-        require_may=_require_may_move_systems,
+        require_may=_require_own_pool,
         perform=_add_system,
         fields=(_SYSTEM,),
     ),
@@ -224,11 +242,21 @@ POOL: Final = _document_subject(
         name="remove-system",
         label="Remove a system",
         is_possible=lambda _: True,
-        require_may=_require_may_move_systems,
+        require_may=_require_own_pool,
         perform=_remove_system,
         fields=(_SYSTEM,),
         ends=lambda _: "The access policy of the pool then no longer applies to the system.",
     ),
+    Action(
+        name="policy",
+        label="Change the access policy",
+        is_possible=lambda _: True,
+        require_may=_require_own_pool,
+        perform=_change_policy,
+        fields=fields_of_model(PoolPolicy, entries="the whole policy as JSON"),
+        model=PoolPolicy,
+    ),
+    answer=_answer_pool,
     owner_group="its members and owners may change the pool",
 )
 LAB_CONTROLLER: Final = _document_subject(

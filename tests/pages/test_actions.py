@@ -13,6 +13,7 @@ import pytest
 from tests.harness.running import Running
 from tests.pages.browser import Browser, form_value
 from tests.pages.conftest import PASSWORD
+from tests.pages.people import shown
 from tests.rest.actions import recipe_for, submit
 
 BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob": "auditor"}
@@ -22,7 +23,7 @@ ACTIONS = {
     "jobs": ["cancel", "close"],
     "recipe-sets": ["cancel", "priority"],
     "recipes": ["return"],
-    "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan"],
+    "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan", "policy"],
 }
 FIELDS = {
     "cancel": {"reason": "seen enough"},
@@ -169,12 +170,36 @@ def test_system_page__by_role__offers_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], system: str
 ) -> None:
     path = f"/ui/systems/{system}"
-    of_owner = {"condition", "drain", "reserve", "lend"}
+    of_owner = {"condition", "drain", "reserve", "lend", "policy"}
     assert offered(people["alice"], path, service.end()) == of_owner
     # An admin has all permissions but to reserve.
     assert offered(people["admin"], path, service.end()) == of_owner - {"reserve"}
     for user in ("carol", "bob"):
         assert offered(people[user], path, service.end()) == set()
+
+
+def test_system_policy__changed_by_its_owner__begins_with_the_present_one(
+    service: Running, people: dict[str, Browser], admin: httpx.Client, system: str
+) -> None:
+    address = f"/ui/systems/{system}/actions/policy"
+    present = (
+        shown(people["alice"].get(address, params={"min_position": service.end()}).text, "entries") or ""
+    )
+    assert "&#34;permission&#34;: &#34;view&#34;" in present
+    entries = '[{"permission": "reserve", "user": "carol"}]'
+    done = people["alice"].post(
+        address, fill(people["alice"], f"/ui/systems/{system}", "policy", entries=entries)
+    )
+    assert done.status_code == 303, done.text
+    (entry,) = admin.get(f"/systems/{system}/access-policy", params={"min_position": service.end()}).json()[
+        "entries"
+    ]
+    assert (entry["permission"], entry["user"]) == ("reserve", "carol")
+    for wrong in ("[", '[{"permission": "view"}]', '[{"permission": "view", "user": "no-such-user"}]'):
+        form = fill(people["alice"], f"/ui/systems/{system}", "policy", entries=wrong)
+        answer = people["alice"].post(address, form)
+        assert answer.status_code == 422
+        assert 'id="entries-note" class="small"><strong>' in answer.text, wrong
 
 
 def test_form__sent_twice__takes_effect_once(
