@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -198,3 +199,6 @@ PARTITION: Final = ActionSubject(
     creation=_CREATE,
     key_field="name",
 )
+# What the pages of job filters and of the configuration offer, which are parts of a partition.
+OF_JOB_FILTERS: Final = replace(PARTITION, actions=(_PUT_JOB_FILTER, _REMOVE_JOB_FILTER))
+OF_CONFIGURATION: Final = replace(PARTITION, actions=(_CONFIGURE,))

@@ -6,7 +6,7 @@ from falcon.asgi import Request, Response
 
 from api.pages.actions import offered, offered_creation
 from api.pages.page import page_view, show
-from api.pages.partition_actions import PARTITION
+from api.pages.partition_actions import OF_CONFIGURATION, PARTITION
 from api.pages.security import HTML
 from api.rest.context import request_of
 from api.rest.contract.answers.partitions import ListedConfiguration
@@ -48,7 +48,8 @@ class PartitionPages:
         view = await page_view(req, self._parts)
         _, configuration = await answers.configuration_answer(self._parts, view, name)
         versions = await answers.configuration_versions(self._parts, view, name)
-        values = {"partition": name, "configuration": configuration, "versions": versions}
+        actions = await offered(self._parts, request_of(req), view, OF_CONFIGURATION, name, {})
+        values = {"partition": name, "configuration": configuration, "versions": versions, "actions": actions}
         await show(req, resp, self._parts, view, "configuration.html", values)
 
     @operation("Show a version of the configuration of a partition", None, ReadQuery, gives=(HTML,))

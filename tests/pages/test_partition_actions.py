@@ -106,6 +106,22 @@ def test_partition__from_creation_to_removal__each_action_is_for_admins_and_take
 
 
 @pytest.mark.parametrize(
+    ("page", "expected"),
+    [("filters", {"put-filter", "remove-filter"}), ("partitions/default/configuration", {"configure"})],
+)
+def test_parts_of_a_partition__by_role__offer_their_actions_to_admins(
+    service: Running, people: dict[str, Browser], page: str, expected: set[str]
+) -> None:
+    pattern = r'href="/ui/partitions/default/actions/([a-z-]+)"'
+    for user, browser in people.items():
+        shown_now = browser.get(f"/ui/{page}")
+        assert shown_now.status_code == 200
+        assert set(re.findall(pattern, shown_now.text)) == (expected if user == ADMIN else set()), user
+        past = browser.get(f"/ui/{page}", params={"as_of": service.end()})
+        assert re.findall(pattern, past.text) == []
+
+
+@pytest.mark.parametrize(
     ("action", "fields", "name", "message"),
     [
         ("configure", {"configuration": "{"}, "configuration", "object"),
