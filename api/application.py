@@ -15,6 +15,7 @@ from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.pages.action_pages import ActionPages
 from api.pages.audit import EventPages, ReadsPage
+from api.pages.document_actions import DISTRO_TREE, GROUP, LAB_CONTROLLER, POOL, USER
 from api.pages.documents import DocumentPages, GroupPages, PoolPages, UserPages
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
@@ -26,15 +27,18 @@ from api.pages.lab import LabPage
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
+from api.pages.partition_actions import PARTITION
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
 from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
+from api.pages.reconciliation_actions import RECONCILIATION
 from api.pages.reconciliations import ReconciliationPages
 from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
 from api.pages.systems import SystemPages
+from api.pages.token_actions import TokenActionPages
 from api.pages.tokens import TokenPages
 from api.pages.usage import UsagePage
 from api.pages.waits import WaitPages
@@ -142,6 +146,12 @@ def resources(parts: Parts) -> dict[str, Any]:
     }
 
 
+ACTION_SUBJECTS = (
+    *(JOB, RECIPE_SET, RECIPE, SYSTEM),
+    *(USER, GROUP, POOL, LAB_CONTROLLER, DISTRO_TREE, PARTITION, RECONCILIATION),
+)
+
+
 def _pages(parts: Parts) -> dict[str, Any]:
     return {
         "pages": EntryPages(parts),
@@ -162,8 +172,8 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "user_pages": UserPages(parts),
         "group_pages": GroupPages(parts),
         "pool_pages": PoolPages(parts),
-        "lab_controller_pages": DocumentPages(parts, LabControllers(parts)),
-        "distro_tree_pages": DocumentPages(parts, DistroTrees(parts)),
+        "lab_controller_pages": DocumentPages(parts, LabControllers(parts), LAB_CONTROLLER),
+        "distro_tree_pages": DocumentPages(parts, DistroTrees(parts), DISTRO_TREE),
         "token_pages": TokenPages(parts),
         "partition_pages": PartitionPages(parts),
         "job_filter_pages": JobFilterPages(parts),
@@ -171,7 +181,8 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
         "wait_pages": WaitPages(parts),
-        **{f"{each.kind}_actions": ActionPages(parts, each) for each in (JOB, RECIPE_SET, RECIPE, SYSTEM)},
+        "token_actions": TokenActionPages(parts),
+        **{f"{each.kind}_actions": ActionPages(parts, each) for each in ACTION_SUBJECTS},
     }
 
 

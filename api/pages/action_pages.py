@@ -8,7 +8,8 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.pages.actions import Action, ActionSubject
+from api.pages.actions import Action, ActionSubject, Facts
+from api.pages.form_fields import faults_by_field
 from api.pages.forms import FORM, VERSION, form_request, new_key, read_form, require_own_form
 from api.pages.page import page_view, show
 from api.pages.rendering import plain
@@ -21,7 +22,7 @@ from api.rest.paging import position_of
 from api.rest.ports import PageParts
 from api.use_cases.idempotency import commit_once, done_before
 from api.use_cases.ports import RequestContext
-from domain.errors import Fault, FaultyInput, LabledgerError, Refused, Stale
+from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused, Stale
 from store.requests import Committed, Conflict
 
 
@@ -33,37 +34,54 @@ class ActionPages:
         self._subject = subject
 
     @operation("Show the form of an action", None, ReadQuery, gives=(HTML,))
-    async def on_get(self, req: Request, resp: Response, action: str, **key: Any) -> None:
+    async def on_get(self, req: Request, resp: Response, action: str | None = None, **key: Any) -> None:
         if query_of(req, ReadQuery).as_of is not None:
             raise FaultyInput([Fault("as_of", "a page about the past has no actions")])
-        (subject_key,) = key.values()
+        subject_key = next(iter(key.values()), None)
         found = self._subject.action(action)
         await asyncio.to_thread(self._require_may, request_of(req), found, subject_key)
         await self._show(req, resp, found, subject_key, {})
 
     @operation("Take an action", None, ReadQuery, takes=(FORM,), gives=(HTML,))
-    async def on_post(self, req: Request, resp: Response, action: str, **key: Any) -> None:
-        (subject_key,) = key.values()
+    async def on_post(self, req: Request, resp: Response, action: str | None = None, **key: Any) -> None:
+        subject_key = next(iter(key.values()), None)
         found = self._subject.action(action)
         form = await read_form(req)
         require_own_form(req, form)
         request = form_request(req, form)
         await asyncio.to_thread(self._require_may, request, found, subject_key)
         try:
-            done = await self._take(request, found, subject_key, form)
+            await self._answer(req, resp, request, found, subject_key, form)
         except FaultyInput as error:
             await self._show(req, resp, found, subject_key, form, status=422, faults=error.faults)
         except (Refused, Conflict) as error:
             await self._show(req, resp, found, subject_key, form, status=409, refusal=error)
         except Stale as error:
             await self._show(req, resp, found, subject_key, form, status=412, refusal=error)
-        else:
-            position = await position_of(self._parts.log, done)
-            see(resp, f"/ui/{self._subject.path}/{subject_key}?min_position={position}")
+        except NotPermitted as error:
+            # The action is permitted, but not what its fields ask for.
+            await self._show(req, resp, found, subject_key, form, status=403, refusal=error)
 
     def _require_may(self, request: RequestContext, action: Action, key: Any) -> None:
         """Raise NotPermitted, or Unknown for a hidden subject. Blocking."""
-        action.require_may(self._parts, request, self._subject.load(self._parts, key))
+        loaded = None if key is None else self._subject.load(self._parts, key)
+        action.require_may(self._parts, request, loaded)
+
+    async def _answer(
+        self,
+        req: Request,
+        resp: Response,
+        request: RequestContext,
+        action: Action,
+        key: Any,
+        form: Mapping[str, str],
+    ) -> None:
+        """Take the action, and lead to the page of its subject, or to the list if that is gone."""
+        done = await self._take(request, action, key, form)
+        position = await position_of(self._parts.log, done)
+        made = form.get(self._subject.key_field, "").strip() if key is None else key
+        address = f"/ui/{self._subject.path}" if action.removes else f"/ui/{self._subject.path}/{made}"
+        see(resp, f"{address}?min_position={position}")
 
     async def _take(
         self, request: RequestContext, action: Action, key: Any, form: Mapping[str, str]
@@ -91,16 +109,16 @@ class ActionPages:
         refusal: LabledgerError | None = None,
     ) -> None:
         """Answer with the form, filled as it was sent, for the present version of its subject."""
-        view = await page_view(req, self._parts)
-        version, answer = await self._subject.answer(self._parts, view, key)
+        version, answer = await self._facts(req, key)
         facts = await asyncio.to_thread(plain, answer)
+        shown = facts if action.model else {}
         values = {
             "subject": {"word": self._subject.word, "path": self._subject.path, "key": key},
             "action": {"name": action.name, "label": action.label},
-            "fields": action.fields,
+            "fields": [each.element() for each in action.fields],
             "ends": action.ends(facts) if action.ends and action.is_possible(facts) else None,
-            "given": {each.name: form.get(each.name, "") for each in action.fields},
-            "faults": {fault.where: fault.message for fault in faults},
+            "given": {each.name: each.filled(form, shown) for each in action.fields},
+            "faults": faults_by_field(faults, action.fields),
             "refusal": None if refusal is None else str(refusal),
             "changes": await self._changes(key, form) if status == 412 else [],
             "key": new_key(),
@@ -110,9 +128,17 @@ class ActionPages:
         # Without its view: a form is about the present, whenever it is sent.
         await show(req, resp, self._parts, None, "action.html", values)
 
+    async def _facts(self, req: Request, key: Any) -> tuple[int, Facts]:
+        """Return the version of the subject, and the facts about it; of a new one, what is proposed."""
+        if key is None:
+            return 0, self._subject.proposed(self._parts, request_of(req))
+        view = await page_view(req, self._parts)
+        return await self._subject.answer(self._parts, view, key)
+
     async def _changes(self, key: Any, form: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return what has happened to the subject since the version of the form."""
-        subject = f"{self._subject.kind}/{key}"
+        made = form.get(self._subject.key_field, "").strip() if key is None else key
+        subject = f"{self._subject.kind}/{made}"
         events = await asyncio.to_thread(self._parts.log.load, {subject: int(form[VERSION])})
         return [
             {"at": each.recorded_at, "actor": each.stamp.actor, "topic": each.event.TOPIC}

@@ -7,41 +7,18 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from pydantic import BaseModel
+
+from api.pages.form_fields import Fields, FormField, read_model_form
 from api.rest.ports import PageParts
 from api.rest.routes import SUBMITTERS
 from api.rest.views import View
 from api.use_cases.ports import RequestContext
-from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
+from domain.errors import FaultyInput, NotPermitted, Unknown
 from store.requests import Committed
 
 Facts: TypeAlias = dict[str, Any]
 """The answer of the HTTP API about the subject of an action."""
-Fields: TypeAlias = Mapping[str, str]
-"""The values of a form by name; those that were left empty are missing."""
-MAX_FIELD_LENGTH = 4_000
-
-
-@dataclass(frozen=True)
-class FormField:
-    """A field of a form, a choice if it has `choices`."""
-
-    name: str
-    label: str
-    choices: tuple[str, ...] = ()
-    is_required: bool = False
-    hint: str = ""
-
-    def fault(self, value: str | None) -> Fault | None:
-        """Return what is wrong with the value by itself."""
-        if value is None:
-            return Fault(self.name, "must not be empty") if self.is_required else None
-        if len(value) > MAX_FIELD_LENGTH:
-            return Fault(self.name, f"must have at most {MAX_FIELD_LENGTH} characters")
-        if self.choices and value not in self.choices:
-            return Fault(self.name, f"must be one of {', '.join(self.choices)}")
-        return None
-
-
 REASON = FormField("reason", "Reason", is_required=True)
 
 
@@ -51,7 +28,9 @@ class Action:
 
     `is_possible` says whether the state of the subject allows it. `require_may` blocks, and raises
     NotPermitted for a caller who may not. `perform` is a use case, and returns None if nothing changes.
-    `ends` says what the action ends, for its confirmation; None if it ends nothing.
+    `ends` says what the action ends, for its confirmation; None if it ends nothing. If the fields are those
+    of a `model` of the HTTP API, the model checks them, and the form shows their present values. `removes`
+    says whether the subject has no page afterwards.
     """
 
     name: str
@@ -61,9 +40,13 @@ class Action:
     perform: Callable[[PageParts, RequestContext, Any, Fields], Awaitable[Committed | None]]
     fields: tuple[FormField, ...] = ()
     ends: Callable[[Facts], str] | None = None
+    model: type[BaseModel] | None = None
+    removes: bool = False
 
     def fields_of(self, form: Mapping[str, str]) -> Fields:
         """Return the values of the fields. Raises FaultyInput with all faults."""
+        if self.model is not None:
+            return read_model_form(self.model, self.fields, form)
         given = {
             each.name: form[each.name].strip() for each in self.fields if form.get(each.name, "").strip()
         }
@@ -78,7 +61,8 @@ class ActionSubject:
     """A kind of subject with its actions.
 
     `path` is that of its pages. `answer` returns the version of a subject and the facts about it. `load`
-    blocks, and returns what the checks of its actions need, by default its key.
+    blocks, and returns what the checks of its actions need, by default its key. `creation` makes a new one,
+    whose key is in its field `key_field`; its form begins with the values of `proposed`.
     """
 
     kind: str
@@ -86,13 +70,18 @@ class ActionSubject:
     answer: Callable[[PageParts, View, Any], Awaitable[tuple[int, Facts]]]
     actions: tuple[Action, ...]
     load: Callable[[PageParts, Any], Any] = lambda _, key: key
+    creation: Action | None = None
+    key_field: str = ""
+    proposed: Callable[[PageParts, RequestContext], Facts] = lambda *_: {}
 
     @property
     def word(self) -> str:
         return self.kind.replace("-", " ")
 
-    def action(self, name: str) -> Action:
-        """Return the action of this name. Raises Unknown."""
+    def action(self, name: str | None) -> Action:
+        """Return the action of this name, without one the creation. Raises Unknown."""
+        if name is None and self.creation is not None:
+            return self.creation
         for action in self.actions:
             if action.name == name:
                 return action
@@ -111,6 +100,17 @@ async def offered(
     possible = [action for action in subject.actions if action.is_possible(facts)]
     permitted = await asyncio.to_thread(_permitted, parts, request, subject, possible, key)
     return [{"name": action.name, "label": action.label} for action in permitted]
+
+
+async def offered_creation(
+    parts: PageParts, request: RequestContext, view: View, subject: ActionSubject
+) -> dict[str, str] | None:
+    """Return path and label of the creation on the list of a kind; None if the caller may not create any."""
+    creation = subject.creation
+    if creation is None or view.is_past or view.principal.role not in SUBMITTERS:
+        return None
+    may = await asyncio.to_thread(_may, parts, request, creation, None)
+    return {"path": subject.path, "label": creation.label} if may else None
 
 
 def _permitted(

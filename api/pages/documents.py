@@ -6,13 +6,15 @@ from typing import Any, Final
 
 from falcon.asgi import Request, Response
 
+from api.pages.actions import ActionSubject, offered, offered_creation
+from api.pages.document_actions import GROUP, POOL, USER
 from api.pages.page import page_view, show, show_list
 from api.pages.security import HTML
 from api.rest import paging
-from api.rest.context import query_of
+from api.rest.context import query_of, request_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import GroupPage, PoolPage, ReadQuery
-from api.rest.ports import DocumentParts
+from api.rest.ports import PageParts
 from api.rest.resources.document_kinds import Groups, Pools, Users
 from api.rest.resources.documents import Documents
 from api.rest.resources.policies import pool_policy_answer
@@ -25,9 +27,10 @@ MAX_LISTED: Final = 100
 class DocumentPages:
     """The list and the page of one kind of document. Their templates have the names of the kind."""
 
-    def __init__(self, parts: DocumentParts, documents: Documents) -> None:
+    def __init__(self, parts: PageParts, documents: Documents, subject: ActionSubject) -> None:
         self._parts = parts
         self._documents = documents
+        self._subject = subject
         words = documents.kind.replace("-", " ")
         self.operations = {
             "on_get_list": Operation(
@@ -42,12 +45,15 @@ class DocumentPages:
     async def on_get_list(self, req: Request, resp: Response) -> None:
         view, query = await page_view(req, self._parts), query_of(req, self._documents.list_query)
         found = await self._documents.listed(view, query, paging.page_at(req, view.at, ""))
-        await show_list(req, resp, self._parts, view, f"{self._documents.plural}.html", query, found)
+        creation = await offered_creation(self._parts, request_of(req), view, self._subject)
+        template = f"{self._documents.plural}.html"
+        await show_list(req, resp, self._parts, view, template, query, found, creation=creation)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         view = await page_view(req, self._parts)
         _, document = await self._documents.answer(view, name)
-        values = {"document": document, **await self._further_values(view, name)}
+        actions = await offered(self._parts, request_of(req), view, self._subject, name, document)
+        values = {"document": document, "actions": actions, **await self._further_values(view, name)}
         template = f"{self._documents.kind.replace('-', '_')}.html"
         await show(req, resp, self._parts, view, template, values)
 
@@ -57,8 +63,8 @@ class DocumentPages:
 
 
 class UserPages(DocumentPages):
-    def __init__(self, parts: DocumentParts) -> None:
-        super().__init__(parts, Users(parts))
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(parts, Users(parts), USER)
         self._groups = Groups(parts)
 
     async def _further_values(self, view: View, name: str) -> dict[str, Any]:
@@ -67,8 +73,8 @@ class UserPages(DocumentPages):
 
 
 class GroupPages(DocumentPages):
-    def __init__(self, parts: DocumentParts) -> None:
-        super().__init__(parts, Groups(parts))
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(parts, Groups(parts), GROUP)
         self._pools = Pools(parts)
 
     async def _further_values(self, view: View, name: str) -> dict[str, Any]:
@@ -77,8 +83,8 @@ class GroupPages(DocumentPages):
 
 
 class PoolPages(DocumentPages):
-    def __init__(self, parts: DocumentParts) -> None:
-        super().__init__(parts, Pools(parts))
+    def __init__(self, parts: PageParts) -> None:
+        super().__init__(parts, Pools(parts), POOL)
 
     async def _further_values(self, view: View, name: str) -> dict[str, Any]:
         _, policy = await pool_policy_answer(self._parts, view, name)

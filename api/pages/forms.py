@@ -27,7 +27,7 @@ FORM: Final = "application/x-www-form-urlencoded"
 FORM_WITH_FILES: Final = "multipart/form-data"
 # The fields of every form that changes something: its idempotency key, and the version it was made from.
 KEY: Final = "key"
-VERSION: Final = "version"
+VERSION: Final = "form_version"
 _MAX_FIELDS: Final = 1_000
 
 

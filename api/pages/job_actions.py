@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
 
-from api.pages.actions import REASON, Action, ActionSubject, Facts, Fields, FormField
+from api.pages.actions import REASON, Action, ActionSubject, Facts
+from api.pages.form_fields import Fields, FormField
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import job_answer
 from api.rest.resources.recipe_sets import recipe_set_answer
 from api.rest.resources.recipes import recipe_answer
+from api.rest.routes import SUBMITTERS
+from api.rest.views import View
 from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_priority, return_recipe
 from api.use_cases.extend_job import close_job
 from api.use_cases.ports import RequestContext
-from api.use_cases.rights import own_or_administered_job, own_or_administered_set, own_recipe
+from api.use_cases.rights import (
+    own_or_administered_job,
+    own_or_administered_jobs,
+    own_or_administered_set,
+    own_recipe,
+)
 from domain.priority import Priority
 from domain.recipe.lifecycle import FINISHED, UNPLACED
 from store.requests import Committed
@@ -57,6 +67,28 @@ def _recipes_that_end(facts: Facts) -> str:
     placed = sum(recipe["system"] is not None for recipe in ending)
     count = f"{len(ending)} recipe{'s' if len(ending) != 1 else ''}"
     return f"It ends {count}; {placed} of them {'has' if placed == 1 else 'have'} a system."
+
+
+async def changeable_sets(
+    parts: PageParts, request: RequestContext, view: View, recipes: Sequence[Facts]
+) -> list[dict[str, Any]]:
+    """Return the sets of waiting recipes that the caller may change, with their actions, by two queries.
+
+    A page about the past has none.
+    """
+    if view.is_past or view.principal.role not in SUBMITTERS:
+        return []
+    job_ids = {recipe["job_id"] for recipe in recipes}
+    permitted = frozenset(await asyncio.to_thread(own_or_administered_jobs, parts, request, job_ids))
+    states = {recipe["recipe_set_id"]: recipe["state"] for recipe in recipes if recipe["job_id"] in permitted}
+    return [
+        {"recipe_set_id": set_id, "actions": _labels({"state": state})} for set_id, state in states.items()
+    ]
+
+
+def _labels(recipe_set: Facts) -> list[dict[str, str]]:
+    possible = (action for action in RECIPE_SET.actions if action.is_possible(recipe_set))
+    return [{"name": action.name, "label": action.label} for action in possible]
 
 
 _CANCEL_JOB: Final = Action(

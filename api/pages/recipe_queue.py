@@ -7,21 +7,22 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
+from api.pages.job_actions import changeable_sets
 from api.pages.page import page_view, show_list
 from api.pages.security import HTML
 from api.rest import paging
-from api.rest.context import query_of
+from api.rest.context import query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.operation import operation
 from api.rest.current_reasons import counts_answer
 from api.rest.explainer_answers import in_time
-from api.rest.ports import QueueParts
+from api.rest.ports import QueuePageParts
 from api.rest.resources.recipe_queue import first_key, queue_answer
 from api.rest.views import View
 
 
 class WaitingRecipesPage:
-    def __init__(self, parts: QueueParts) -> None:
+    def __init__(self, parts: QueuePageParts) -> None:
         self._parts = parts
 
     @operation(
@@ -40,7 +41,8 @@ class WaitingRecipesPage:
         # The present order on a system reflects the end of the log.
         view = replace(view, at=page.at)
         counts = None if filters.system else await self._counts(view, filters)
-        more = {"system": filters.system, "counts": counts}
+        changeable = await changeable_sets(self._parts, request_of(req), view, found.items)
+        more = {"system": filters.system, "counts": counts, "changeable": changeable}
         await show_list(req, resp, self._parts, view, "waiting.html", filters, found, **more)
 
     async def _counts(self, view: View, filters: queries.QueueFilters) -> dict[str, Any] | None:

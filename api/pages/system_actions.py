@@ -7,15 +7,21 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from api.pages.actions import REASON, Action, ActionSubject, Facts, Fields, FormField
+from api.pages.actions import REASON, Action, ActionSubject, Facts
+from api.pages.form_fields import Fields, FormField, fields_of_model
+from api.rest.contract.inputs.access import SystemPolicy
 from api.rest.contract.query_values import MAX_NUMBER, moment, whole_number
 from api.rest.ports import PageParts
+from api.rest.resources.policies import system_policy_answer
 from api.rest.resources.systems import system_answer
+from api.rest.views import View
 from api.use_cases import system_rights
+from api.use_cases.change_policy import change_system_policy
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.ports import RequestContext
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
+from domain.access.policy import EDIT_POLICY
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Unknown, display_name
 from domain.system.lifecycle import CONDITIONS
@@ -68,6 +74,19 @@ async def _end_loan(parts: PageParts, request: RequestContext, fqdn: str, _: Fie
     return await end_loan(parts, request, fqdn)
 
 
+async def _change_policy(
+    parts: PageParts, request: RequestContext, fqdn: str, fields: Fields
+) -> Committed | None:
+    return await change_system_policy(parts, request, fqdn, fields["entries"], fields["active_pool"])
+
+
+async def _answer(parts: PageParts, view: View, fqdn: str) -> tuple[int, Facts]:
+    """Return the version of a system, and the answer about it with its access policy."""
+    version, system = await system_answer(parts, view, fqdn)
+    _, policy = await system_policy_answer(parts, view, fqdn)
+    return version, {**system, **policy}
+
+
 def _until(fields: Fields) -> datetime | None:
     """Return the time in the field `until`, None if it is empty. Raises FaultyInput."""
     text = fields.get("until")
@@ -112,6 +131,10 @@ def _require_may_reserve(directory: Directory, request: RequestContext, system: 
 def _require_may_lend(directory: Directory, request: RequestContext, system: System) -> None:
     # The form may name any user, so the right to lend to oneself is not enough.
     system_rights.require_may_lend(directory, request, system, user="")
+
+
+def _require_may_change_policy(directory: Directory, request: RequestContext, system: System) -> None:
+    system_rights.require_permission(directory, request, system, EDIT_POLICY)
 
 
 _may_change: Final = _checked(system_rights.require_may_change)
@@ -191,10 +214,24 @@ _END_LOAN: Final = Action(
     ends=lambda system: f"It ends the loan to {system['loaned_to']}.",
 )
 
+_CHANGE_POLICY: Final = Action(
+    name="policy",
+    label="Change the access policy",
+    is_possible=lambda _: True,
+    require_may=_checked(_require_may_change_policy),
+    perform=_change_policy,
+    fields=fields_of_model(
+        SystemPolicy,
+        entries="the whole policy as JSON",
+        active_pool="the pool whose policy applies instead, but for the permission to submit",
+    ),
+    model=SystemPolicy,
+)
+
 SYSTEM: Final = ActionSubject(
     "system",
     "systems",
-    system_answer,
-    (_CHANGE_CONDITION, _DRAIN, _UNDRAIN, _RESERVE, _RETURN, _LEND, _END_LOAN),
+    _answer,
+    (_CHANGE_CONDITION, _DRAIN, _UNDRAIN, _RESERVE, _RETURN, _LEND, _END_LOAN, _CHANGE_POLICY),
     _load,
 )

@@ -57,7 +57,7 @@ async def read_model(req: Request) -> Any:
 
 
 async def read_document(req: Request, read: Callable[[Any, Report], T | None]) -> T:
-    """Return the JSON body as the value that `read` returns, which reports every fault.
+    """Return the JSON body as the value that `read` returns, as `check_document` does.
 
     Raises 413, 415, Unreadable or FaultyInput.
     """
@@ -82,8 +82,13 @@ def _parse(body: bytes, model: type[M]) -> M:
 
 
 def _parse_document(body: bytes, read: Callable[[Any, Report], T | None]) -> T:
+    return check_document(parse_json(body), read)
+
+
+def check_document(document: Any, read: Callable[[Any, Report], T | None]) -> T:
+    """Return the value that `read` makes of the document. Raises FaultyInput with every reported fault."""
     findings: list[Finding] = []
-    found = read(parse_json(body), lambda path, message: findings.append(Finding(path, message)))
+    found = read(document, lambda path, message: findings.append(Finding(path, message)))
     if found is None or findings:
         raise FaultyInput(faults_of_findings(findings))
     return found

@@ -106,10 +106,6 @@ class RecipeResourceParts(RecipeParts, SubmissionParts, Protocol):
     """Parts to show recipes, to change them, and to report on them."""
 
 
-class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, Protocol):
-    """Parts of pages with actions, which read, explain and change."""
-
-
 class CommandParts(ReadParts, LabParts, Protocol):
     """Parts of the commands of lab controllers."""
 
@@ -126,6 +122,14 @@ class DocumentParts(ReadParts, PasswordParts, Protocol):
 
     @property
     def contacts(self) -> Contacts: ...
+
+
+class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, DocumentParts, Protocol):
+    """Parts of pages with actions, which read, explain and change."""
+
+
+class QueuePageParts(QueueParts, PageParts, Protocol):
+    """Parts of the page of the queue, with actions on its recipe sets."""
 
 
 class OverviewParts(ReadParts, Protocol):

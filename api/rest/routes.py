@@ -186,6 +186,13 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/reconciliations": Route("reconciliation_pages", READ),
     }.items()
 }
+_DOCUMENTS = {
+    "user": "/users",
+    "group": "/groups",
+    "pool": "/pools",
+    "lab-controller": "/lab-controllers",
+    "distro-tree": "/distro-trees",
+}
 PAGE_ROUTES |= {
     f"/ui{path}/actions/{{action}}": Route(
         f"{kind}_actions", {"GET": SUBMITTERS, "POST": SUBMITTERS}, is_page=True
@@ -195,7 +202,15 @@ PAGE_ROUTES |= {
         "recipe-set": RECIPE_SET,
         "recipe": RECIPE,
         "system": "/systems/{fqdn}",
+        "token": "/tokens/{token_id}",
+        "partition": "/partitions/{name}",
+        "reconciliation": f"/reconciliations/{{reconciliation_id:{_POSITION}}}",
+        **{kind: f"{path}/{{name}}" for kind, path in _DOCUMENTS.items()},
     }.items()
+}
+PAGE_ROUTES |= {
+    f"/ui/new{path}": Route(f"{kind}_actions", {"GET": SUBMITTERS, "POST": SUBMITTERS}, is_page=True)
+    for kind, path in {"token": "/tokens", "partition": "/partitions", **_DOCUMENTS}.items()
 }
 
 ROUTES = API_ROUTES | PAGE_ROUTES

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 
 from api.use_cases.commit import append_for, commit_directory
-from api.use_cases.ports import PasswordParts, RequestContext
+from api.use_cases.ports import PasswordParts, RequestContext, WriteParts
 from api.use_cases.rights import require_self
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
@@ -29,13 +29,9 @@ async def set_password(
     password meanwhile. Raises NotPermitted for another user's password, a wrong `current`, and a first
     password by a token with fewer rights than the password would give.
     """
-    require_self(request, user, "set the password of another user")
     await parts.feed.catch_up()
-    if parts.feed.directory.get("user", user) is None:
-        raise Unknown(display_name("user", user))
+    require_may_set_password(parts, request, user)
     before = parts.feed.directory.credentials.password_of(user)
-    if before is None:
-        _require_no_more_rights(parts, request, user)
     needs_current = before is not None and not request.is_admin
     faults = faults_of(new, user, "password")
     if needs_current and current is None:
@@ -50,6 +46,15 @@ async def set_password(
     done = await _validate_hash(parts, request, user, before, password_id)
     await asyncio.to_thread(delete_stale_hashes, parts.log, user)
     return done
+
+
+def require_may_set_password(parts: WriteParts, request: RequestContext, user: str) -> None:
+    """Raise NotPermitted as `set_password` does, but for a wrong `current` one, or Unknown."""
+    require_self(request, user, "set the password of another user")
+    if parts.feed.directory.get("user", user) is None:
+        raise Unknown(display_name("user", user))
+    if parts.feed.directory.credentials.password_of(user) is None:
+        _require_no_more_rights(parts, request, user)
 
 
 async def _validate_hash(
@@ -74,7 +79,7 @@ async def _validate_hash(
     return done
 
 
-def _require_no_more_rights(parts: PasswordParts, request: RequestContext, user: str) -> None:
+def _require_no_more_rights(parts: WriteParts, request: RequestContext, user: str) -> None:
     """Raise NotPermitted unless the token has no end and all rights that the first password would give."""
     if request.is_admin:
         return

@@ -134,6 +134,17 @@ def _creation(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
     return created, past[-1].version
 
 
+def version_of(parts: WriteParts, token_id: str) -> int:
+    """Return the version of a token, which need not be valid. Blocking. Raises Unknown."""
+    return _creation(parts, token_id)[1]
+
+
+def require_may_revoke(parts: WriteParts, request: RequestContext, token_id: str) -> None:
+    """Raise NotPermitted as `revoke_token` does, or Unknown. Blocking."""
+    created, _ = _creation(parts, token_id)
+    _may_revoke(request, token_id, created)
+
+
 def _may_revoke(request: RequestContext, token_id: str, created: TokenCreated) -> None:
     require_self(request, created.user, "revoke tokens of others")
     role = created.role

@@ -13,6 +13,7 @@ import pytest
 from tests.harness.running import Running
 from tests.pages.browser import Browser, form_value
 from tests.pages.conftest import PASSWORD
+from tests.pages.people import shown
 from tests.rest.actions import recipe_for, submit
 
 BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob": "auditor"}
@@ -22,7 +23,7 @@ ACTIONS = {
     "jobs": ["cancel", "close"],
     "recipe-sets": ["cancel", "priority"],
     "recipes": ["return"],
-    "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan"],
+    "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan", "policy"],
 }
 FIELDS = {
     "cancel": {"reason": "seen enough"},
@@ -90,7 +91,7 @@ def fill(browser: Browser, path: str, action: str, **fields: str) -> dict[str, s
     page = browser.get(f"{path}/actions/{action}")
     assert page.status_code == 200, page.text
     assert page.headers["cache-control"] == "no-store"
-    hidden = dict(re.findall(r'name="(key|version)" value="([^"]*)"', page.text))
+    hidden = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', page.text))
     return {"form_value": form_value(page), **hidden, **FIELDS.get(action, {}), **fields}
 
 
@@ -107,6 +108,18 @@ def test_job_pages__by_role__offer_and_accept_what_the_owner_may_do(
             shown = offered(browser, path, service.end())
             assert shown == (possible if user in OWNERS else set()), (path, user)
             assert not offered_in_the_past(browser, path, job["position"])
+
+
+def test_queue__by_role__offers_the_actions_of_the_sets_that_the_reader_may_change(
+    service: Running, people: dict[str, Browser], job: dict[str, Any]
+) -> None:
+    path = f"/ui/recipe-sets/{job['recipe_set_id']}"
+    for user, browser in people.items():
+        page = browser.get("/ui/queue", params={"min_position": job["position"], "limit": 500})
+        assert f'href="{path}"' in page.text
+        shown = set(re.findall(rf'href="{path}/actions/([a-z-]+)"', page.text))
+        assert shown == ({"cancel", "priority"} if user in OWNERS else set()), user
+        assert not offered_in_the_past(browser, "/ui/queue", job["position"])
 
 
 def offered_in_the_past(browser: Browser, path: str, position: int) -> bool:
@@ -130,7 +143,7 @@ def test_actions__by_others_than_the_owner__are_403_and_store_nothing(
         for user in ("carol", "bob"):
             browser = people[user]
             value = form_value(browser.get("/ui"))
-            form = {"form_value": value, "key": "k", "version": "1", **FIELDS.get(action, {})}
+            form = {"form_value": value, "key": "k", "form_version": "1", **FIELDS.get(action, {})}
             end = service.end()
             assert browser.get(address).status_code == 403, (user, action)
             assert browser.post(address, form).status_code == 403, (user, action)
@@ -157,12 +170,36 @@ def test_system_page__by_role__offers_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], system: str
 ) -> None:
     path = f"/ui/systems/{system}"
-    of_owner = {"condition", "drain", "reserve", "lend"}
+    of_owner = {"condition", "drain", "reserve", "lend", "policy"}
     assert offered(people["alice"], path, service.end()) == of_owner
     # An admin has all permissions but to reserve.
     assert offered(people["admin"], path, service.end()) == of_owner - {"reserve"}
     for user in ("carol", "bob"):
         assert offered(people[user], path, service.end()) == set()
+
+
+def test_system_policy__changed_by_its_owner__begins_with_the_present_one(
+    service: Running, people: dict[str, Browser], admin: httpx.Client, system: str
+) -> None:
+    address = f"/ui/systems/{system}/actions/policy"
+    present = (
+        shown(people["alice"].get(address, params={"min_position": service.end()}).text, "entries") or ""
+    )
+    assert "&#34;permission&#34;: &#34;view&#34;" in present
+    entries = '[{"permission": "reserve", "user": "carol"}]'
+    done = people["alice"].post(
+        address, fill(people["alice"], f"/ui/systems/{system}", "policy", entries=entries)
+    )
+    assert done.status_code == 303, done.text
+    (entry,) = admin.get(f"/systems/{system}/access-policy", params={"min_position": service.end()}).json()[
+        "entries"
+    ]
+    assert (entry["permission"], entry["user"]) == ("reserve", "carol")
+    for wrong in ("[", '[{"permission": "view"}]', '[{"permission": "view", "user": "no-such-user"}]'):
+        form = fill(people["alice"], f"/ui/systems/{system}", "policy", entries=wrong)
+        answer = people["alice"].post(address, form)
+        assert answer.status_code == 422
+        assert 'id="entries-note" class="small"><strong>' in answer.text, wrong
 
 
 def test_form__sent_twice__takes_effect_once(
@@ -192,7 +229,7 @@ def test_form__version_has_changed__412_shows_what_changed_and_stays_filled(
     assert stale.status_code == 412
     assert "recipe-set.priority-changed" in stale.text
     assert "<option selected>Urgent</option>" in stale.text
-    fresh = dict(re.findall(r'name="(key|version)" value="([^"]*)"', stale.text))
+    fresh = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', stale.text))
     assert people["alice"].post(f"{path}/actions/priority", {**form, **fresh}).status_code == 303
 
 

@@ -15,9 +15,18 @@ from tests.pages.addresses import addresses
 from tests.pages.chromium import Watched, chromium
 from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import DirectoryLab
+from tests.rest.actions import EAST
 
 SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+
+# Forms with each kind of field, those of the directory.
+FORMS = (
+    *("/ui/new/users", "/ui/new/groups", "/ui/new/lab-controllers", "/ui/new/distro-trees", "/ui/new/tokens"),
+    *("/ui/users/carol/actions/password", "/ui/groups/net-qe/actions/change", "/ui/pools/big/actions/remove"),
+    *(f"/ui/partitions/default/actions/{action}" for action in ("configure", "put-filter")),
+    f"/ui/lab-controllers/{EAST}/actions/remove",
+)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +41,7 @@ def pages(service: Running, lab: DirectoryLab) -> list[str]:
     # The last of each kind.
     found = {re.sub(r"\d+", "N", address): address for address in addresses(service)}
     forms = ["/ui/login", "/ui/submit", f"{found['/ui/jobs/N']}/actions/cancel"]
-    return [*found.values(), *lab.addresses, *forms]
+    return [*found.values(), *lab.addresses, *forms, *FORMS]
 
 
 @pytest.fixture

@@ -65,8 +65,8 @@ def queue(service: Running) -> Iterator[Queue]:
 
 
 def rows_of(page: str) -> dict[str, str]:
-    """Return the rows of the last table by their key."""
-    table = html.fromstring(page).findall(".//table/tbody")[-1]
+    """Return the rows of the table of recipes by their key."""
+    (table,) = html.fromstring(page).findall(".//div[@data-part='recipes']//tbody")
     return {row.get("data-key"): element_text(row) for row in table if row.get("data-key")}
 
 

@@ -19,10 +19,12 @@ from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
 from api.rest.ports import DocumentParts
 from api.rest.views import View, read_view
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from domain.errors import Fault, FaultyInput, Unknown, display_name
 from projections.sql import ANY_DOCUMENT
+from store.requests import Committed
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 
@@ -103,9 +105,8 @@ class Documents:
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
         model: BaseModel = await read_model(req)
-        document = self._completed(name, model.model_dump(mode="json"))
         existed = self._parts.feed.directory.get(self.kind, name) is not None
-        done = await put_document(self._parts, request_of(req), self.kind, name, document)
+        document, done = await self.put(request_of(req), name, model.model_dump(mode="json"))
         changed = {"added": done is not None and not existed, "changed": done is not None and existed}
         answer = {self._key: _key(self._key, name), **document, **changed}
         await paging.answer_write(resp, self._parts.log, done, answer)
@@ -116,6 +117,17 @@ class Documents:
         removed = {self._key: _key(self._key, name), "removed": done is not None}
         answer = {**removed, **self._remaining_references(name)}
         await paging.answer_write(resp, self._parts.log, done, answer)
+
+    async def put(
+        self, request: RequestContext, name: str, given: dict[str, Any]
+    ) -> tuple[dict[str, Any], Committed | None]:
+        """Register or change a document; return it completed, and the commit. Raises as `put_document`."""
+        document = self._completed(name, given)
+        return document, await put_document(self._parts, request, self.kind, name, document)
+
+    def proposed(self) -> dict[str, Any]:
+        """Return the optional field of a new document with its default."""
+        return {self.optional: self._default()} if self.optional else {}
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with the present value of the optional field, otherwise the default."""

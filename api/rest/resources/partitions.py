@@ -176,7 +176,7 @@ class Partitions:
         # Names in the configuration may have been registered a moment ago.
         await self._parts.feed.catch_up()
         identity = existing_partition(self._parts.feed.directory, name)
-        read = partial(_read_configuration, self._parts.feed.directory, name)
+        read = partial(read_configuration, self._parts.feed.directory, name)
         configuration = await read_document(req, read)
         request, dry_run = request_of(req), query_of(req, queries.DryRunQuery).dry_run
         document = configuration_to_json(configuration)
@@ -214,7 +214,7 @@ def _differing(before: Document, after: Document) -> dict[str, Any]:
     return {section: value for section, value in before.items() if value != after[section]}
 
 
-def _read_configuration(
+def read_configuration(
     directory: Directory, name: str, document: Any, report: Report
 ) -> Configuration | None:
     """Return the configuration of a document; report every fault, unknown names and labs included."""

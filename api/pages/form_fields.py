@@ -1,0 +1,183 @@
+"""Fields of forms, also those that the models of the HTTP API define: their names, choices and bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from enum import Enum, auto
+from typing import Any, Final, TypeAlias
+
+import orjson
+from pydantic import BaseModel
+
+from api.rest.body import check_model
+from domain.errors import Fault
+
+Fields: TypeAlias = Mapping[str, Any]
+"""The values of a form by name; those that were left empty are missing."""
+MAX_FIELD_LENGTH = 4_000
+_YES_OR_NO: Final = {"yes": True, "no": False}
+
+
+class Format(Enum):
+    """The way in which a field writes its value. Names, and names with addresses, are one on each line."""
+
+    TEXT = auto()
+    # A text that may be empty.
+    WORDS = auto()
+    FLAG = auto()
+    NUMBER = auto()
+    NAMES = auto()
+    ADDRESSES = auto()
+    JSON = auto()
+
+
+@dataclass(frozen=True)
+class FormField:
+    """A field of a form, a choice if it has `choices`. A secret is never shown again."""
+
+    name: str
+    label: str
+    choices: tuple[str, ...] = ()
+    is_required: bool = False
+    hint: str = ""
+    format: Format = Format.TEXT
+    is_secret: bool = False
+
+    def element(self) -> dict[str, Any]:
+        """Return what a template shows the field from."""
+        is_long = self.format in (Format.NAMES, Format.ADDRESSES, Format.JSON)
+        return {**asdict(self), "format": self.format.name, "is_long": is_long}
+
+    def fault(self, value: str | None) -> Fault | None:
+        """Return what is wrong with the value by itself."""
+        if value is None:
+            return Fault(self.name, "must not be empty") if self.is_required else None
+        if len(value) > MAX_FIELD_LENGTH:
+            return Fault(self.name, f"must have at most {MAX_FIELD_LENGTH} characters")
+        if self.choices and value not in self.choices:
+            return Fault(self.name, f"must be one of {', '.join(self.choices)}")
+        return None
+
+    def filled(self, form: Mapping[str, str], present: Mapping[str, Any]) -> str:
+        """Return the text with which the field is shown: as it was sent, otherwise the present value."""
+        if self.is_secret:
+            return ""
+        return form[self.name] if self.name in form else self._written(present.get(self.name))
+
+    def _written(self, value: Any) -> str:
+        if value is None:
+            return ""
+        if self.format is Format.FLAG:
+            return "yes" if value else "no"
+        if self.format is Format.NAMES:
+            return "\n".join(value)
+        if self.format is Format.ADDRESSES:
+            return "\n".join(f"{name} {one}".strip() for name, all_ in value.items() for one in all_ or [""])
+        if self.format is Format.JSON:
+            return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+        return str(value)
+
+    def read(self, text: str) -> Any:
+        """Return the value of a text; the text itself if it is none, so that the model refuses it."""
+        if self.format is Format.FLAG:
+            return _YES_OR_NO.get(text, text)
+        if self.format is Format.NUMBER and re.fullmatch("-?[0-9]{1,18}", text):
+            return int(text)
+        if self.format is Format.NAMES:
+            return text.split()
+        if self.format is Format.ADDRESSES:
+            return _addresses(text)
+        if self.format is Format.JSON:
+            with suppress(orjson.JSONDecodeError):
+                return orjson.loads(text)
+        return text
+
+
+def _addresses(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, *address = line.split(maxsplit=1)
+        found.setdefault(name, []).extend(address)
+    return found
+
+
+def fields_of_model(
+    model: type[BaseModel], first: str | None = None, secrets: Sequence[str] = (), **hints: str
+) -> tuple[FormField, ...]:
+    """Return a field for each field of the model, `first` before the others."""
+    schema = model.model_json_schema()
+    properties: dict[str, Any] = schema["properties"]
+    names = sorted(properties, key=lambda name: name != first)
+    required = schema.get("required", ())
+    return tuple(
+        _field(name, properties[name], name in required, name in secrets, hints.get(name, ""))
+        for name in names
+    )
+
+
+def _field(
+    name: str, described: Mapping[str, Any], is_required: bool, is_secret: bool, hint: str
+) -> FormField:
+    kinds = described.get("anyOf", [described])
+    kind = next(each for each in kinds if each.get("type") != "null")
+    format_ = _format(kind)
+    choices = tuple(_YES_OR_NO) if format_ is Format.FLAG else tuple(kind.get("enum", ()))
+    return FormField(
+        name,
+        label=name.replace("_", " ").capitalize(),
+        choices=choices,
+        is_required=is_required or format_ is Format.FLAG,
+        hint=hint,
+        format=format_,
+        is_secret=is_secret,
+    )
+
+
+def _format(kind: Mapping[str, Any]) -> Format:
+    """Return the format for a type of a JSON schema."""
+    match kind.get("type"):
+        case "boolean":
+            return Format.FLAG
+        case "integer" | "number":
+            return Format.NUMBER
+        case "array" if kind["items"].get("type") == "string":
+            return Format.NAMES
+        case "object" if "patternProperties" in kind:
+            return Format.ADDRESSES
+        case "string":
+            bounds = {"minLength", "pattern", "enum", "format"}
+            return Format.TEXT if bounds & kind.keys() else Format.WORDS
+        case _:
+            return Format.JSON
+
+
+def read_model_form(
+    model: type[BaseModel], fields: Sequence[FormField], form: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the values of a form as the model writes them in JSON. Raises FaultyInput with all faults.
+
+    Empty fields are left out, but for texts that may be empty and for lists of names or addresses.
+    """
+    may_be_empty = (Format.WORDS, Format.NAMES, Format.ADDRESSES)
+    texts = {each: form[each.name].strip() for each in fields if each.name in form}
+    given = {
+        each.name: form[each.name] if each.is_secret else each.read(text)
+        for each, text in texts.items()
+        if text or each.format in may_be_empty
+    }
+    return check_model(given, model).model_dump(mode="json")
+
+
+def faults_by_field(faults: Sequence[Fault], fields: Sequence[FormField]) -> dict[str, str]:
+    """Return the faults by the names of their fields; that of a part, such as `members[2]`, names it."""
+    names = {each.name for each in fields}
+    found: dict[str, list[str]] = {}
+    for fault in faults:
+        name = re.split(r"[.\[]", fault.where, maxsplit=1)[0]
+        is_part = name in names and name != fault.where
+        where = name if name in names else fault.where
+        found.setdefault(where, []).append(f"{fault.where} {fault.message}" if is_part else fault.message)
+    return {where: "; ".join(messages) for where, messages in found.items()}

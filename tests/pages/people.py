@@ -1,0 +1,47 @@
+"""People with browsers, and the forms that they fill."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from tests.harness.running import Running
+from tests.pages.browser import Browser, form_value
+from tests.pages.conftest import PASSWORD
+
+ADMIN, OWNER, OTHER, AUDITOR = "admin", "olga", "oskar", "otto"
+ROLES = {ADMIN: "admin", OWNER: "submitter", OTHER: "submitter", AUDITOR: "auditor"}
+
+
+@contextmanager
+def people_of(service: Running) -> Iterator[dict[str, Browser]]:
+    """Yield a browser for each person, logged in with the role of ROLES."""
+    with service.client() as admin, ExitStack() as stack:
+        found = {user: Browser(service.url) for user in ROLES}
+        for user, browser in found.items():
+            stack.callback(browser.close)
+            if user != ADMIN:
+                admin.put(f"/users/{user}", json={"roles": [ROLES[user]]}).raise_for_status()
+                admin.put(f"/users/{user}/password", json={"password": PASSWORD}).raise_for_status()
+            assert browser.log_in(user, PASSWORD, role=ROLES[user]).status_code == 303
+        yield found
+
+
+def filled(browser: Browser, address: str, **fields: str) -> dict[str, str]:
+    """Return the fields of a form, with its hidden ones."""
+    page = browser.get(address)
+    assert page.status_code == 200, page.text
+    hidden = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', page.text))
+    return {"form_value": form_value(page), **hidden, **fields}
+
+
+def shown(text: str, name: str) -> str | None:
+    """Return the value of a field of a form."""
+    patterns = (
+        rf'<input id="{name}"[^>]* value="([^"]*)"',
+        rf'<textarea id="{name}"[^>]*>\n([^<]*)</textarea>',
+        rf'<select id="{name}"[^>]*>[^/]*(?:<option[^>]*>[^<]*</option>)*?<option selected>([^<]*)</option>',
+    )
+    found = [match[1] for each in patterns if (match := re.search(each, text))]
+    return found[0] if found else None
