@@ -17,7 +17,7 @@ from api.rest.context import Principal
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import Browser, form_value
-from tests.pages.chromium import chromium
+from tests.pages.chromium import live
 from tests.pages.conftest import PASSWORD
 from tests.rest.actions import cancel_set, recipe_for, submit
 
@@ -130,12 +130,6 @@ def test_stream__of_an_auditor__is_recorded_once_and_its_refreshes_are_not(
     assert [each["path"] for each in found] == [page, "/ui/live"]
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[Program]:
-    with chromium() as started:
-        yield started
-
-
 @pytest.fixture
 def context(program: Program, service: Running) -> Iterator[BrowserContext]:
     """Yield a context of a browser in which the admin is logged in."""
@@ -149,11 +143,6 @@ def context(program: Program, service: Running) -> Iterator[BrowserContext]:
     page.close()
     yield made
     made.close()
-
-
-def live(page: Page, text: str) -> None:
-    """Wait until the page shows a text, without loading it again."""
-    page.wait_for_function("text => document.body.innerText.includes(text)", arg=text, timeout=15_000)
 
 
 def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
