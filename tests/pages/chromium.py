@@ -44,7 +44,9 @@ def watched_page(program: Browser, url: str, **options: Any) -> Iterator[Watched
 
 def live(page: Page, text: str, seconds: float = 15) -> None:
     """Wait until the page shows a text, without loading it again."""
-    page.wait_for_function("text => document.body.innerText.includes(text)", arg=text, timeout=seconds * 1_000)
+    page.wait_for_function(
+        "text => document.body.innerText.includes(text)", arg=text, timeout=seconds * 1_000
+    )
 
 
 @dataclass

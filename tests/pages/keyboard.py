@@ -17,6 +17,7 @@ FOCUSED = """() => {
   const style = getComputedStyle(of), box = of.getBoundingClientRect();
   const label = of.labels?.length ? of.labels[0].innerText : null;
   return {
+    href: of.getAttribute('href'),
     name: (of.getAttribute('aria-label') ?? label ?? of.innerText ?? '').trim(),
     isOutlined: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
     isInView: box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth,
@@ -29,10 +30,11 @@ class Keyboard:
         self._page = page
 
     def to(self, name: str, key: str = "Tab") -> None:
-        """Move the focus to the element of this name."""
+        """Move the focus to the element of this name, or to the link of this address."""
         for _ in range(MAX_STOPS):
             self._page.keyboard.press(key)
-            if self._focused()["name"] == name:
+            focused = self._focused()
+            if name in (focused["name"], focused["href"]):
                 return
         raise AssertionError(f"{self._page.url}: no stop of the focus is {name!r}")
 

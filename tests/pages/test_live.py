@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Error, Page
 
 from api.pages.live.shared_views import view_key
 from api.rest.context import Principal
@@ -207,3 +207,26 @@ def test_tabs__twelve_and_the_one_with_the_stream_closed__all_are_live(
     # Each answers: a tab that holds a connection for itself would block the seventh.
     for tab in tabs[1:]:
         assert tab.goto("/ui/jobs").ok  # type: ignore[union-attr]
+
+
+def test_tabs__process_of_the_one_with_the_stream_killed__others_go_on(
+    context: BrowserContext, service: Running
+) -> None:
+    with service.client() as admin:
+        jobs = [submit(admin, recipe_for("x86-01.east.example.com")) for _ in range(3)]
+        admin.get("/jobs", params={"min_position": jobs[-1]["position"]}).raise_for_status()
+        streams: list[Page] = []
+        context.on("request", lambda made: "/ui/live" in made.url and streams.append(made.frame.page))
+        tabs = [context.new_page() for _ in jobs]
+        for tab, job in zip(tabs, jobs, strict=True):
+            tab.goto(f"/ui/jobs/{job['job_id']}")
+        tabs[0].wait_for_timeout(1_000)
+        killed = streams[-1]
+        with killed.expect_event("crash"), suppress(Error):
+            # Ends the process of the tab at once, without any event of the page.
+            killed.goto("chrome://crash")
+        for job in jobs:
+            cancel_set(admin, job)
+        for tab in tabs:
+            if tab is not killed:
+                live(tab, "cancelled")

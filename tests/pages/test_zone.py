@@ -73,9 +73,7 @@ def assert_ticks(ticks: list[list[str]], ahead: timedelta) -> None:
 
 
 @pytest.mark.parametrize("options", [{"java_script_enabled": False}, {"timezone_id": "UTC"}], ids=str)
-def test_zone__without_a_choice__is_utc(
-    program: Program, service: Running, options: dict[str, Any]
-) -> None:
+def test_zone__without_a_choice__is_utc(program: Program, service: Running, options: dict[str, Any]) -> None:
     with watched_page(program, service.url, **{"timezone_id": ZONE, **options}) as watched:
         watched.open("/ui/login")
         watched.page.fill("#user", "admin")
