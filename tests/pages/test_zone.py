@@ -15,7 +15,7 @@ from tests.pages.conftest import PASSWORD
 from tests.pages.keyboard import Keyboard, log_in
 from tests.rest.actions import cancel_set, recipe_for, submit
 
-# A zone without summer time, so that its distance is known.
+# A zone without summer time, so that its distance from UTC is the same all year.
 ZONE, AHEAD = "Asia/Tokyo", timedelta(hours=9)
 TICKS = "[...document.querySelectorAll('.axis time')].map((t) => [t.dateTime, t.textContent])"
 EXACT = "document.querySelector('dd time small').textContent"
