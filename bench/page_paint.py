@@ -13,8 +13,8 @@ from bench.outcome import Figures
 
 LIVE_SECONDS: float = 60.0
 CHANGE_SECONDS: float = 5.0
-# The observers report what happened before them, too. The shift is the cumulative layout shift of browsers: the
-# largest sum over at most 5 s in which less than 1 s is between shifts.
+# The observers report what happened before them, too. The shift is the cumulative layout shift of browsers:
+# the largest sum over at most 5 s in which less than 1 s is between shifts.
 WATCH = """() => {
   window.seen = { paint: 0, shift: 0 };
   let begin = -Infinity, last = -Infinity, sum = 0;
