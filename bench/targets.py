@@ -75,6 +75,9 @@ TARGETS: Mapping[tuple[str, str], Target] = {
         _maximum("pages", "p99_times", 1.25),
         _maximum("pages", "healthz_p99_ms", 50),
         _maximum("pages", "seen_p99_ms", 2_000),
+        # Only where Chromium is.
+        _maximum("pages", "largest_paint_ms", 1_000),
+        _maximum("pages", "layout_shift", 0.05),
         _maximum("recovery", "scheduler_next_allocation_seconds", 2),
         _maximum("recovery", "api_next_answer_seconds", 2),
         _maximum("recovery", "api_worker_next_answer_seconds", 2),

@@ -37,8 +37,13 @@ def end_session(resp: Response) -> None:
 
 
 def form_value(token: str) -> str:
-    """Return the value that every form of this session contains; the token cannot be computed from it."""
-    return hmac.new(token.encode(), b"labledger form", hashlib.sha256).hexdigest()
+    """Return a value for the forms of this session; the token cannot be computed from it.
+
+    It is another one each time, because pages are compressed: the size of a compressed page tells how much of
+    a constant secret equals text that somebody put into the address (BREACH).
+    """
+    mask = secrets.token_bytes(hashlib.sha256().digest_size)
+    return (mask + _masked(_binding(token), mask)).hex()
 
 
 def begin_login(req: Request, resp: Response) -> str:
@@ -51,7 +56,14 @@ def begin_login(req: Request, resp: Response) -> str:
 def is_from_form(req: Request, given: str | None, *, is_login: bool = False) -> bool:
     """Return whether the value of a form belongs to the cookie of its request."""
     secret = _one(req, LOGIN if is_login else SESSION)
-    return secret is not None and given is not None and hmac.compare_digest(form_value(secret), given)
+    if secret is None or given is None:
+        return False
+    try:
+        value = bytes.fromhex(given)
+    except ValueError:
+        return False
+    mask, masked = value[: len(value) // 2], value[len(value) // 2 :]
+    return hmac.compare_digest(_binding(secret), _masked(masked, mask))
 
 
 def is_same_origin(req: Request) -> bool:
@@ -63,6 +75,15 @@ def is_same_origin(req: Request) -> bool:
     if site is not None:
         return site == "same-origin"
     return req.get_header("Origin") == f"{req.forwarded_scheme}://{req.forwarded_host}"
+
+
+def _binding(token: str) -> bytes:
+    return hmac.new(token.encode(), b"labledger form", hashlib.sha256).digest()
+
+
+def _masked(value: bytes, mask: bytes) -> bytes:
+    """Return a value with a mask of its length, or without the mask that it has."""
+    return bytes(one ^ other for one, other in zip(value, mask, strict=False))
 
 
 def _one(req: Request, name: str) -> str | None:

@@ -20,7 +20,10 @@ from bench.cluster_fixture import BenchCluster
 from bench.completions import grant_times
 from bench.measurements import SQL, in_milliseconds
 from bench.outcome import Figures, ProgressCallback, Sizes
+from bench.page_paint import paint
 from bench.raw_http import BenchConnection
+from bench.settling import IMPOSSIBLE
+from domain.directory.partitions import DEFAULT
 
 VIEWERS: int = 500
 VIEWS_PER_SECOND: float = 5.0
@@ -49,6 +52,15 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         before = cluster.log.end()
         beside = grant_times(cluster, ending[wanted : 2 * wanted], sizes.rate, on_progress)
     delays = seen.delays(cluster, before)
+    with cluster.client() as client:
+        live = [pages[name] for name in ("home", "jobs", "queue", "lab")]
+        shown = paint(
+            cluster.url,
+            cluster.token,
+            list(pages.values()),
+            live,
+            lambda: client.post("/jobs", {**IMPOSSIBLE, "partition": DEFAULT}),
+        )
     p99s = {name: in_milliseconds(found)["p99_ms"] for name, found in quiet.items()}
     return {
         **{f"{name}_p99_ms": value for name, value in p99s.items()},
@@ -61,6 +73,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "page_views_p99_ms": in_milliseconds(views["pages"])["p99_ms"],
         "seen_p99_ms": in_milliseconds(delays)["p99_ms"],
         "changes_seen": len(delays),
+        **shown,
     }
 
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
@@ -28,6 +29,24 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         yield browser
         browser.close()
+
+
+@contextmanager
+def watched_page(program: Browser, url: str, **options: Any) -> Iterator[Watched]:
+    """Yield a page of a new context, and check in the end that it did nothing that is forbidden."""
+    # Browsers keep a cookie that is for HTTPS alone over HTTP only from this machine.
+    context = program.new_context(**options)
+    found = Watched(context.new_page(), url.replace("127.0.0.1", "localhost"))
+    yield found
+    context.close()
+    assert found.wrong == []
+
+
+def live(page: Page, text: str, seconds: float = 15) -> None:
+    """Wait until the page shows a text, without loading it again."""
+    page.wait_for_function(
+        "text => document.body.innerText.includes(text)", arg=text, timeout=seconds * 1_000
+    )
 
 
 @dataclass

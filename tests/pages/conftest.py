@@ -3,11 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Browser as Program
 
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import Browser
+from tests.pages.chromium import chromium
 from tests.pages.directory_lab import DirectoryLab, directory_lab
 
 PASSWORD = "a password of the tests"
@@ -21,6 +23,14 @@ def service(servers: ServerPool) -> Iterator[Running]:
         started.make_contact()
         with started.client() as admin:
             admin.put("/users/admin/password", json={"password": PASSWORD}).raise_for_status()
+        yield started
+
+
+# Not for the whole package: while Playwright runs, other tests of the thread cannot run a loop of their own.
+@pytest.fixture(scope="module")
+def program() -> Iterator[Program]:
+    """Yield a Chromium for the tests of a module."""
+    with chromium() as started:
         yield started
 
 

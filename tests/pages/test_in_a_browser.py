@@ -12,9 +12,10 @@ from playwright.sync_api import Browser
 
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
-from tests.pages.chromium import Watched, chromium
+from tests.pages.chromium import Watched, watched_page
 from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import DirectoryLab
+from tests.pages.keyboard import log_in
 from tests.rest.actions import EAST
 
 SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
@@ -30,12 +31,6 @@ FORMS = (
 
 
 @pytest.fixture(scope="module")
-def program() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def pages(service: Running, lab: DirectoryLab) -> list[str]:
     """Return an address of each kind of page, about jobs with hostile text and a filled directory."""
     # The last of each kind.
@@ -48,25 +43,9 @@ def pages(service: Running, lab: DirectoryLab) -> list[str]:
 def watched(program: Browser, service: Running, request: pytest.FixtureRequest) -> Iterator[Watched]:
     """Yield a page that is logged in, and check in the end that it did nothing that is forbidden."""
     options: dict[str, Any] = getattr(request, "param", {})
-    # Browsers keep a cookie that is for HTTPS alone over HTTP only from this machine.
-    context = program.new_context(**options)
-    found = Watched(context.new_page(), service.url.replace("127.0.0.1", "localhost"))
-    log_in(found)
-    yield found
-    context.close()
-    assert found.wrong == []
-
-
-def log_in(watched: Watched) -> None:
-    """Log in by keyboard alone."""
-    watched.open("/ui/login")
-    page = watched.page
-    page.locator("#user").focus()
-    page.keyboard.type("admin")
-    page.keyboard.press("Tab")
-    page.keyboard.type(PASSWORD)
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/ui")
+    with watched_page(program, service.url, **options) as found:
+        log_in(found, "admin", PASSWORD)
+        yield found
 
 
 def test_login__by_keyboard__shows_who_is_logged_in(watched: Watched) -> None:

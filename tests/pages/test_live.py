@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from random import Random
 from typing import Any
 
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Error, Page
 
 from api.pages.live.shared_views import view_key
 from api.rest.context import Principal
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import Browser, form_value
-from tests.pages.chromium import chromium
+from tests.pages.chromium import live
 from tests.pages.conftest import PASSWORD
 from tests.rest.actions import cancel_set, recipe_for, submit
 
@@ -148,12 +148,6 @@ def test_stream__of_an_auditor__is_recorded_once_and_its_refreshes_are_not(
     assert [each["path"] for each in found] == [page, "/ui/live"]
 
 
-@pytest.fixture(scope="module")
-def program() -> Iterator[Program]:
-    with chromium() as started:
-        yield started
-
-
 @pytest.fixture
 def context(program: Program, service: Running) -> Iterator[BrowserContext]:
     """Yield a context of a browser in which the admin is logged in."""
@@ -167,11 +161,6 @@ def context(program: Program, service: Running) -> Iterator[BrowserContext]:
     page.close()
     yield made
     made.close()
-
-
-def live(page: Page, text: str) -> None:
-    """Wait until the page shows a text, without loading it again."""
-    page.wait_for_function("text => document.body.innerText.includes(text)", arg=text, timeout=15_000)
 
 
 def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
@@ -295,3 +284,26 @@ def test_tabs__twelve_and_the_one_with_the_stream_closed__all_are_live(
     # Each answers: a tab that holds a connection for itself would block the seventh.
     for tab in tabs[1:]:
         assert tab.goto("/ui/jobs").ok  # type: ignore[union-attr]
+
+
+def test_tabs__process_of_the_one_with_the_stream_killed__others_go_on(
+    context: BrowserContext, service: Running
+) -> None:
+    with service.client() as admin:
+        jobs = [submit(admin, recipe_for("x86-01.east.example.com")) for _ in range(3)]
+        admin.get("/jobs", params={"min_position": jobs[-1]["position"]}).raise_for_status()
+        streams: list[Page] = []
+        context.on("request", lambda made: "/ui/live" in made.url and streams.append(made.frame.page))
+        tabs = [context.new_page() for _ in jobs]
+        for tab, job in zip(tabs, jobs, strict=True):
+            tab.goto(f"/ui/jobs/{job['job_id']}")
+        tabs[0].wait_for_timeout(1_000)
+        killed = streams[-1]
+        with killed.expect_event("crash"), suppress(Error):
+            # Ends the process of the tab at once, without any event of the page.
+            killed.goto("chrome://crash")
+        for job in jobs:
+            cancel_set(admin, job)
+        for tab in tabs:
+            if tab is not killed:
+                live(tab, "cancelled")

@@ -25,6 +25,7 @@ function start() {
   let waiting = null;
   let heardAt = Date.now();
   let spokenAt = 0;
+  let spoken = "";
 
   channel.onmessage = ({ data }) => {
     if (data.kind === "who" && !document.hidden) channel.postMessage({ kind: "here", tab, address: ADDRESS });
@@ -115,7 +116,7 @@ function start() {
     for (const [name, html] of Object.entries(event.parts)) changes += update(name, html);
     document.body.dataset.position = event.position;
     if (document.querySelector("[data-same]")) catchUp();
-    if (changes) speak(`Updated at ${new Date().toLocaleTimeString()}.`);
+    if (changes) speak("Updated at", Date.now());
   }
 
   function catchUp() {
@@ -127,14 +128,24 @@ function start() {
   function watch() {
     const isLive = document.hidden || Date.now() - heardAt < SILENT_MS;
     document.body.dataset.state = isLive ? "live" : "cut-off";
-    if (!isLive) speak(`Not live since ${new Date(heardAt).toLocaleTimeString()}.`);
+    if (!isLive) speak("Not live since", heardAt);
   }
 
-  function speak(text) {
-    if (state.textContent === text || Date.now() - spokenAt < SPEAK_MS) return;
-    spokenAt = Date.now();
-    state.textContent = text;
+  function speak(words, at) {
+    const time = document.createElement("time");
+    time.dateTime = new Date(at).toISOString();
+    time.textContent = `${time.dateTime.slice(0, 19).replace("T", " ")} UTC`;
+    const text = `${words} ${time.textContent}`;
+    if (spoken === text || Date.now() - spokenAt < SPEAK_MS) return;
+    [spokenAt, spoken] = [Date.now(), text];
+    state.replaceChildren(`${words} `, time, ".");
+    tellOfTimes(state);
   }
+}
+
+// The times in a node are new, and in UTC: `zone.js` may show them in another zone.
+function tellOfTimes(node) {
+  document.dispatchEvent(new CustomEvent("labledger:times", { detail: node }));
 }
 
 function writeAges() {
@@ -163,6 +174,7 @@ function update(name, html) {
   if (!part) return 0;
   const fresh = document.createElement("template");
   fresh.innerHTML = html;
+  tellOfTimes(fresh.content);
   const focused = document.activeElement;
   morph(part, fresh.content);
   if (focused.isConnected) focused.focus({ preventScroll: true });

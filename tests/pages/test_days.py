@@ -1,0 +1,178 @@
+"""A day of each role on the real demo, by keyboard alone; and what they read, without JavaScript."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser as Program
+
+from tests.docs.demo import Demo, demo
+from tests.pages.chromium import Watched, live, watched_page
+from tests.pages.conftest import PASSWORD
+from tests.pages.keyboard import Keyboard, log_in
+from tests.rest.actions import DISTRO
+
+# A Broken system of the demo, and one of alice.
+BROKEN, OWN = "arm-04.east.example.com", "x86-01.east.example.com"
+USERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob": "auditor"}
+# The simulated machines take some 25 s for a job.
+JOB_SECONDS = 90
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Demo]:
+    """Yield a demo whose people have passwords."""
+    with demo() as started:
+        for user, role in USERS.items():
+            if user != "admin":
+                assert started.run(f"labledger user put {user} --role {role}").status == 0
+            lines = f"\\n{PASSWORD}\\n" if user == "admin" else f"{PASSWORD}\\n"
+            done = started.run(f"printf '{lines}' | labledger password --stdin {user}")
+            assert done.status == 0, done.lines
+        yield started
+
+
+@contextmanager
+def day(program: Program, lab: Demo, user: str) -> Iterator[tuple[Watched, Keyboard]]:
+    """Yield the page of a person who has logged in, and their keyboard."""
+    with watched_page(program, lab.url) as watched:
+        log_in(watched, user, PASSWORD)
+        yield watched, Keyboard(watched.page)
+
+
+def job_for(fqdn: str) -> str:
+    """Return a job, as a person would type it, that only one system can run."""
+    arch = {"element": "arch", "value": "aarch64" if fqdn.startswith("arm") else "x86_64"}
+    distro = {"and": [DISTRO["and"][0], arch]}
+    recipe = {"distro_requires": distro, "host_requires": {"element": "hostname", "value": fqdn}}
+    return json.dumps({"recipe_sets": [{"recipes": [{**recipe, "tasks": [{"name": "/one"}]}]}]})
+
+
+def submit(watched: Watched, keyboard: Keyboard, text: str) -> str:
+    """Submit a job. Return the path of its first recipe, whose page is open in the end."""
+    keyboard.follow("Submit")
+    keyboard.fill("Job", text)
+    keyboard.follow("Check")
+    assert "The job is valid, and not submitted yet" in watched.page.inner_text("main")
+    keyboard.follow("Send")
+    recipe = watched.page.locator("main a[href^='/ui/recipes/']").first
+    path = recipe.get_attribute("href")
+    assert path is not None
+    keyboard.skip()
+    keyboard.follow(path)
+    return path
+
+
+def act(keyboard: Keyboard, action: str, **fields: str) -> None:
+    """Take an action of the open page: its link, its fields in their order, and its button."""
+    keyboard.skip()
+    keyboard.follow(action)
+    keyboard.skip()
+    for label, text in fields.items():
+        keyboard.fill(label, text)
+    keyboard.follow(action)
+
+
+def open_system(keyboard: Keyboard, fqdn: str) -> None:
+    keyboard.follow("Systems")
+    keyboard.skip()
+    keyboard.follow(fqdn)
+
+
+def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Program, lab: Demo) -> None:
+    # The sample is of a group that alice belongs to.
+    with day(program, lab, "alice") as (watched, keyboard):
+        page = watched.page
+        keyboard.follow("Submit")
+        keyboard.follow("kernel-smoke")
+        keyboard.follow("Check")
+        keyboard.follow("Send")
+        page.evaluate("window.isTheSame = true")
+        live(page, "completed", JOB_SECONDS)
+        assert page.evaluate("window.isTheSame")
+        keyboard.follow("Previous change")
+        assert "This page is about the past" in page.inner_text("body")
+        assert "completed" not in page.inner_text("main")
+        keyboard.follow("Show the present")
+        assert "completed" in page.inner_text("main")
+
+
+def test_day__of_submitter_and_admin__sees_why_and_the_repair_lets_the_recipe_start(
+    program: Program, lab: Demo
+) -> None:
+    with day(program, lab, "carol") as (watched, keyboard), day(program, lab, "admin") as (other, keys):
+        path = submit(watched, keyboard, job_for(BROKEN))
+        keyboard.skip()
+        keyboard.follow("Why?")
+        assert "Broken" in watched.page.inner_text("main")
+        open_system(keys, BROKEN)
+        act(keys, "Change the condition", Condition="Automated", Reason="a new power supply")
+        assert "a new power supply" in other.page.inner_text("main")
+        watched.open(path)
+        live(watched.page, "completed", JOB_SECONDS)
+
+
+def test_day__of_an_owner__drains_reserves_returns_and_lends(program: Program, lab: Demo) -> None:
+    with day(program, lab, "alice") as (watched, keyboard):
+        page = watched.page
+        open_system(keyboard, OWN)
+        act(keyboard, "Drain the system", Reason="the rack moves")
+        assert "the rack moves" in page.inner_text("main")
+        act(keyboard, "Undrain the system")
+        act(keyboard, "Change the condition", Condition="Manual", Reason="by hand")
+        act(keyboard, "Reserve the system")
+        assert "waiting" not in page.inner_text(".lead")
+        assert "alice" in page.inner_text("[data-key=Reservation]")
+        act(keyboard, "Return the system", Reason="done")
+        assert "none" in page.inner_text("[data-key=Reservation]")
+        act(keyboard, "Lend the system", User="carol")
+        assert "carol" in page.inner_text("[data-key=Loan]")
+        act(keyboard, "End the loan")
+        act(keyboard, "Change the condition", Condition="Automated", Reason="back to work")
+        assert "back to work" in page.inner_text("main")
+
+
+def test_day__of_an_auditor__looks_into_what_happened_and_may_change_nothing(
+    program: Program, lab: Demo
+) -> None:
+    with day(program, lab, "bob") as (watched, keyboard):
+        page = watched.page
+        open_system(keyboard, OWN)
+        assert page.locator("nav[aria-label=Actions]").count() == 0
+        keyboard.follow("Previous change")
+        assert "This page is about the past" in page.inner_text("body")
+        keyboard.follow("Lab")
+        assert "This page is about the past" in page.inner_text("body")
+        keyboard.follow("Show the present")
+        keyboard.fill("Time or position", "20")
+        keyboard.follow("Show this moment")
+        assert "position 20" in page.inner_text(".past")
+        keyboard.follow("Show the present")
+        keyboard.follow("Reads")
+        assert "/ui/lab" in page.inner_text("main")
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_day__without_javascript__reads_the_same(program: Program, lab: Demo, user: str) -> None:
+    with watched_page(program, lab.url, java_script_enabled=False) as watched:
+        page = watched.page
+        watched.open("/ui/login")
+        page.fill("#user", user)
+        page.fill("#password", PASSWORD)
+        page.click("main button")
+        for name in page.locator("header nav a").all_inner_texts():
+            page.click(f"header nav a >> text='{name}'")
+            assert page.locator("h1").count() == 1, page.url
+            assert page.get_attribute("header [aria-current]", "href") == page.url.removeprefix(
+                watched.origin
+            )
+        watched.open(f"/ui/systems/{OWN}")
+        page.click("text='Previous change'")
+        assert "This page is about the past" in page.inner_text("body")
+        watched.open("/ui/lab")
+        page.fill("#as-of", "20")
+        page.click("text='Show this moment'")
+        assert "position 20" in page.inner_text(".past")
