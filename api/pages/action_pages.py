@@ -26,6 +26,10 @@ from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refu
 from store.requests import Committed, Conflict
 
 
+SHOWN = ("word", "path", "has_page")
+"""What templates show of the subject of an action."""
+
+
 class ActionPages:
     """The forms of one kind of subject."""
 
@@ -113,7 +117,12 @@ class ActionPages:
         facts = await asyncio.to_thread(plain, answer)
         shown = facts if action.model else {}
         values = {
-            "subject": {"word": self._subject.word, "path": self._subject.path, "key": key},
+            "subject": {
+                "word": self._subject.word,
+                "path": self._subject.path,
+                "key": key,
+                "has_page": self._subject.has_page,
+            },
             "action": {"name": action.name, "label": action.label},
             "fields": [each.element() for each in action.fields],
             "ends": action.ends(facts) if action.ends and action.is_possible(facts) else None,

@@ -60,9 +60,10 @@ class Action:
 class ActionSubject:
     """A kind of subject with its actions.
 
-    `path` is that of its pages. `answer` returns the version of a subject and the facts about it. `load`
-    blocks, and returns what the checks of its actions need, by default its key. `creation` makes a new one,
-    whose key is in its field `key_field`; its form begins with the values of `proposed`.
+    `path` is that of its pages and of their list; some have only the list. `answer` returns the version of a
+    subject and the facts about it. `load` blocks, and returns what the checks of its actions need, by default
+    its key. `creation` makes a new one, whose key is in its field `key_field`; its form begins with the
+    values of `proposed`.
     """
 
     kind: str
@@ -73,6 +74,7 @@ class ActionSubject:
     creation: Action | None = None
     key_field: str = ""
     proposed: Callable[[PageParts, RequestContext], Facts] = lambda *_: {}
+    has_page: bool = True
 
     @property
     def word(self) -> str:

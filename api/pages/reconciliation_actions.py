@@ -55,4 +55,6 @@ _RESOLVE: Final = Action(
     removes=True,
 )
 
-RECONCILIATION: Final = ActionSubject("reconciliation", "reconciliations", _answer, (_RESOLVE,))
+RECONCILIATION: Final = ActionSubject(
+    "reconciliation", "reconciliations", _answer, (_RESOLVE,), has_page=False
+)

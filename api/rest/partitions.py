@@ -12,6 +12,7 @@ from domain.directory.partition_states import state_of
 from domain.directory.partitions import DEFAULT, KIND, LAB, Document
 from domain.errors import Unknown, display_name
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY, PartitionIdentity
+from projections.read_sessions import NamedQuery
 from projections.reader import At
 from projections.sql import ANY_DOCUMENT, ANY_LAB
 
@@ -83,9 +84,22 @@ async def lab_partitions(parts: ReadParts, at: At) -> LabPartitions:
     feed = parts.feed
     if len(feed.directory.partition_names) == 1 and feed.position >= at.position:
         return LabPartitions({}, feed.directory.partition_names)
-    rows = await parts.reader.rows("moved_labs", {"at": at.position})
+    return await from_moved_labs(parts, at, await parts.reader.rows(*moved_labs(at)))
+
+
+def moved_labs(at: At) -> NamedQuery:
+    """Return the query whose rows `from_moved_labs` takes."""
+    return "moved_labs", {"at": at.position}
+
+
+async def from_moved_labs(parts: ReadParts, at: At, rows: Iterable[Row]) -> LabPartitions:
     moved = {row["name"]: row["partition"] for row in rows}
     return LabPartitions(moved, await names_at(parts, at, moved.values()))
+
+
+async def labs_of(parts: ReadParts, at: At, number: int | None) -> Mapping[str, Any]:
+    """Return the parameters of a query that select the labs of a partition, or all labs for None."""
+    return ANY_LAB if number is None else (await lab_partitions(parts, at)).labs_of(number)
 
 
 def document_of(identity: PartitionIdentity, rows: Sequence[Row]) -> Document:

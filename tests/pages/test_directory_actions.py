@@ -165,7 +165,8 @@ def test_action__form_sent_twice__takes_effect_once(
     again = people[ADMIN].post(address, form)
     assert (first.status_code, again.status_code) == (303, 303), again.text
     assert first.headers["location"] == again.headers["location"]
-    assert service.end() == end
+    # The scheduler may answer the first one meanwhile.
+    assert [event for event in service.events(end) if event["actor"] != "scheduler"] == []
 
 
 @pytest.mark.parametrize("case", named(ALL))

@@ -172,7 +172,7 @@ class LabControllers(Documents):
     async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:
         assert isinstance(query, queries.PartitionPage)
         number = await partitions.number_at(self._parts, view.at, query.partition)
-        return (await partitions.lab_partitions(self._parts, view.at)).labs_of(number)
+        return await partitions.labs_of(self._parts, view.at, number)
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         number = row["document"].get("partition", DEFAULT_NUMBER)

@@ -59,12 +59,15 @@ async def system_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, d
     view.require_visible(fqdn)
     params = {**ANY_SYSTEM, "at": view.position, "fqdn": fqdn, "after": "", "limit": 1}
     version = {"at": view.position, "subject": f"system/{fqdn}"}
-    rows, versions, claims = await parts.reader.together(
-        ("systems", params), ("version", version), claim_query(view, system=fqdn)
+    rows, versions, claims, moved = await parts.reader.together(
+        ("systems", params),
+        ("version", version),
+        claim_query(view, system=fqdn),
+        partitions.moved_labs(view.at),
     )
     if not rows:
         raise Unknown(display_name("system", fqdn))
-    labs = await partitions.lab_partitions(parts, view.at)
+    labs = await partitions.from_moved_labs(parts, view.at, moved)
     claimed_by = claims[0]["recipe_id"] if claims else None
     return versions[0]["version"], {**system_document(labs.named(rows[0])), "claimed_by": claimed_by}
 

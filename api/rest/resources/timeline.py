@@ -41,7 +41,7 @@ async def timeline_answer(
     """
     since, until = _span(query, page, paging.moment_of(view.at, parts))
     number = await partitions.number_at(parts, view.at, query.partition)
-    labs = (await partitions.lab_partitions(parts, view.at)).labs_of(number)
+    labs = await partitions.labs_of(parts, view.at, number)
     params = {
         **{name: getattr(query, name) for name in ("lab_controller", "pool", "owner", "condition")},
         **labs,

@@ -50,7 +50,7 @@ async def usage_sums(parts: ReadParts, view: View, query: queries.Summed, page: 
     # Nothing is counted after `as_of`, or after now.
     latest = view.at.moment or parts.clock()
     since, until = query.since or BEGINNING, min(query.until or latest, latest)
-    labs = ANY_LAB if number is None else (await partitions.lab_partitions(parts, view.at)).labs_of(number)
+    labs = await partitions.labs_of(parts, view.at, number)
     params: Row = {"at": view.position, "since": since, "until": until, "hidden": view.hidden_rows, **labs}
     if query.step is not None:
         page = replace(page, limit=min(page.limit, MAX_STEPS_OF_PAGE // _step_count(query, since, until)))
