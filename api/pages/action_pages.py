@@ -25,7 +25,6 @@ from api.use_cases.ports import RequestContext
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused, Stale
 from store.requests import Committed, Conflict
 
-
 SHOWN = ("word", "path", "has_page")
 """What templates show of the subject of an action."""
 
