@@ -31,6 +31,7 @@ VIEWS_PER_SECOND: float = 5.0
 MIN_REQUESTS: int = 20
 # The viewers have seen the first parts, and the explaining process has read the log, before recipes end.
 LEAD_SECONDS: float = 3.0
+WARM_UP_SECONDS: float = 2.0
 POLL_SECONDS: float = 0.1
 MAX_LINE_BYTES: int = 16 << 20
 
@@ -40,12 +41,16 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     pages = _pages(cluster)
     ending = [recipe_id for (recipe_id,) in cluster.log.rows(SQL["started_in_read_models"], ())]
     wanted = int(sizes.rate * sizes.seconds)
-    if len(ending) < 2 * wanted:
-        raise TooSmall(f"pages: only {len(ending)} recipes run, of {2 * wanted} that are to end")
+    warming = int(sizes.rate * WARM_UP_SECONDS)
+    if len(ending) < warming + 2 * wanted:
+        raise TooSmall(f"pages: only {len(ending)} recipes run, of {warming + 2 * wanted} that are to end")
     quiet = {}
     for number, (name, path) in enumerate(pages.items()):
         on_progress("pages", number, len(pages))
         quiet[name] = asyncio.run(_response_times(cluster, path, sizes.seconds / len(pages)))
+    # The first decisions on a log that has just grown are slower.
+    grant_times(cluster, ending[:warming], sizes.rate, on_progress)
+    ending = ending[warming:]
     alone = grant_times(cluster, ending[:wanted], sizes.rate, on_progress)
     with _viewers(cluster, pages) as seen, _page_views(cluster, pages) as views:
         time.sleep(LEAD_SECONDS)

@@ -209,6 +209,39 @@ def test_page__many_changes_of_a_list__equals_the_page_loaded_again(
         assert len(followed) > 12
 
 
+# Sends the part of a list with a new paragraph before its table, and a mark instead of all of its rows.
+SEND_MARK = """() => {
+  const part = document.querySelector("[data-part]:has(tr[data-key])");
+  const copy = part.cloneNode(true), rows = [...copy.querySelectorAll("tr[data-key]")];
+  rows[0].dataset.same = rows.length;
+  rows[0].replaceChildren();
+  for (const row of rows.slice(1)) row.remove();
+  copy.prepend(Object.assign(document.createElement("p"), { textContent: "put before the table" }));
+  const position = Number(document.body.dataset.position);
+  const parts = { [part.dataset.part]: copy.innerHTML };
+  const event = { page: document.body.dataset.live, position, after: position, parts };
+  new BroadcastChannel("labledger-live").postMessage({ kind: "heard", event });
+}"""
+
+
+def test_page__something_comes_before_unchanged_rows__keeps_them(
+    context: BrowserContext, service: Running, recipe: dict[str, Any]
+) -> None:
+    with service.client() as admin:
+        for made in (recipe, submit(admin, recipe_for("x86-01.east.example.com"))):
+            cancel_set(admin, made)
+        admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+    page = context.new_page()
+    page.goto("/ui/jobs")
+    rows = page.locator("tr[data-key]")
+    before = rows.all_inner_texts()
+    assert len(before) > 1
+    page.evaluate(SEND_MARK)
+    live(page, "put before the table")
+    texts = [[text.split("\t")[0] for text in each] for each in (before, rows.all_inner_texts())]
+    assert texts[0] == texts[1]
+
+
 def test_tab__opened_later_than_the_stream__gets_what_it_lacks(
     context: BrowserContext, service: Running, recipe: dict[str, Any]
 ) -> None:

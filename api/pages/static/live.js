@@ -176,33 +176,41 @@ function update(name, html) {
   fresh.innerHTML = html;
   tellOfTimes(fresh.content);
   const focused = document.activeElement;
+  complete(part, fresh.content);
   morph(part, fresh.content);
   if (focused.isConnected) focused.focus({ preventScroll: true });
   return 1;
 }
 
+// A row with `data-same` stands for that many rows from this one on, which are in the same table of the part already.
+function complete(part, content) {
+  const tables = part.querySelectorAll("table");
+  content.querySelectorAll("table").forEach((table, number) => {
+    for (const mark of table.querySelectorAll("tr[data-same]")) {
+      let row = tables[number]?.querySelector(`tr[data-key="${CSS.escape(mark.dataset.key)}"]`);
+      let left = Number(mark.dataset.same);
+      for (; row && left; left -= 1, row = row.nextElementSibling) mark.before(row.cloneNode(true));
+      if (!left) mark.remove();
+    }
+  });
+}
+
 // Makes the children of a node equal to those of another one, and keeps the nodes that stay: with them stay focus,
-// scroll position, opened details and unfinished input. Rows with a `data-key` are recognised wherever they move. One
-// with `data-same` stands for that many rows from this one on, which are as they were.
+// scroll position, opened details and unfinished input. Rows with a `data-key` are recognised wherever they move.
 function morph(target, source) {
   const keyed = new Map();
-  for (const child of target.children) if (child.dataset?.key) keyed.set(child.dataset.key, child);
-  const kept = new Set();
-  for (const wanted of source.children) for (const row of unchanged(wanted, keyed)) kept.add(row);
-  // First of all, so that the rows after it stay where they are: a moved one would lose the focus.
-  for (const child of keyed.values()) if (!kept.has(child)) child.remove();
+  const wantedKeys = new Set([...source.children].map((child) => child.dataset?.key));
+  for (const child of [...target.children]) {
+    const key = child.dataset?.key;
+    // First of all, so that the rows after it stay where they are: a moved one would lose the focus.
+    if (key && !wantedKeys.has(key)) child.remove();
+    else if (key) keyed.set(key, child);
+  }
   let place = target.firstChild;
   for (const wanted of [...source.childNodes]) {
     const key = wanted.dataset?.key;
     const found = key ? keyed.get(key) : place;
-    if (found && wanted.dataset?.same) {
-      for (const row of unchanged(wanted, keyed)) {
-        // Only spaces are between the rows.
-        while (place && place !== row && place.nodeType === Node.TEXT_NODE) place = place.nextSibling;
-        if (row === place) place = place.nextSibling;
-        else target.insertBefore(row, place);
-      }
-    } else if (found && isAlike(found, wanted)) {
+    if (found && isAlike(found, wanted)) {
       if (found === place) place = place.nextSibling;
       else target.insertBefore(found, place);
       morphNode(found, wanted);
@@ -215,17 +223,6 @@ function morph(target, source) {
     place.remove();
     place = next;
   }
-}
-
-// The rows that one of the new ones stands for: itself, and with `data-same` as many from there on.
-function unchanged(wanted, keyed) {
-  const found = [];
-  let row = keyed.get(wanted.dataset?.key);
-  for (let left = Number(wanted.dataset?.same ?? 1); row && left; left -= 1) {
-    found.push(row);
-    row = row.nextElementSibling;
-  }
-  return found;
 }
 
 function isAlike(one, other) {
