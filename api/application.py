@@ -83,7 +83,7 @@ from api.rest.resources.usage import Usage
 from api.rest.resources.waits import Waits
 from api.rest.resources.weights import Weights
 from api.rest.routes import API_ROUTES, ROUTES, responder_of
-from api.rest.visibility import hidden_now
+from api.rest.visibility import sight_now
 from domain.errors import LabledgerError
 from runtime.setting_values import Network
 
@@ -160,7 +160,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "reads_page": ReadsPage(parts),
         "page_sessions": PageSessions(parts),
         "page_steps": ChangeSteps(parts),
-        "live_stream": LiveStream(parts, SharedViews(parts.reader, partial(hidden_now, parts=parts))),
+        "live_stream": LiveStream(parts, SharedViews(parts.reader, partial(sight_now, parts=parts))),
         "lab_page": LabPage(parts),
         "usage_page": UsagePage(parts),
         "job_pages": JobPages(parts),

@@ -64,11 +64,13 @@ CROSS JOIN LATERAL (
         SELECT w.* FROM searched s CROSS JOIN LATERAL (
             (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
              WHERE partition = k.partition AND requirement = s.requirement AND priority = s.priority
-               AND until_position <= %(at)s ORDER BY until_position DESC LIMIT %(limit)s)
+               AND until_position <= %(at)s AND recipe_id IS DISTINCT FROM %(recipe_id)s::integer
+             ORDER BY until_position DESC LIMIT %(limit)s)
             UNION ALL
             (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
              WHERE partition = k.partition AND k.requirement IS NULL AND arch = s.arch AND priority = s.priority
-               AND until_position <= %(at)s ORDER BY until_position DESC LIMIT %(limit)s)) AS w
+               AND until_position <= %(at)s AND recipe_id IS DISTINCT FROM %(recipe_id)s::integer
+             ORDER BY until_position DESC LIMIT %(limit)s)) AS w
         ORDER BY w.until_position DESC LIMIT %(limit)s
     ), compared AS MATERIALIZED (
         SELECT CASE WHEN count(*) = %(limit)s THEN min(until) ELSE '-infinity' END AS since FROM ended

@@ -17,7 +17,7 @@ from falcon.media import MultipartFormHandler
 from api.rest.body import media_type, read_body
 from api.rest.context import operation_of_request, request_of
 from api.rest.contract.parameters import MAX_KEY_LENGTH
-from api.rest.contract.query_values import whole_number
+from api.rest.contract.query_values import MAX_POSITION, whole_number
 from api.rest.session_cookie import FORM_FIELD, is_from_form, is_same_origin
 from api.use_cases.ports import RequestContext
 from domain.errors import Fault, FaultyInput, NotPermitted
@@ -76,7 +76,7 @@ def form_request(req: Request, form: Mapping[str, str]) -> RequestContext:
     faults = []
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
         faults.append(Fault(KEY, f"must have 1 to {MAX_KEY_LENGTH} characters"))
-    if version is None:
+    if version is None or version > MAX_POSITION:
         faults.append(Fault(VERSION, "must be a version of the subject of the page"))
     if faults or version is None:
         raise FaultyInput(faults)

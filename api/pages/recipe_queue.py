@@ -16,6 +16,7 @@ from api.rest.contract import queries
 from api.rest.contract.operation import operation
 from api.rest.current_reasons import counts_answer
 from api.rest.explainer_answers import in_time
+from api.rest.inside import principal_inside
 from api.rest.ports import QueuePageParts
 from api.rest.resources.recipe_queue import first_key, queue_answer
 from api.rest.views import View
@@ -41,7 +42,10 @@ class WaitingRecipesPage:
         # The present order on a system reflects the end of the log.
         view = replace(view, at=page.at)
         counts = None if filters.system else await self._counts(view, filters)
-        changeable = await changeable_sets(self._parts, request_of(req), view, found.items)
+        changeable: list[Any] = []
+        if principal_inside(req.scope) is None:
+            # Not for the live page, whose readers may change different sets.
+            changeable = await changeable_sets(self._parts, request_of(req), view, found.items)
         more = {"system": filters.system, "counts": counts, "changeable": changeable}
         await show_list(req, resp, self._parts, view, "waiting.html", filters, found, **more)
 

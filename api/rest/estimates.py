@@ -17,6 +17,9 @@ from projections.reader import At
 Steps = tuple[tuple[RecipeKind, ...], ...]
 """Kinds whose waits are queried together, unless a kind before them has enough recipes."""
 
+MAX_KINDS: Final = 400
+"""The number of kinds in one query above which only wider ones are compared."""
+
 # Of a long queue, wide kinds take up to 100 ms, narrow ones 2 ms.
 OF_ONE_RECIPE: Final = (LADDER[:2], LADDER[2:4], LADDER[4:])
 # Most recipes of a queue have the same wide kinds, so that fewer round trips count for more.
@@ -47,7 +50,9 @@ async def estimates_of(
     found: dict[int, dict[str, Any]] = {}
     for kinds in steps:
         remaining = [each for each in enumerate(recipes) if each[0] not in found]
-        searched = (_searched(kind, recipe) for _, recipe in remaining for kind in kinds)
+        searched = {_searched(kind, recipe): None for _, recipe in remaining for kind in kinds}
+        if len(searched) > MAX_KINDS and kinds is not steps[-1]:
+            continue
         await cached.query(parts.reader, searched)
         for number, recipe in remaining:
             for kind in kinds:

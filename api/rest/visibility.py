@@ -5,6 +5,8 @@ The present access policy also decides whether the caller sees the past of a sys
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from falcon.asgi import Request
 
 from api.concurrency_limits import share_of
@@ -31,6 +33,20 @@ def unknown_now(principal: Principal, parts: NameParts) -> frozenset[str]:
     if principal.role in SEES_ALL:
         return frozenset()
     return parts.feed.visibility.unknown_to(principal.user, principal.lab_controller)
+
+
+class Sight(NamedTuple):
+    """The systems that are hidden from a principal, and those of them to which it may not submit either.
+
+    Readers with the same role and sight see the same, but for what is about themselves.
+    """
+
+    hidden: frozenset[str]
+    unknown: frozenset[str]
+
+
+def sight_now(principal: Principal, parts: NameParts) -> Sight:
+    return Sight(hidden_now(principal, parts), unknown_now(principal, parts))
 
 
 def name_index(principal: Principal, parts: NameParts) -> NameIndex:

@@ -21,6 +21,7 @@ import orjson
 from api.pages.live.parts_of_page import LivePart, live_parts
 from api.rest.context import Principal
 from api.rest.inside import Application, render_inside
+from api.rest.visibility import Sight
 from postgres.errors import DatabaseAway
 from projections.reader import Reader
 
@@ -44,13 +45,13 @@ class ViewKey:
 
     address: str
     role: str
-    hidden: frozenset[str]
+    sight: Sight
     user: str | None
 
 
-def view_key(address: str, principal: Principal, hidden: frozenset[str]) -> ViewKey:
+def view_key(address: str, principal: Principal, sight: Sight) -> ViewKey:
     user = principal.user if _PERSONAL.match(address) else None
-    return ViewKey(address, principal.role, hidden, user)
+    return ViewKey(address, principal.role, sight, user)
 
 
 @dataclass(eq=False)
@@ -117,10 +118,10 @@ class SharedViews:
 
     application: Application
 
-    def __init__(self, reader: Reader, hidden_from: Callable[[Principal], frozenset[str]]) -> None:
-        """`hidden_from` returns the systems that are hidden from a principal now."""
+    def __init__(self, reader: Reader, sight_of: Callable[[Principal], Sight]) -> None:
+        """`sight_of` returns what a principal may see now."""
         self._reader = reader
-        self._hidden_from = hidden_from
+        self._sight_of = sight_of
         self._views: dict[ViewKey, LiveView] = {}
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -204,7 +205,7 @@ class SharedViews:
 
     def _is_of(self, view: LiveView, reader: Principal) -> bool:
         """Return whether the reader still sees the same systems as all readers of the view."""
-        return self._hidden_from(reader) == view.key.hidden
+        return self._sight_of(reader) == view.key.sight
 
     async def _render(self, view: LiveView) -> None:
         began = view.rendered_at = time.monotonic()

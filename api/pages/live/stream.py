@@ -23,6 +23,7 @@ from api.rest.contract.operation import operation
 from api.rest.contract.queries import Caught
 from api.rest.contract.query_values import whole_number
 from api.rest.ports import ReadParts
+from api.rest.visibility import Sight
 from api.use_cases.tokens import is_valid_token
 from api.watching.capacity import max_watchers
 from domain.errors import Fault, FaultyInput
@@ -58,35 +59,36 @@ class LiveStream:
             raise FaultyInput([Fault("page", f"must be 1 to {MAX_PAGES} addresses of pages below /ui")])
         if self._is_full_for(principal.user):
             raise falcon.HTTPServiceUnavailable(description="too many live pages; try again later")
-        hidden = await visibility.hidden_systems(req, self._parts)
+        await visibility.hidden_systems(req, self._parts)
+        sight = visibility.sight_now(principal, self._parts)
         share_of(req).release_slot()
         after = whole_number(req.get_header(LAST_EVENT_ID) or "") or -1
         secure(resp)
         resp.content_type = EVENT_STREAM
         # Disables the buffering of nginx.
         resp.set_header("X-Accel-Buffering", "no")
-        resp.stream = self._stream(principal, hidden, addresses, after)
+        resp.stream = self._stream(principal, sight, addresses, after)
 
     def _is_full_for(self, user: str) -> bool:
         return self._streams[user] >= MAX_STREAMS_OF_USER or self._streams.total() >= max_watchers() // 2
 
     async def _stream(
-        self, principal: Principal, hidden: frozenset[str], addresses: list[str], after: int
+        self, principal: Principal, sight: Sight, addresses: list[str], after: int
     ) -> AsyncIterator[bytes]:
         """Yield the changes of the pages as events, until the logout or the end of the service."""
         self._streams[principal.user] += 1
         try:
             with ExitStack() as stack:
-                keys = (view_key(address, principal, hidden) for address in addresses)
+                keys = (view_key(address, principal, sight) for address in addresses)
                 views = [stack.enter_context(self.views.viewed(key, principal)) for key in keys]
                 sent = SentPositions(after, addresses)
                 yield f"retry: {RETRY_MILLISECONDS}\n\n".encode()
                 last = time.monotonic()
-                while self._may_go_on(principal, hidden):
+                while self._may_go_on(principal, sight):
                     await self.views.changed(ALIVE_SECONDS)
                     for chunk in sent.changes(views):
                         # A write may take long, and a policy may have changed during it or the wait.
-                        if not self._may_go_on(principal, hidden):
+                        if not self._may_go_on(principal, sight):
                             return
                         last = time.monotonic()
                         yield chunk
@@ -96,12 +98,12 @@ class LiveStream:
         finally:
             self._streams[principal.user] -= 1
 
-    def _may_go_on(self, principal: Principal, hidden: frozenset[str]) -> bool:
+    def _may_go_on(self, principal: Principal, sight: Sight) -> bool:
         """Return whether the reader is still logged in and sees the same systems."""
         return (
             not self._parts.feed.is_closing
             and is_valid_token(self._parts, principal.token_id)
-            and hidden == visibility.hidden_now(principal, self._parts)
+            and sight == visibility.sight_now(principal, self._parts)
         )
 
 
@@ -126,10 +128,12 @@ class SentPositions:
         after = self._positions[view.address]
         if view.position <= after:
             return b""
-        self._positions[view.address] = view.position
         if view.address in self._began:
-            return view.event_after(after)
-        if not view.has_changed_after(after):
-            return b""
-        self._began.add(view.address)
-        return view.event()
+            event = view.event_after(after)
+        else:
+            event = view.event() if view.has_changed_after(after) else b""
+        if event:
+            # A browser has the position of the last event, not that of a later rendering without changes.
+            self._began.add(view.address)
+            self._positions[view.address] = view.position
+        return event

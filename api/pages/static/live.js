@@ -111,7 +111,8 @@ function start() {
   function heard(event) {
     heardAt = Date.now();
     if (event.page !== ADDRESS) return;
-    if (event.after !== null && event.after > Number(document.body.dataset.position)) return catchUp();
+    // What has changed since another state than that of this tab would leave rows of the wrong state.
+    if (event.after !== null && event.after !== Number(document.body.dataset.position)) return catchUp();
     let changes = 0;
     for (const [name, html] of Object.entries(event.parts)) changes += update(name, html);
     document.body.dataset.position = event.position;

@@ -9,13 +9,14 @@ const FIELDS = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-dig
 const name = document.querySelector("[data-zone]");
 const button = document.createElement("button");
 let format;
+let choice = null;
 
 if (name && OWN !== "UTC") start();
 
 function start() {
   button.type = "button";
   button.addEventListener("click", () => {
-    localStorage.setItem(KEY, isOwn() ? "UTC" : "own");
+    choose(isOwn() ? "UTC" : "own");
     write();
   });
   name.parentNode.append(" ", button);
@@ -26,7 +27,23 @@ function start() {
 }
 
 function isOwn() {
-  return localStorage.getItem(KEY) === "own";
+  return chosen() === "own";
+}
+
+// Where a browser keeps nothing, the choice lasts as long as the page.
+function chosen() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return choice;
+  }
+}
+
+function choose(zone) {
+  choice = zone;
+  try {
+    localStorage.setItem(KEY, zone);
+  } catch {}
 }
 
 function write() {

@@ -80,7 +80,7 @@ class Matches:
         require_few(len(asked), registered_count - len(hidden))
         async with self._parts.active_requests.matches.hold(principal.user):
             position, matched = await self._matches([recipe.query for recipe in asked], hidden)
-        estimates = await self._estimates([recipe.compared for recipe in asked if recipe.compared])
+            estimates = await self._estimates([recipe.compared for recipe in asked if recipe.compared])
         recipes = [
             {"where": recipe.where, "systems": systems, "estimate": estimate}
             for recipe, systems, estimate in zip_longest(asked, matched, estimates)
