@@ -100,6 +100,8 @@ def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Pr
         assert "completed" in page.inner_text("main")
 
 
+# It waits for a provisioning of the simulated lab, as the day before it does.
+@pytest.mark.soak
 def test_day__of_submitter_and_admin__sees_why_and_the_repair_lets_the_recipe_start(
     program: Program, lab: Demo
 ) -> None:

@@ -18,7 +18,7 @@ from tests.pages.directory_lab import DirectoryLab
 from tests.pages.keyboard import log_in
 from tests.rest.actions import EAST
 
-SIZES = ({"width": 320, "height": 640}, {"width": 1_280, "height": 800})
+SMALL, LARGE = {"width": 320, "height": 640}, {"width": 1_280, "height": 800}
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 # Forms with each kind of field, those of the directory.
@@ -52,15 +52,21 @@ def test_login__by_keyboard__shows_who_is_logged_in(watched: Watched) -> None:
     assert "admin, admin" in watched.page.inner_text("header")
 
 
+def looked_at(scheme: str, size: dict[str, int], *marks: pytest.MarkDecorator) -> Any:
+    options = {"color_scheme": scheme, "viewport": size, "java_script_enabled": True}
+    return pytest.param(options, marks=marks, id=f"{scheme}-{size['width']}")
+
+
+# Each takes half a minute. Both schemes and both sizes are in the quick tests.
 @pytest.mark.parametrize(
     "watched",
     [
-        {"color_scheme": scheme, "viewport": size, "java_script_enabled": True}
-        for scheme in ("light", "dark")
-        for size in SIZES
+        looked_at("light", SMALL),
+        looked_at("dark", LARGE),
+        looked_at("light", LARGE, pytest.mark.soak),
+        looked_at("dark", SMALL, pytest.mark.soak),
     ],
     indirect=True,
-    ids=["light small", "light", "dark small", "dark"],
 )
 def test_every_page__by_axe__has_no_violation(watched: Watched, pages: list[str]) -> None:
     for path in pages:

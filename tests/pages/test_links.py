@@ -21,7 +21,7 @@ PageKind = tuple[tuple[str, ...], frozenset[str]]
 HIDDEN = "hidden-from-bob.example.com"
 LATER = "submitted after the moment"
 # There are as many pages of events as events, all alike: of pages of one kind only the first ones are opened.
-MAX_ALIKE = 60
+MAX_ALIKE = 30
 # The walk of one role visits fewer pages; more would be kinds of links that never end.
 MAX_PAGES = 3_000
 

@@ -68,14 +68,16 @@ def test_events_of_tokens__other_roles_than_admin_and_auditor__do_not_see_them(
     made = client.post("/tokens", json={"user": "audrey", "role": "auditor"}).json()
     client.put("/users/gina", json={})
     whole = service.events()
+    end = whole[-1]["position"]
     others = [event["position"] for event in whole if not event["topic"].startswith("token.")]
-    assert len(others) < len(whole) and whole[-2]["topic"] == "token.created"
+    # The service may add events of its own at any time.
+    assert len(others) < len(whole) and "token.created" in {event["topic"] for event in whole[-9:]}
     for who in ("alice", "east"):
         found, after = [], 0
         while after is not None:
             page = people[who].get("/events", params={"after": after, "limit": 7}).json()
             found, after = found + page["events"], page["next"]
-        assert [event["position"] for event in found] == others
+        assert [event["position"] for event in found if event["position"] <= end] == others
         headers = {**SSE, "Last-Event-ID": str(last)}
         with people[who].stream("GET", "/events", headers=headers) as response:
             stream = _events(response)
@@ -83,12 +85,10 @@ def test_events_of_tokens__other_roles_than_admin_and_auditor__do_not_see_them(
             assert [event["position"] for event in itertools.islice(stream, len(following))] == following
             client.post("/tokens", json={"user": "audrey", "role": "auditor"})
             client.put(f"/users/gina-{who}", json={})
-            assert next(stream)["subject"] == f"user/gina-{who}"
-        others += [
-            one["position"]
-            for one in service.events(whole[-1]["position"])
-            if one["subject"] == f"user/gina-{who}"
-        ]
+            seen = list(
+                itertools.takewhile(lambda event, who=who: event["subject"] != f"user/gina-{who}", stream)
+            )
+            assert [event for event in seen if event["topic"].startswith("token.")] == []
         for asked in (
             {"types": "token.created,user.removed"},
             {"subject": "token/x"},
