@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -22,6 +23,8 @@ NamedQuery = tuple[str, Params]
 
 # Interval of the attempts to reconnect.
 RETRY_SECONDS = 0.2
+# Maximum time until a session that nobody wants any more is there.
+CANCELLED_SECONDS = 2.0
 
 
 class _SessionDied(DatabaseAway):
@@ -61,9 +64,25 @@ class ReadSessions:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[AsyncConnection[Any]]:
         """Yield a session outside of the pool, for notifications, and close it."""
-        async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
+        async with await self._connected() as connection:
             await self._set_up(connection)
             yield connection
+
+    async def _connected(self) -> AsyncConnection[Any]:
+        """Return a new session. If the caller is cancelled meanwhile, close it first.
+
+        psycopg would leave it half open, and the server would wait a minute for its login.
+        """
+        connecting = asyncio.create_task(AsyncConnection.connect(self._url, autocommit=True))
+        try:
+            return await asyncio.shield(connecting)
+        except asyncio.CancelledError:
+            done, _ = await asyncio.wait((connecting,), timeout=CANCELLED_SECONDS)
+            if not done:
+                connecting.cancel()
+            elif not connecting.cancelled() and connecting.exception() is None:
+                await connecting.result().close()
+            raise
 
     async def _set_up(self, connection: AsyncConnection[Any]) -> None:
         await connection.execute(f"SET ROLE {self._role}".encode())

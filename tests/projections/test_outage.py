@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,3 +136,23 @@ def test_session__set_up_is_cancelled__is_closed(cluster: Cluster, monkeypatch: 
 
     asyncio.run(cancel_during_set_up())
     assert [connection.closed for connection in opened] == [True]
+
+
+def test_session__cancelled_while_it_connects__leaves_no_socket(cluster: Cluster) -> None:
+    def sockets() -> int:
+        return sum("socket:" in str(each.resolve()) for each in Path("/proc/self/fd").iterdir())
+
+    async def cancel_while_connecting() -> tuple[int, int]:
+        sessions = ReadSessions(cluster.start().owner_url, SERVICE_ROLE, 1)
+        before = sockets()
+        entering = asyncio.create_task(sessions.session().__aenter__())
+        while sockets() == before:
+            await asyncio.sleep(0)
+        entering.cancel()
+        # Kept, as by the traceback of a caller: the collection of garbage closes the socket some time.
+        kept = await asyncio.gather(entering, return_exceptions=True)
+        assert isinstance(kept[0], asyncio.CancelledError)
+        return before, sockets()
+
+    before, after = asyncio.run(cancel_while_connecting())
+    assert after == before
