@@ -82,6 +82,8 @@ def open_system(keyboard: Keyboard, fqdn: str) -> None:
     keyboard.follow(fqdn)
 
 
+# These two wait for provisionings of the simulated lab.
+@pytest.mark.soak
 def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Program, lab: Demo) -> None:
     # The sample is of a group that alice belongs to.
     with day(program, lab, "alice") as (watched, keyboard):
@@ -100,7 +102,6 @@ def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Pr
         assert "completed" in page.inner_text("main")
 
 
-# It waits for a provisioning of the simulated lab, as the day before it does.
 @pytest.mark.soak
 def test_day__of_submitter_and_admin__sees_why_and_the_repair_lets_the_recipe_start(
     program: Program, lab: Demo

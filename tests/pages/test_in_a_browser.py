@@ -57,12 +57,12 @@ def looked_at(scheme: str, size: dict[str, int], *marks: pytest.MarkDecorator) -
     return pytest.param(options, marks=marks, id=f"{scheme}-{size['width']}")
 
 
-# Each takes half a minute. Both schemes and both sizes are in the quick tests.
+# Each takes half a minute.
 @pytest.mark.parametrize(
     "watched",
     [
         looked_at("light", SMALL),
-        looked_at("dark", LARGE),
+        looked_at("dark", LARGE, pytest.mark.soak),
         looked_at("light", LARGE, pytest.mark.soak),
         looked_at("dark", SMALL, pytest.mark.soak),
     ],
