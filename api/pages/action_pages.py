@@ -25,9 +25,6 @@ from api.use_cases.ports import RequestContext
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused, Stale
 from store.requests import Committed, Conflict
 
-SHOWN = ("word", "path", "has_page")
-"""What templates show of the subject of an action."""
-
 
 class ActionPages:
     """The forms of one kind of subject."""
@@ -62,7 +59,7 @@ class ActionPages:
         except Stale as error:
             await self._show(req, resp, found, subject_key, form, status=412, refusal=error)
         except NotPermitted as error:
-            # The action is permitted, but not what its fields ask for.
+            # The caller may take the action, but not with these values.
             await self._show(req, resp, found, subject_key, form, status=403, refusal=error)
 
     def _require_may(self, request: RequestContext, action: Action, key: Any) -> None:
@@ -79,10 +76,10 @@ class ActionPages:
         key: Any,
         form: Mapping[str, str],
     ) -> None:
-        """Take the action, and lead to the page of its subject, or to the list if that is gone."""
+        """Take the action, and lead to the page of its subject, or to the list if the subject is removed."""
         done = await self._take(request, action, key, form)
         position = await position_of(self._parts.log, done)
-        made = form.get(self._subject.key_field, "").strip() if key is None else key
+        made = self._key(key, form)
         address = f"/ui/{self._subject.path}" if action.removes else f"/ui/{self._subject.path}/{made}"
         see(resp, f"{address}?min_position={position}")
 
@@ -143,10 +140,13 @@ class ActionPages:
         view = await page_view(req, self._parts)
         return await self._subject.answer(self._parts, view, key)
 
+    def _key(self, key: Any, form: Mapping[str, str]) -> Any:
+        """Return the key of the subject, or that in the form of a new one."""
+        return form.get(self._subject.key_field, "").strip() if key is None else key
+
     async def _changes(self, key: Any, form: Mapping[str, str]) -> list[dict[str, Any]]:
         """Return what has happened to the subject since the version of the form."""
-        made = form.get(self._subject.key_field, "").strip() if key is None else key
-        subject = f"{self._subject.kind}/{made}"
+        subject = f"{self._subject.kind}/{self._key(key, form)}"
         events = await asyncio.to_thread(self._parts.log.load, {subject: int(form[VERSION])})
         return [
             {"at": each.recorded_at, "actor": each.stamp.actor, "topic": each.event.TOPIC}

@@ -35,9 +35,9 @@ class Action:
 
     name: str
     label: str
-    is_possible: Callable[[Facts], bool]
     require_may: Callable[[PageParts, RequestContext, Any], object]
     perform: Callable[[PageParts, RequestContext, Any, Fields], Awaitable[Committed | None]]
+    is_possible: Callable[[Facts], bool] = lambda _: True
     fields: tuple[FormField, ...] = ()
     ends: Callable[[Facts], str] | None = None
     model: type[BaseModel] | None = None

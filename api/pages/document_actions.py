@@ -55,7 +55,6 @@ def _document_subject(
     creation = Action(
         name="create",
         label=f"Create a {word}",
-        is_possible=lambda _: True,
         require_may=partial(_require_may_create, kind),
         perform=partial(_create, of, key_field),
         fields=fields_of_model(new, first=key_field, **hints),
@@ -64,7 +63,6 @@ def _document_subject(
     changing = Action(
         name="change",
         label=f"Change the {word}",
-        is_possible=lambda _: True,
         require_may=partial(_require_may_change, kind),
         perform=partial(_change, of),
         fields=fields_of_model(model, **hints),
@@ -73,7 +71,6 @@ def _document_subject(
     removal = Action(
         name="remove",
         label=f"Remove the {word}",
-        is_possible=lambda _: True,
         require_may=partial(_require_may_remove, kind),
         perform=partial(_remove, kind),
         ends=lambda _: ends,
@@ -205,7 +202,6 @@ USER: Final = _document_subject(
     Action(
         name="password",
         label="Set the password",
-        is_possible=lambda _: True,
         require_may=require_may_set_password,
         perform=_set_password,
         fields=fields_of_model(
@@ -233,7 +229,6 @@ POOL: Final = _document_subject(
     Action(
         name="add-system",
         label="Add a system",
-        is_possible=lambda _: True,
         require_may=_require_own_pool,
         perform=_add_system,
         fields=(_SYSTEM,),
@@ -241,7 +236,6 @@ POOL: Final = _document_subject(
     Action(
         name="remove-system",
         label="Remove a system",
-        is_possible=lambda _: True,
         require_may=_require_own_pool,
         perform=_remove_system,
         fields=(_SYSTEM,),
@@ -250,7 +244,6 @@ POOL: Final = _document_subject(
     Action(
         name="policy",
         label="Change the access policy",
-        is_possible=lambda _: True,
         require_may=_require_own_pool,
         perform=_change_policy,
         fields=fields_of_model(PoolPolicy, entries="the whole policy as JSON"),
@@ -283,7 +276,6 @@ LAB_CONTROLLER: Final = _document_subject(
     change=Action(
         name="change",
         label="Change the lab controller",
-        is_possible=lambda _: True,
         require_may=_may_change_lab,
         perform=_change_lab,
         fields=fields_of_model(inputs.LabController),
@@ -292,7 +284,6 @@ LAB_CONTROLLER: Final = _document_subject(
     remove=Action(
         name="remove",
         label="Remove the lab controller",
-        is_possible=lambda _: True,
         require_may=partial(_require_may_remove, "lab-controller"),
         perform=_remove_lab,
         fields=(

@@ -47,7 +47,7 @@ class FormField:
     is_secret: bool = False
 
     def element(self) -> dict[str, Any]:
-        """Return what a template shows the field from."""
+        """Return the values from which a template renders the field."""
         is_long = self.format in (Format.NAMES, Format.ADDRESSES, Format.JSON)
         return {**asdict(self), "format": self.format.name, "is_long": is_long}
 
@@ -81,7 +81,7 @@ class FormField:
         return str(value)
 
     def read(self, text: str) -> Any:
-        """Return the value of a text; the text itself if it is none, so that the model refuses it."""
+        """Return the value of a text, or the text itself if it has none, so that the model refuses it."""
         if self.format is Format.FLAG:
             return _YES_OR_NO.get(text, text)
         if self.format is Format.NUMBER and re.fullmatch("-?[0-9]{1,18}", text):

@@ -109,7 +109,6 @@ def _can_be_removed(partition: Facts) -> bool:
 _CREATE: Final = Action(
     name="create",
     label="Create a partition",
-    is_possible=lambda _: True,
     require_may=_require_admin,
     perform=_create,
     fields=fields_of_model(_NewPartition),
@@ -141,7 +140,6 @@ _STOP: Final = Action(
 _CONFIGURE: Final = Action(
     name="configure",
     label="Configure the partition",
-    is_possible=lambda _: True,
     require_may=_require_admin,
     perform=_configure,
     fields=fields_of_model(_GivenConfiguration, configuration="the whole configuration as JSON"),
@@ -150,7 +148,6 @@ _CONFIGURE: Final = Action(
 _PUT_JOB_FILTER: Final = Action(
     name="put-filter",
     label="Add or replace a job filter",
-    is_possible=lambda _: True,
     require_may=_require_admin,
     perform=_put_job_filter,
     fields=fields_of_model(
@@ -166,7 +163,6 @@ _PUT_JOB_FILTER: Final = Action(
 _REMOVE_JOB_FILTER: Final = Action(
     name="remove-filter",
     label="Remove a job filter",
-    is_possible=lambda _: True,
     require_may=_require_admin,
     perform=_remove_job_filter,
     fields=(FormField("filter", "Filter", is_required=True, hint="its name"),),

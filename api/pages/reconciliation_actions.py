@@ -46,7 +46,6 @@ def _require_may_resolve(_: PageParts, request: RequestContext, __: int | None) 
 _RESOLVE: Final = Action(
     name="resolve",
     label="Resolve the reconciliation",
-    is_possible=lambda _: True,
     require_may=_require_may_resolve,
     perform=_resolve,
     fields=fields_of_model(Resolution, reason="why you are sure that nothing runs on the system"),

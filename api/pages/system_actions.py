@@ -159,7 +159,6 @@ def _affected_recipe(system: Facts) -> str:
 _CHANGE_CONDITION: Final = Action(
     name="condition",
     label="Change the condition",
-    is_possible=lambda _: True,
     require_may=_may_change,
     perform=_change_condition,
     fields=(FormField("condition", "Condition", choices=CONDITIONS, is_required=True), REASON),
@@ -217,7 +216,6 @@ _END_LOAN: Final = Action(
 _CHANGE_POLICY: Final = Action(
     name="policy",
     label="Change the access policy",
-    is_possible=lambda _: True,
     require_may=_checked(_require_may_change_policy),
     perform=_change_policy,
     fields=fields_of_model(

@@ -32,8 +32,8 @@ from domain.system.usage import displayed_usage, is_automated
 
 LENGTHS: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 # Longer time spans have a bar for each day instead of each hour.
-MAX_HOURS: Final = timedelta(days=3)
-LONGEST: Final = timedelta(days=990)
+MAX_HOURLY_SPAN: Final = timedelta(days=3)
+MAX_SPAN: Final = timedelta(days=990)
 # Maximum number of bars of all groups on a page.
 MAX_BARS: Final = 1_500
 STATES: Final = (*reversed(USAGE.states), *(each for each in CONDITIONS if not is_automated(each)))
@@ -60,10 +60,10 @@ class UsageQuery(Span, PartitionPage):
         """
         until = min(self.until or latest, latest)
         length = until - self.since if self.since else LENGTHS[self.length]
-        step = "hour" if length <= MAX_HOURS else "day"
+        step = "hour" if length <= MAX_HOURLY_SPAN else "day"
         since = self.since or _begin_of_step(until - min(length, until - BEGINNING), step)
-        if not timedelta() < until - since <= LONGEST:
-            message = f"must be before the end of the time span, by at most {LONGEST.days} days"
+        if not timedelta() < until - since <= MAX_SPAN:
+            message = f"must be before the end of the time span, by at most {MAX_SPAN.days} days"
             raise FaultyInput([Fault("since", message)])
         given = self.model_dump(exclude={"length", "since", "until", "limit"})
         limit = max(1, min(self.limit, MAX_BARS // ((until - since) // STEPS[step] + 2)))

@@ -16,7 +16,7 @@ from projections.reader import At, Reader
 MAX_ENDED_WAITS: Final = 2_000
 """The maximum number of ended waits of a kind that an estimate compares: the last ones."""
 # How long the estimates of queues compare the same waits, and how many these may be.
-_REUSE: Final = timedelta(seconds=30)
+_MAX_AGE: Final = timedelta(seconds=30)
 _MAX_KEPT_WAITS: Final = 200_000
 
 
@@ -83,16 +83,17 @@ class RecentWaits:
         if is_past:
             return CachedWaits(at.position, moment)
         cached = self._cached
-        if cached is None or cached.position > at.position or _is_used_up(cached, moment):
+        if cached is None or cached.position > at.position or _is_expired(cached, moment):
             self._cached = cached = CachedWaits(at.position, moment)
         return cached
 
 
-def _is_used_up(cached: CachedWaits, moment: datetime) -> bool:
-    return moment - cached.moment >= _REUSE or cached.size > _MAX_KEPT_WAITS
+def _is_expired(cached: CachedWaits, moment: datetime) -> bool:
+    return moment - cached.moment >= _MAX_AGE or cached.size > _MAX_KEPT_WAITS
 
 
 async def arches_of_waits(reader: Reader, partitions: list[int]) -> list[str]:
+    """Return the architectures that requirements of recipes in these partitions have named."""
     rows = await reader.rows("arches_of_waits", {"partitions": partitions})
     return [row["arch"] for row in rows]
 

@@ -21,9 +21,9 @@ MAX_KINDS: Final = 400
 """The number of kinds in one query above which only wider ones are compared."""
 
 # Of a long queue, wide kinds take up to 100 ms, narrow ones 2 ms.
-OF_ONE_RECIPE: Final = (LADDER[:2], LADDER[2:4], LADDER[4:])
+RECIPE_STEPS: Final = (LADDER[:2], LADDER[2:4], LADDER[4:])
 # Most recipes of a queue have the same wide kinds, so that fewer round trips count for more.
-OF_QUEUE: Final = (LADDER[:2], LADDER[2:])
+QUEUE_STEPS: Final = (LADDER[:2], LADDER[2:])
 
 
 class ComparedRecipe(NamedTuple):
@@ -44,7 +44,7 @@ class NewRecipe(NamedTuple):
 
 
 async def estimates_of(
-    parts: ReadParts, cached: CachedWaits, recipes: Sequence[ComparedRecipe], steps: Steps = OF_ONE_RECIPE
+    parts: ReadParts, cached: CachedWaits, recipes: Sequence[ComparedRecipe], steps: Steps = RECIPE_STEPS
 ) -> list[dict[str, Any]]:
     """Return the estimate for each recipe, from the narrowest kind with enough comparable recipes."""
     found: dict[int, dict[str, Any]] = {}
@@ -94,9 +94,9 @@ async def estimates_of_new(parts: ReadParts, at: At, recipes: Sequence[NewRecipe
 async def estimates_of_waiting(
     parts: ReadParts, at: At, cached: CachedWaits, rows: Sequence[dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    """Return the estimates of recipes by rows with their waits, with the position of the compared waits."""
+    """Return recipe id -> estimate for these rows of waits, with the position of the compared waits."""
     now = paging.moment_of(at, parts)
-    found = await estimates_of(parts, cached, [compared_recipe(row, now) for row in rows], OF_QUEUE)
+    found = await estimates_of(parts, cached, [compared_recipe(row, now) for row in rows], QUEUE_STEPS)
     return {
         row["recipe_id"]: {**estimate, "position": cached.position}
         for row, estimate in zip(rows, found, strict=True)

@@ -13,7 +13,7 @@ from domain.partition_numbers import PartitionIdentity
 from projections.read_sessions import NamedQuery, Row
 from projections.reader import At
 
-Divided = Mapping[PartitionIdentity, Sequence[int]]
+SetIdsByPartition = Mapping[PartitionIdentity, Sequence[int]]
 """The ids of sets by partition."""
 
 
@@ -33,11 +33,11 @@ class WaitingSets(NamedTuple):
 async def waiting_sets(parts: ExplainParts, at: At, set_ids: Collection[int]) -> list[WaitingSets]:
     """Return these sets by partition, as of a read."""
     divided = await concerned_partitions.of_subjects(parts, "recipe-set", set_ids)
-    return from_rows(divided, await parts.reader.together(*queries_of(divided, at)))
+    return waiting_sets_from_rows(divided, await parts.reader.together(*waiting_set_queries(divided, at)))
 
 
-def queries_of(divided: Divided, at: At) -> list[NamedQuery]:
-    """Return the queries whose rows `from_rows` takes."""
+def waiting_set_queries(divided: SetIdsByPartition, at: At) -> list[NamedQuery]:
+    """Return the queries whose rows `waiting_sets_from_rows` takes."""
     set_ids = [number for members in divided.values() for number in members]
     documents = ({"kind": KIND, "name": identity.name, "at": at.position} for identity in divided)
     return [
@@ -47,7 +47,7 @@ def queries_of(divided: Divided, at: At) -> list[NamedQuery]:
     ]
 
 
-def from_rows(divided: Divided, rows: Sequence[list[Row]]) -> list[WaitingSets]:
+def waiting_sets_from_rows(divided: SetIdsByPartition, rows: Sequence[list[Row]]) -> list[WaitingSets]:
     """Return the sets by partition from the rows of their queries."""
     declaring, conditional = (frozenset(row["recipe_set_id"] for row in found) for found in rows[:2])
     documents = zip(divided, rows[2:], strict=True)

@@ -25,8 +25,8 @@ _OUTCOMES: Final = {STARTED: "started", ENDED: "ended without a start", WAITS: "
 class ObservedWaits(NamedTuple):
     """Waits of recipes of a kind, in seconds per place.
 
-    `outcome`: they `started`, they `ended` without a start, they still have to `wait`, or None for the part
-    of a wait before its priority or requirement changed. `since`: when the first of them began, or the
+    `outcome`: `started`; `ended` without a start; `waits` if the recipes still wait; None for the part of a
+    wait before a change of its priority or requirement. `since`: when the first of them began, or the
     beginning of the compared time if that is later.
     """
 
@@ -72,7 +72,7 @@ class ComparedWaits:
         }
 
     def recipes(self, wait: Wait) -> int:
-        """Return the number of recipes that waited as long."""
+        """Return the number of compared recipes that waited longer for each place than `wait`."""
         return sum(self._outcomes(wait).values())
 
     def estimate(self, wait: Wait) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class ComparedWaits:
         return {outcome: sums[count - 1] if count else 0 for outcome, sums in self._recipes.items()}
 
     def _count(self, wait: Wait) -> int:
-        """Return the number of waits that were longer. A recipe that has not waited yet may start at once."""
+        """Return the number of waits that were longer; all of them for a recipe that has not waited yet."""
         return bisect_left(self._ends, -wait.seconds_per_place) if wait.seconds else len(self._ends)
 
 

@@ -78,6 +78,11 @@ def form_value(page: httpx.Response) -> str:
     return found[1]
 
 
+def hidden_fields(page: str) -> dict[str, str]:
+    """Return the key and the version of the form of a page."""
+    return dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', page))
+
+
 def step(browser: Browser, to: str, at: int, direction: str) -> tuple[str, int | None]:
     """Follow a step link. Return the path that it leads to, and its position, None for the present."""
     answer = browser.get("/ui/step", params={"to": to, "at": at, "direction": direction})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser, form_value
+from tests.pages.browser import Browser, form_value, hidden_fields
 from tests.pages.conftest import PASSWORD
 
 ADMIN, OWNER, OTHER, AUDITOR = "admin", "olga", "oskar", "otto"
@@ -32,8 +32,7 @@ def filled(browser: Browser, address: str, **fields: str) -> dict[str, str]:
     """Return the fields of a form, with its hidden ones."""
     page = browser.get(address)
     assert page.status_code == 200, page.text
-    hidden = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', page.text))
-    return {"form_value": form_value(page), **hidden, **fields}
+    return {"form_value": form_value(page), **hidden_fields(page.text), **fields}
 
 
 def shown(text: str, name: str) -> str | None:

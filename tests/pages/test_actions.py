@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser, form_value
+from tests.pages.browser import Browser, form_value, hidden_fields
 from tests.pages.conftest import PASSWORD
 from tests.pages.people import shown
 from tests.rest.actions import recipe_for, submit
@@ -91,7 +91,7 @@ def fill(browser: Browser, path: str, action: str, **fields: str) -> dict[str, s
     page = browser.get(f"{path}/actions/{action}")
     assert page.status_code == 200, page.text
     assert page.headers["cache-control"] == "no-store"
-    hidden = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', page.text))
+    hidden = hidden_fields(page.text)
     return {"form_value": form_value(page), **hidden, **FIELDS.get(action, {}), **fields}
 
 
@@ -230,7 +230,7 @@ def test_form__version_has_changed__412_shows_what_changed_and_stays_filled(
     assert stale.status_code == 412
     assert "recipe-set.priority-changed" in stale.text
     assert "<option selected>Urgent</option>" in stale.text
-    fresh = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', stale.text))
+    fresh = hidden_fields(stale.text)
     assert people["alice"].post(f"{path}/actions/priority", {**form, **fresh}).status_code == 303
 
 

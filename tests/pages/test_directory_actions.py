@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser, form_value
+from tests.pages.browser import Browser, form_value, hidden_fields
 from tests.pages.conftest import PASSWORD
 from tests.pages.people import ADMIN, AUDITOR, OTHER, OWNER, filled, people_of, shown
 from tests.rest.actions import EAST
@@ -207,7 +207,7 @@ def test_action__version_has_changed__412_shows_what_changed_and_stays_filled(
         if name != "password":
             assert unescape(shown(stale.text, name) or "") == value
         assert "another long password" not in stale.text
-    fresh = dict(re.findall(r'name="(key|form_version)" value="([^"]*)"', stale.text))
+    fresh = hidden_fields(stale.text)
     assert people[ADMIN].post(address, {**form, **fresh}).status_code == 303
 
 

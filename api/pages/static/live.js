@@ -140,12 +140,12 @@ function start() {
     if (spoken === text || Date.now() - spokenAt < SPEAK_MS) return;
     [spokenAt, spoken] = [Date.now(), text];
     state.replaceChildren(`${words} `, time, ".");
-    tellOfTimes(state);
+    announceTimes(state);
   }
 }
 
 // The times in a node are new, and in UTC: `zone.js` may show them in another zone.
-function tellOfTimes(node) {
+function announceTimes(node) {
   document.dispatchEvent(new CustomEvent("labledger:times", { detail: node }));
 }
 
@@ -175,7 +175,7 @@ function update(name, html) {
   if (!part) return 0;
   const fresh = document.createElement("template");
   fresh.innerHTML = html;
-  tellOfTimes(fresh.content);
+  announceTimes(fresh.content);
   const focused = document.activeElement;
   complete(part, fresh.content);
   morph(part, fresh.content);

@@ -22,7 +22,7 @@ from api.rest.ports import QueueParts
 from api.rest.resources.shapes import queued_recipe, ranked
 from api.rest.shown_weights import weights_of
 from api.rest.views import View, read_view
-from api.rest.waiting_sets import WaitingSets, from_rows, queries_of
+from api.rest.waiting_sets import WaitingSets, waiting_set_queries, waiting_sets_from_rows
 from domain.errors import Fault, FaultyInput
 from domain.scheduling.explaining.places import START
 from projections.read_sessions import Row
@@ -109,12 +109,12 @@ async def _sets_and_waits(
         return [], []
     set_ids = dict.fromkeys(row["recipe_set_id"] for row in rows)
     divided = await concerned_partitions.of_subjects(parts, "recipe-set", set_ids)
-    of_sets, recipe_ids = queries_of(divided, at), [row["recipe_id"] for row in rows]
+    of_sets, recipe_ids = waiting_set_queries(divided, at), [row["recipe_id"] for row in rows]
     of_waits = (
         [("waits_of_recipes", {"at": at.position, "recipe_ids": recipe_ids})] if query.estimates else []
     )
     found = await parts.reader.together(*of_sets, *of_waits)
-    return from_rows(divided, found[: len(of_sets)]), found[-1] if of_waits else []
+    return waiting_sets_from_rows(divided, found[: len(of_sets)]), found[-1] if of_waits else []
 
 
 async def _facts(
