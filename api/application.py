@@ -15,7 +15,7 @@ from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.pages.action_pages import ActionPages
 from api.pages.audit import EventPages, ReadsPage
-from api.pages.document_actions import DISTRO_TREE, GROUP, LAB_CONTROLLER, POOL, USER
+from api.pages.distro_tree_actions import DISTRO_TREE
 from api.pages.documents import DocumentPages, GroupPages, PoolPages, UserPages
 from api.pages.entry import EntryPages
 from api.pages.errors import answer_page
@@ -24,12 +24,14 @@ from api.pages.job_actions import JOB, RECIPE, RECIPE_SET
 from api.pages.job_filters import JobFilterPages
 from api.pages.jobs import JobPages, RecipeSetPages
 from api.pages.lab import LabPage
+from api.pages.lab_controller_actions import LAB_CONTROLLER
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
 from api.pages.partition_actions import PARTITION
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
+from api.pages.pool_actions import POOL
 from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
 from api.pages.reconciliation_actions import RECONCILIATION
@@ -38,9 +40,10 @@ from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
 from api.pages.systems import SystemPages
-from api.pages.token_actions import TokenActionPages
+from api.pages.token_actions import TOKEN
 from api.pages.tokens import TokenPages
 from api.pages.usage import UsagePage
+from api.pages.user_actions import GROUP, USER
 from api.pages.waits import WaitPages
 from api.parts import Parts
 from api.rest import problems
@@ -181,7 +184,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
         "wait_pages": WaitPages(parts),
-        "token_actions": TokenActionPages(parts),
+        "token_actions": ActionPages(parts, TOKEN),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in ACTION_SUBJECTS},
     }
 

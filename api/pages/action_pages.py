@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from falcon.asgi import Request, Response
 
 from api.pages.actions import Action, ActionSubject, Facts
-from api.pages.form_fields import faults_by_field
+from api.pages.form_fields import Fields, faults_by_field
 from api.pages.forms import FORM, VERSION, form_request, new_key, read_form, require_own_form
 from api.pages.page import page_view, show
 from api.pages.rendering import plain
@@ -77,20 +78,25 @@ class ActionPages:
         form: Mapping[str, str],
     ) -> None:
         """Take the action, and lead to the page of its subject, or to the list if the subject is removed."""
-        done = await self._take(request, action, key, form)
+        fields = action.fields_of(form)
+        if action.show is not None:
+            template, values = await action.show(self._parts, request, fields)
+            await show(req, resp, self._parts, None, template, values)
+            return
+        done = await self._take(request, action, key, fields)
         position = await position_of(self._parts.log, done)
         made = self._key(key, form)
         address = f"/ui/{self._subject.path}" if action.removes else f"/ui/{self._subject.path}/{made}"
         see(resp, f"{address}?min_position={position}")
 
     async def _take(
-        self, request: RequestContext, action: Action, key: Any, form: Mapping[str, str]
+        self, request: RequestContext, action: Action, key: Any, fields: Fields
     ) -> Committed | None:
         """Take the action once; a form that is sent again gets the first outcome, although it is stale."""
-        fields = action.fields_of(form)
-        log = self._parts.log
+        assert action.perform is not None, "an action without `show` has it"
+        log, perform = self._parts.log, partial(action.perform, self._parts, request, key, fields)
         try:
-            return await commit_once(log, request, lambda: action.perform(self._parts, request, key, fields))
+            return await commit_once(log, request, perform)
         except Stale:
             if (done := await done_before(log, request)) is None:
                 raise

@@ -19,6 +19,12 @@ from store.requests import Committed
 
 Facts: TypeAlias = dict[str, Any]
 """The answer of the HTTP API about the subject of an action."""
+Perform = Callable[[PageParts, RequestContext, Any, Fields], Awaitable[Committed | None]]
+"""A use case with the key of its subject; it returns None if nothing changes."""
+Show = Callable[[PageParts, RequestContext, Fields], Awaitable[tuple[str, dict[str, Any]]]]
+"""A use case that returns a template and its values."""
+Answer = Callable[[PageParts, View, Any], Awaitable[tuple[int, Facts]]]
+"""Returns the version of a subject and the facts about it."""
 REASON = FormField("reason", "Reason", is_required=True)
 
 
@@ -27,7 +33,8 @@ class Action:
     """An action on a subject, such as a job.
 
     `is_possible` says whether the state of the subject allows it. `require_may` blocks, and raises
-    NotPermitted for a caller who may not. `perform` is a use case, and returns None if nothing changes.
+    NotPermitted for a caller who may not. The change is made by `perform`, or by `show`, whose page answers
+    the form because no other page shows the same; it has to take effect once by itself.
     `ends` says what the action ends, for its confirmation; None if it ends nothing. If the fields are those
     of a `model` of the HTTP API, the model checks them, and the form shows their present values. `removes`
     says whether the subject has no page afterwards.
@@ -36,12 +43,17 @@ class Action:
     name: str
     label: str
     require_may: Callable[[PageParts, RequestContext, Any], object]
-    perform: Callable[[PageParts, RequestContext, Any, Fields], Awaitable[Committed | None]]
+    perform: Perform | None = None
+    show: Show | None = None
     is_possible: Callable[[Facts], bool] = lambda _: True
     fields: tuple[FormField, ...] = ()
     ends: Callable[[Facts], str] | None = None
     model: type[BaseModel] | None = None
     removes: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.perform is None) == (self.show is None):
+            raise ValueError(f"action {self.name} must have either `perform` or `show`")
 
     def fields_of(self, form: Mapping[str, str]) -> Fields:
         """Return the values of the fields. Raises FaultyInput with all faults."""
@@ -68,7 +80,7 @@ class ActionSubject:
 
     kind: str
     path: str
-    answer: Callable[[PageParts, View, Any], Awaitable[tuple[int, Facts]]]
+    answer: Answer
     actions: tuple[Action, ...]
     load: Callable[[PageParts, Any], Any] = lambda _, key: key
     creation: Action | None = None

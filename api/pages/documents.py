@@ -7,9 +7,10 @@ from typing import Any, Final
 from falcon.asgi import Request, Response
 
 from api.pages.actions import ActionSubject, offered, offered_creation
-from api.pages.document_actions import GROUP, POOL, USER
 from api.pages.page import page_view, show, show_list
+from api.pages.pool_actions import POOL
 from api.pages.security import HTML
+from api.pages.user_actions import GROUP, USER
 from api.rest import paging
 from api.rest.context import query_of, request_of
 from api.rest.contract.operation import Operation

@@ -96,6 +96,11 @@ class FormField:
         return text
 
 
+def force_field(label: str, hint: str) -> FormField:
+    """Return the field for what goes with a removal, if it is not to be refused because of that."""
+    return FormField("force", label, choices=tuple(_YES_OR_NO)[::-1], is_required=True, hint=hint)
+
+
 def _addresses(text: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -112,6 +117,8 @@ def fields_of_model(
     properties: dict[str, Any] = schema["properties"]
     names = sorted(properties, key=lambda name: name != first)
     required = schema.get("required", ())
+    if unknown := hints.keys() - properties.keys():
+        raise ValueError(f"{model.__name__} has no fields {sorted(unknown)}: hints name fields of the model")
     return tuple(
         _field(name, properties[name], name in required, name in secrets, hints.get(name, ""))
         for name in names

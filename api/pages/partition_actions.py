@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, create_model
 
 from api.pages.actions import Action, ActionSubject, Facts
-from api.pages.form_fields import Fields, FormField, fields_of_model
+from api.pages.form_fields import Fields, FormField, fields_of_model, force_field
 from api.rest.body import check_document
 from api.rest.contract.inputs.partitions import PREDICATE, JobFilter
 from api.rest.contract.values import Input, Name
@@ -174,15 +174,7 @@ _REMOVE: Final = Action(
     is_possible=_can_be_removed,
     require_may=_require_admin,
     perform=_remove,
-    fields=(
-        FormField(
-            "force",
-            "With its recipes",
-            choices=("no", "yes"),
-            is_required=True,
-            hint="yes: its recipes are aborted and its reservations end first",
-        ),
-    ),
+    fields=(force_field("With its recipes", "yes: its recipes are aborted and its reservations end first"),),
     ends=lambda _: "Its open jobs are closed, and its lab controllers are in no partition then.",
     removes=True,
 )

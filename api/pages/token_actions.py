@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any, Final
 
-from falcon.asgi import Request, Response
-
-from api.pages.action_pages import ActionPages
 from api.pages.actions import Action, ActionSubject, Facts
 from api.pages.form_fields import Fields, fields_of_model
-from api.pages.page import show
 from api.rest.contract.inputs.access import Token
 from api.rest.ports import PageParts
 from api.rest.resources.tokens import token_answer
@@ -37,8 +32,13 @@ async def _revoke(parts: PageParts, request: RequestContext, token_id: str, _: F
     return await revoke_token(parts, request, token_id)
 
 
-async def _create(parts: PageParts, request: RequestContext, _: None, fields: Fields) -> Committed | None:
-    raise NotImplementedError("`TokenActionPages` creates tokens, because it has to show them")
+async def _create(parts: PageParts, request: RequestContext, fields: Fields) -> tuple[str, dict[str, Any]]:
+    """Create a token and show it; a form that is sent again gets the id alone."""
+    wanted = Token(**fields)
+    token, token_id, _ = await create_token(
+        parts, request, wanted.user, wanted.role, wanted.lab_controller, wanted.expires_at
+    )
+    return "new_token.html", {"token": token, "token_id": token_id, "user": wanted.user}
 
 
 _REVOKE: Final = Action(
@@ -54,7 +54,7 @@ _CREATE: Final = Action(
     label="Create a token",
     # Everybody may create tokens of their own.
     require_may=lambda *_: None,
-    perform=_create,
+    show=_create,
     fields=fields_of_model(
         Token,
         lab_controller="only for the role lab-controller",
@@ -70,30 +70,3 @@ TOKEN: Final = ActionSubject(
     creation=_CREATE,
     proposed=_proposed,
 )
-
-
-class TokenActionPages(ActionPages):
-    """The forms of tokens."""
-
-    def __init__(self, parts: PageParts) -> None:
-        super().__init__(parts, TOKEN)
-
-    async def _answer(
-        self,
-        req: Request,
-        resp: Response,
-        request: RequestContext,
-        action: Action,
-        key: Any,
-        form: Mapping[str, str],
-    ) -> None:
-        """Revoke a token, or create one and show it: a form that is sent again gets the id alone."""
-        if action is not _CREATE:
-            await super()._answer(req, resp, request, action, key, form)
-            return
-        wanted = Token(**action.fields_of(form))
-        token, token_id, _ = await create_token(
-            self._parts, request, wanted.user, wanted.role, wanted.lab_controller, wanted.expires_at
-        )
-        values = {"token": token, "token_id": token_id, "user": wanted.user}
-        await show(req, resp, self._parts, None, "new_token.html", values)
