@@ -8,7 +8,10 @@ _UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in its two largest units, such as `2 h 5 min`; below a second, in tenths."""
+    """Return a duration in its two largest units, such as `2 h 5 min`; below a second, in tenths.
+
+    It is for sentences. Tables of the command line have narrower ones (`cli.terminal.wording.duration`).
+    """
     if seconds < 1:
         return f"{max(seconds, 0):.1f} s" if seconds else "0 s"
     left = int(seconds)

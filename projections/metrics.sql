@@ -63,14 +63,6 @@ SELECT counted.reason, counted.priority, counted.recipes
 FROM live.slow_metrics LEFT JOIN LATERAL jsonb_to_recordset(counts) AS counted (reason text, priority text, recipes integer) ON true
 WHERE counts_until > now() ORDER BY 1, 2
 
--- name: held_back_recipes
--- The recipes that admission holds back, as the scheduler of each partition reports them every 2 seconds while there
--- are any.
-SELECT reason, sum(recipes::bigint)::bigint AS recipes
-FROM (SELECT DISTINCT ON (partition) held_back FROM live.counter_writers
-      WHERE told_at > now() - interval '10 seconds' AND held_back <> '{}' ORDER BY partition, told_at DESC) AS last
-CROSS JOIN LATERAL jsonb_each_text(last.held_back) AS found (reason, recipes) GROUP BY reason ORDER BY reason
-
 -- name: watchers
 -- The watchers of live processes, which report every 2 seconds.
 SELECT coalesce(sum(watchers), 0) AS watchers FROM live.counter_writers WHERE told_at > now() - interval '10 seconds'

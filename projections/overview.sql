@@ -144,3 +144,11 @@ FROM (
     ORDER BY job_id DESC LIMIT %(searched)s OFFSET 0) AS so
 JOIN read.jobs j ON j.job_id = so.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
 ORDER BY j.state IN ('completed', 'cancelled', 'aborted'), so.job_id DESC LIMIT %(limit)s
+
+-- name: held_back_recipes
+-- The recipes that admission holds back, as the scheduler of each partition reports them every 2 seconds while there
+-- are any.
+SELECT reason, sum(recipes::bigint)::bigint AS recipes
+FROM (SELECT DISTINCT ON (partition) held_back FROM live.counter_writers
+      WHERE told_at > now() - interval '10 seconds' AND held_back <> '{}' ORDER BY partition, told_at DESC) AS last
+CROSS JOIN LATERAL jsonb_each_text(last.held_back) AS found (reason, recipes) GROUP BY reason ORDER BY reason

@@ -57,19 +57,8 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         before = cluster.log.end()
         beside = grant_times(cluster, ending[wanted : 2 * wanted], sizes.rate, on_progress)
     delays = seen.delays(cluster, before)
-    with cluster.client() as client:
-        live = [pages[name] for name in ("home", "jobs", "queue", "lab")]
-        shown = paint(
-            cluster.url,
-            cluster.token,
-            list(pages.values()),
-            live,
-            lambda: client.post("/jobs", {**IMPOSSIBLE, "partition": DEFAULT}),
-        )
-    p99s = {name: in_milliseconds(found)["p99_ms"] for name, found in quiet.items()}
     return {
-        **{f"{name}_p99_ms": value for name, value in p99s.items()},
-        "other_pages_p99_ms": max(value for name, value in p99s.items() if name not in NAMED),
+        **_p99s(quiet),
         **{f"alone_{name}": value for name, value in alone.items()},
         **{f"beside_{name}": value for name, value in beside.items()},
         "p50_times": round(beside["p50_ms"] / alone["p50_ms"], 2),
@@ -78,8 +67,25 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "page_views_p99_ms": in_milliseconds(views["pages"])["p99_ms"],
         "seen_p99_ms": in_milliseconds(delays)["p99_ms"],
         "changes_seen": len(delays),
-        **shown,
+        **_paint(cluster, pages),
     }
+
+
+def _p99s(quiet: Mapping[str, list[float]]) -> Figures:
+    """Return the p99 of each page, and the largest of those without a target of their own."""
+    p99s = {name: in_milliseconds(found)["p99_ms"] for name, found in quiet.items()}
+    others = max(value for name, value in p99s.items() if name not in NAMED)
+    return {**{f"{name}_p99_ms": value for name, value in p99s.items()}, "other_pages_p99_ms": others}
+
+
+def _paint(cluster: BenchCluster, pages: Mapping[str, str]) -> Figures:
+    """Return the largest paint of all pages, and the layout shift of live ones while jobs come and end."""
+    live = [pages[name] for name in ("home", "jobs", "queue", "lab")]
+    with cluster.client() as client:
+        job = {**IMPOSSIBLE, "partition": DEFAULT}
+        return paint(
+            cluster.url, cluster.token, list(pages.values()), live, lambda: client.post("/jobs", job)
+        )
 
 
 # The pages with targets of their own; all others have one together.

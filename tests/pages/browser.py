@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
+PASSWORD = "a password of the tests"
 FORM_VALUE = re.compile(r'name="form_value" value="([0-9a-f]+)"')
 
 

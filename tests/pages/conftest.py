@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Browser as Program
 
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import wait_until
-from tests.pages.browser import Browser
+from tests.pages.browser import PASSWORD, Browser
 from tests.pages.chromium import chromium
 from tests.pages.directory_lab import DirectoryLab, directory_lab
-
-PASSWORD = "a password of the tests"
+from tests.pages.people import people_of
+from tests.rest.actions import recipe_for, submit
 
 
 @pytest.fixture(scope="package")
@@ -48,6 +50,28 @@ def browser(stranger: Browser) -> Browser:
     """Return a browser in which the admin is logged in."""
     assert stranger.log_in("admin", PASSWORD).status_code == 303
     return stranger
+
+
+@pytest.fixture(scope="module")
+def people(service: Running) -> Iterator[dict[str, Browser]]:
+    """Yield a browser for each person of `people`, logged in."""
+    with people_of(service) as found:
+        yield found
+
+
+@pytest.fixture
+def admin(service: Running) -> Iterator[httpx.Client]:
+    with service.client() as client:
+        yield client
+
+
+@pytest.fixture
+def recipe(service: Running) -> dict[str, Any]:
+    """Return the answer about a job whose recipe may wait."""
+    with service.client() as admin:
+        found: dict[str, Any] = submit(admin, recipe_for("x86-01.east.example.com"))
+        admin.get("/jobs", params={"min_position": found["position"]}).raise_for_status()
+    return found
 
 
 @pytest.fixture

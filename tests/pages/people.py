@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from types import MappingProxyType
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser, form_value, hidden_fields
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser, form_value, hidden_fields
 
 ADMIN, OWNER, OTHER, AUDITOR = "admin", "olga", "oskar", "otto"
 ROLES = {ADMIN: "admin", OWNER: "submitter", OTHER: "submitter", AUDITOR: "auditor"}
 
 
 @contextmanager
-def people_of(service: Running) -> Iterator[dict[str, Browser]]:
-    """Yield a browser for each person, logged in with the role of ROLES."""
+def people_of(
+    service: Running, roles: Mapping[str, str] = MappingProxyType(ROLES)
+) -> Iterator[dict[str, Browser]]:
+    """Yield a browser for each of these people, logged in with their role."""
     with service.client() as admin, ExitStack() as stack:
-        found = {user: Browser(service.url) for user in ROLES}
+        found = {user: Browser(service.url) for user in roles}
         for user, browser in found.items():
             stack.callback(browser.close)
             if user != ADMIN:
-                admin.put(f"/users/{user}", json={"roles": [ROLES[user]]}).raise_for_status()
+                admin.put(f"/users/{user}", json={"roles": [roles[user]]}).raise_for_status()
                 admin.put(f"/users/{user}/password", json={"password": PASSWORD}).raise_for_status()
-            assert browser.log_in(user, PASSWORD, role=ROLES[user]).status_code == 303
+            assert browser.log_in(user, PASSWORD, role=roles[user]).status_code == 303
         yield found
 
 

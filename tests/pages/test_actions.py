@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -12,8 +11,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.pages.browser import Browser, form_value, hidden_fields
-from tests.pages.conftest import PASSWORD
-from tests.pages.people import shown
+from tests.pages.people import people_of, shown
 from tests.rest.actions import recipe_for, submit
 
 BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob": "auditor"}
@@ -37,22 +35,8 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def people(service: Running) -> Iterator[dict[str, Browser]]:
-    """Yield a browser for each person, logged in with the role of BROWSERS."""
-    with service.client() as admin, ExitStack() as stack:
-        for user, role in BROWSERS.items():
-            admin.put(f"/users/{user}", json={"roles": [role]}).raise_for_status()
-            admin.put(f"/users/{user}/password", json={"password": PASSWORD}).raise_for_status()
-        found = {user: Browser(service.url) for user in BROWSERS}
-        for user, browser in found.items():
-            stack.callback(browser.close)
-            assert browser.log_in(user, PASSWORD, role=BROWSERS[user]).status_code == 303
+    with people_of(service, BROWSERS) as found:
         yield found
-
-
-@pytest.fixture
-def admin(service: Running) -> Iterator[httpx.Client]:
-    with service.client() as client:
-        yield client
 
 
 @pytest.fixture

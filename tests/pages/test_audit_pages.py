@@ -10,8 +10,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
 ROW = re.compile(r'<tr data-key="(\d+)">')

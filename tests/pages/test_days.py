@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser as Program
 
 from tests.docs.demo import Demo, demo
+from tests.pages.browser import PASSWORD
 from tests.pages.chromium import Watched, live, watched_page
-from tests.pages.conftest import PASSWORD
 from tests.pages.keyboard import Keyboard, log_in
 from tests.rest.actions import DISTRO
 

@@ -11,9 +11,8 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser, form_value, hidden_fields
-from tests.pages.conftest import PASSWORD
-from tests.pages.people import ADMIN, AUDITOR, OTHER, OWNER, filled, people_of, shown
+from tests.pages.browser import PASSWORD, Browser, form_value, hidden_fields
+from tests.pages.people import ADMIN, AUDITOR, OTHER, OWNER, filled, shown
 from tests.rest.actions import EAST
 
 TREE = "4711"
@@ -77,18 +76,6 @@ ALL = [*CREATIONS, *ACTIONS]
 
 def named(cases: list[Case]) -> list[Any]:
     return [pytest.param(case, id=f"{case.path}-{case.action}") for case in cases]
-
-
-@pytest.fixture(scope="module")
-def people(service: Running) -> Iterator[dict[str, Browser]]:
-    with people_of(service) as found:
-        yield found
-
-
-@pytest.fixture
-def admin(service: Running) -> Iterator[httpx.Client]:
-    with service.client() as client:
-        yield client
 
 
 @pytest.fixture(autouse=True)

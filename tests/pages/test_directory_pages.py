@@ -10,8 +10,7 @@ import orjson
 import pytest
 from lxml import html
 
-from tests.pages.browser import Browser, step
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser, step
 from tests.pages.directory_lab import TREE, URLS, DirectoryLab
 from tests.pages.page_facts import unexplained
 from tests.pages.page_text import element_text, missing, page_of, rows_of

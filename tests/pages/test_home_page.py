@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
 EAST = "lab.east.example.com"

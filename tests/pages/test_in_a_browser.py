@@ -12,8 +12,8 @@ from playwright.sync_api import Browser
 
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
+from tests.pages.browser import PASSWORD
 from tests.pages.chromium import Watched, watched_page
-from tests.pages.conftest import PASSWORD
 from tests.pages.directory_lab import DirectoryLab
 from tests.pages.keyboard import log_in
 from tests.rest.actions import EAST

@@ -12,8 +12,7 @@ import pytest
 from lxml import html
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser
 from tests.rest.actions import cancel_set, recipe_for, submit
 
 PageKind = tuple[tuple[str, ...], frozenset[str]]

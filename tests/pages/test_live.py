@@ -18,9 +18,8 @@ from api.rest.context import Principal
 from api.rest.visibility import Sight
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.pages.browser import Browser, form_value
+from tests.pages.browser import PASSWORD, Browser, form_value
 from tests.pages.chromium import live
-from tests.pages.conftest import PASSWORD
 from tests.rest.actions import cancel_set, recipe_for, submit
 
 TABS = 12
@@ -40,15 +39,6 @@ def test_view_key__of_two_users__differs_on_pages_about_the_reader(address: str,
     alice, bob = (Principal(user, "submitter", None, "") for user in ("alice", "bob"))
     keys = {view_key(address, who, Sight(frozenset(), frozenset())) for who in (alice, bob)}
     assert len(keys) == (1 if is_shared else 2)
-
-
-@pytest.fixture
-def recipe(service: Running) -> dict[str, Any]:
-    """Return the answer about a job that waits."""
-    with service.client() as admin:
-        found: dict[str, Any] = submit(admin, recipe_for("x86-01.east.example.com"))
-        admin.get("/jobs", params={"min_position": found["position"]}).raise_for_status()
-    return found
 
 
 @contextmanager
@@ -274,6 +264,7 @@ def test_tab__opened_later_than_the_stream__gets_what_it_lacks(
             "row => document.querySelector(row).innerText !== 'stale'", arg=row, timeout=15_000
         )
         cancel_set(admin, other)
+    assert later.inner_text(row).split()[0] == str(other["job_id"])
 
 
 def test_slider__moved_by_keyboard__leads_to_the_page_of_that_time(
@@ -341,6 +332,7 @@ def test_tabs__process_of_the_one_with_the_stream_killed__others_go_on(
             killed.goto("chrome://crash")
         for job in jobs:
             cancel_set(admin, job)
-        for tab in tabs:
-            if tab is not killed:
-                live(tab, "cancelled")
+        others = [tab for tab in tabs if tab is not killed]
+        for tab in others:
+            live(tab, "cancelled")
+        assert len(others) == 2

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import httpx
 import pytest
 
 from tests.harness.running import Running
 from tests.pages.browser import Browser
-from tests.pages.people import ADMIN, AUDITOR, OTHER, filled, people_of, shown
+from tests.pages.people import ADMIN, AUDITOR, OTHER, filled, shown
 from tests.rest.actions import EAST
 
 PARTITION = "of-forms"
@@ -25,18 +24,6 @@ STEPS: list[tuple[str, dict[str, str], set[str]]] = [
     ("start", {}, {"drain", "stop"}),
     ("drain", {}, {"start", "remove"}),
 ]
-
-
-@pytest.fixture(scope="module")
-def people(service: Running) -> Iterator[dict[str, Browser]]:
-    with people_of(service) as found:
-        yield found
-
-
-@pytest.fixture
-def admin(service: Running) -> Iterator[httpx.Client]:
-    with service.client() as client:
-        yield client
 
 
 def require_refused(service: Running, people: dict[str, Browser], address: str, form: dict[str, str]) -> None:

@@ -11,8 +11,7 @@ import pytest
 from lxml import html
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser
 from tests.pages.page_facts import unexplained
 from tests.pages.page_text import element_text, missing, page_of
 from tests.rest.actions import EAST, cancel_set, in_state, recipe_for, submit

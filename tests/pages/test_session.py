@@ -6,8 +6,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser, form_value
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser, form_value
 
 COOKIE = "__Host-labledger"
 

@@ -12,9 +12,8 @@ from playwright.sync_api import Page
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
-from tests.pages.browser import Browser
+from tests.pages.browser import PASSWORD, Browser
 from tests.pages.chromium import watched_page
-from tests.pages.conftest import PASSWORD
 from tests.pages.keyboard import log_in
 
 FIRST_BYTES, LATER_BYTES, SCRIPT_BYTES = 150_000, 40_000, 30_000

@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from tests.harness.running import SAMPLES, Running
-from tests.pages.browser import Browser, form_value
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser, form_value
 from tests.rest.actions import recipe_for
 
 SAMPLE = (SAMPLES / "kernel-smoke.xml").read_text("utf-8")

@@ -20,8 +20,7 @@ from domain.directory.roles import ADMIN
 from domain.errors import FaultyInput
 from projections.reader import At
 from tests.harness.running import Running
-from tests.pages.browser import Browser
-from tests.pages.conftest import PASSWORD
+from tests.pages.browser import PASSWORD, Browser
 from tests.pages.page_text import element_text, missing, page_of, rows_of
 from tests.rest.actions import EAST, cancel_set, finish, in_state, recipe_for, start, submit
 from workers.explaining.explainer import StillReading

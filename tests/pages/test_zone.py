@@ -10,23 +10,15 @@ import pytest
 from playwright.sync_api import Browser as Program
 
 from tests.harness.running import Running
+from tests.pages.browser import PASSWORD
 from tests.pages.chromium import live, watched_page
-from tests.pages.conftest import PASSWORD
 from tests.pages.keyboard import Keyboard, log_in
-from tests.rest.actions import cancel_set, recipe_for, submit
+from tests.rest.actions import cancel_set
 
 # A zone without summer time, so that its distance from UTC is the same all year.
 ZONE, AHEAD = "Asia/Tokyo", timedelta(hours=9)
 TICKS = "[...document.querySelectorAll('.axis time')].map((t) => [t.dateTime, t.textContent])"
 EXACT = "document.querySelector('dd time small').textContent"
-
-
-@pytest.fixture
-def recipe(service: Running) -> dict[str, Any]:
-    with service.client() as admin:
-        found: dict[str, Any] = submit(admin, recipe_for("x86-01.east.example.com"))
-        admin.get("/jobs", params={"min_position": found["position"]}).raise_for_status()
-    return found
 
 
 def read(text: str) -> datetime:
