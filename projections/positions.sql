@@ -9,6 +9,10 @@ SELECT coalesce(max(commit_end), 0) AS position, max(recorded_at) AS moment FROM
     SELECT commit_end, recorded_at FROM log.events
     WHERE notification_id <= %(wanted)s AND notification_id = commit_end ORDER BY notification_id DESC LIMIT 1) AS last
 
+-- name: begin_of_log
+-- The time of the first commit.
+SELECT recorded_at FROM log.commits ORDER BY last_position LIMIT 1
+
 -- name: at_time
 -- A moment in the future is limited to the present.
 SELECT coalesce(max(last_position), 0) AS position, least(%(wanted)s::timestamptz, clock_timestamp()) AS moment FROM (

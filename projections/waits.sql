@@ -42,7 +42,8 @@ WHERE recipe_id = ANY (%(recipe_ids)s::integer[]) AND since_position <= %(at)s A
 -- ones, and a wait counts from there. Waits that still last are grouped by their lengths, which within a group differ by
 -- 6 %% at most. `kind` is the number of the kind, from 1.
 WITH RECURSIVE named (partition, arch) AS (
-    -- The architectures of the kinds that have any: as in `arches_of_waits`.
+    -- The architectures of the kinds that have any, as in `arches_of_waits`. They are no parameter as in `waits_by`,
+    -- because most reads search no such kind.
     SELECT wide.partition, (SELECT min(arch) FROM read.waits WHERE partition = wide.partition) FROM (
         SELECT DISTINCT partition FROM unnest(%(partitions)s::integer[], %(requirements)s::text[], %(arches)s::text[])
             AS k (partition, requirement, arch) WHERE requirement IS NULL AND arch IS NULL) AS wide

@@ -22,9 +22,9 @@ from api.parts import Parts
 from api.rest import paging
 from api.rest.context import query_of
 from api.rest.contract.operation import operation
-from api.rest.contract.queries import PartitionPage, Span, Summed
+from api.rest.contract.queries import BEGINNING, PartitionPage, Span, Summed
 from api.rest.contract.query_values import GroupBy, Limit
-from api.rest.resources.usage import BEGINNING, STEPS, usage_sums
+from api.rest.resources.usage import STEPS, usage_sums
 from api.rest.views import View
 from domain.errors import Fault, FaultyInput
 from domain.system.lifecycle import CONDITIONS, USAGE

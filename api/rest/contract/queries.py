@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -173,6 +173,10 @@ class Explained(ReadQuery):
     system: Annotated[Fqdn | None, Field(description="only this system, even if it is not a candidate")] = (
         None
     )
+
+
+BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""The beginning of a time span that is not given: before any event."""
 
 
 class Span(ReadQuery):

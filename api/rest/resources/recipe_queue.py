@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from falcon.asgi import Request, Response
 
@@ -63,9 +63,9 @@ async def _queue(
     params = {"at": view.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
     params["partitions"] = await partitions.numbers_at(parts, view.at) if number is None else [number]
     rows = await parts.reader.rows("queue", params)
-    sets, waits = await _sets_and_waits(parts, view.at, rows, query)
+    waiting = await _waiting_recipes(parts, view.at, rows, query)
     weights, facts = await asyncio.gather(
-        weights_of(parts, view.at, sets, rows), _facts(parts, view, view.at, rows, sets, waits, query)
+        weights_of(parts, view.at, waiting.sets, rows), _facts(parts, view, waiting, query)
     )
     partition_names = await partitions.names_at(parts, view.at, [row["partition"] for row in rows])
     named = [{**row, "partition": partition_names[row["partition"]]} for row in rows]
@@ -94,43 +94,47 @@ async def _queue_of(
     recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
     recipes = [{**recipe, "partition": names[recipe["partition"]]} for recipe in recipes]
     page = replace(page, at=view.at._replace(position=position))
-    sets, waits = await _sets_and_waits(parts, page.at, recipes, query)
-    facts = await _facts(parts, view, page.at, recipes, sets, waits, query)
+    waiting = await _waiting_recipes(parts, page.at, recipes, query)
+    facts = await _facts(parts, view, waiting, query)
     recipes = [{**recipe, **fact} for recipe, fact in zip(recipes, facts, strict=True)]
     key = [rfc3339(now), *order[-1]["key"]] if order else None
     return page, paging.listed(page, recipes, key)
 
 
-async def _sets_and_waits(
+class _WaitingRecipes(NamedTuple):
+    """Rows of waiting recipes, their sets by partition, and their waits if estimates are asked for."""
+
+    at: At
+    rows: Sequence[Mapping[str, Any]]
+    sets: Sequence[WaitingSets] = ()
+    waits: Sequence[Row] = ()
+
+
+async def _waiting_recipes(
     parts: QueueParts, at: At, rows: Sequence[Mapping[str, Any]], query: queries.QueuePage
-) -> tuple[list[WaitingSets], list[Row]]:
-    """Return the sets of recipes by partition, and the waits of the recipes if estimates are asked for."""
+) -> _WaitingRecipes:
+    """Return the recipes of these rows with their sets and waits, as of a position, in one round trip."""
     if not rows:
-        return [], []
+        return _WaitingRecipes(at, rows)
     set_ids = dict.fromkeys(row["recipe_set_id"] for row in rows)
     divided = await concerned_partitions.of_subjects(parts, "recipe-set", set_ids)
-    of_sets, recipe_ids = waiting_set_queries(divided, at), [row["recipe_id"] for row in rows]
-    of_waits = (
-        [("waits_of_recipes", {"at": at.position, "recipe_ids": recipe_ids})] if query.estimates else []
-    )
+    of_sets = waiting_set_queries(divided, at)
+    params = {"at": at.position, "recipe_ids": [row["recipe_id"] for row in rows]}
+    of_waits = [("waits_of_recipes", params)] if query.estimates else []
     found = await parts.reader.together(*of_sets, *of_waits)
-    return waiting_sets_from_rows(divided, found[: len(of_sets)]), found[-1] if of_waits else []
+    sets = waiting_sets_from_rows(divided, found[: len(of_sets)])
+    return _WaitingRecipes(at, rows, sets, found[-1] if of_waits else [])
 
 
 async def _facts(
-    parts: QueueParts,
-    view: View,
-    at: At,
-    rows: Sequence[Mapping[str, Any]],
-    sets: Sequence[WaitingSets],
-    waits: Sequence[Row],
-    query: queries.QueuePage,
+    parts: QueueParts, view: View, waiting: _WaitingRecipes, query: queries.QueuePage
 ) -> list[Row]:
     """Return for each recipe what holds its set back, its current reason and its estimate.
 
     Nothing holds back a set whose recipes are all assigned. Reasons and estimates are None unless `query`
     asks for them.
     """
+    at, rows, sets, waits = waiting
     unplaced = {row["recipe_set_id"] for row in rows if row["state"] != "assigned"}
     asked = [row["recipe_id"] for row in rows] if query.reasons else []
     cached = parts.recent_waits.cached(at, paging.moment_of(at, parts), is_past=view.is_past)

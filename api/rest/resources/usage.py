@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
@@ -17,13 +17,13 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
+from api.rest.contract.queries import BEGINNING
 from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
 from domain.errors import Fault, FaultyInput, Unknown, display_name
 from projections.read_sessions import Row
 from projections.sql import ANY_LAB
 
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # Maximum number of steps of a time span, and of steps of all groups on a page.
 MAX_STEPS = 1_000
 MAX_STEPS_OF_PAGE = 10_000
@@ -49,7 +49,8 @@ async def usage_sums(parts: ReadParts, view: View, query: queries.Summed, page: 
     number = await partitions.number_at(parts, view.at, query.partition)
     # Nothing is counted after `as_of`, or after now.
     latest = view.at.moment or parts.clock()
-    since, until = query.since or BEGINNING, min(query.until or latest, latest)
+    until = min(query.until or latest, latest)
+    since = query.since or await _first_step(parts, query, until)
     labs = await partitions.labs_of(parts, view.at, number)
     params: Row = {"at": view.position, "since": since, "until": until, "hidden": view.hidden_rows, **labs}
     if query.step is not None:
@@ -68,6 +69,15 @@ async def usage_sums(parts: ReadParts, view: View, query: queries.Summed, page: 
         groups = _groups(rows, query.step, since, until)
         key = fqdns[-1] if len(fqdns) == page.limit else None
     return {"since": since, "until": until, "groups": groups}, key
+
+
+async def _first_step(parts: ReadParts, query: queries.Summed, until: datetime) -> datetime:
+    """Return the beginning of a time span without one; with a step, of the step in which the log begins."""
+    if query.step is None:
+        return BEGINNING
+    first = await parts.reader.row("begin_of_log")
+    begin: datetime = min(first["recorded_at"], until) if first else until
+    return begin - (begin - BEGINNING) % STEPS[query.step]
 
 
 def _step_count(query: queries.Summed, since: datetime, until: datetime) -> int:

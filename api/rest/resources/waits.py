@@ -12,8 +12,8 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import waits as answers
 from api.rest.contract.operation import operation
+from api.rest.contract.queries import BEGINNING
 from api.rest.ports import ReadParts
-from api.rest.resources.usage import BEGINNING
 from api.rest.views import View, read_view
 from domain.priority import Priority
 from projections.durations import BOUNDS

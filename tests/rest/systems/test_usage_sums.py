@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.harness.running import Running
 from tests.rest.actions import People, after, in_state, recipe_for, submit
 
 
@@ -75,8 +76,8 @@ def flat(seconds: dict[str, dict[str, float]]) -> dict[tuple[str, str], float]:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"step": "hour"}, "or step=day"),
-        ({"step": "day"}, "give a later `since`"),
+        ({"step": "hour", "since": "1970-01-01T00:00:00Z"}, "or step=day"),
+        ({"step": "day", "since": "1970-01-01T00:00:00Z"}, "give a later `since`"),
         ({"step": "hour", "since": "2026-01-01T00:00:00Z"}, "at most 1,000"),
         ({"step": "week"}, "must be 'hour' or 'day'"),
     ],
@@ -88,3 +89,15 @@ def test_system_usage__too_many_steps_or_an_unknown_one__is_refused(
     assert answer.status_code == 422
     (fault,) = answer.json()["errors"]
     assert fault["where"] == "step" and message in fault["message"]
+
+
+def test_system_usage__step_without_a_begin__begins_with_the_step_of_the_first_event(
+    client: httpx.Client, service: Running
+) -> None:
+    whole = client.get("/system-usage").json()["groups"]
+    begin = datetime.fromisoformat(service.events()[0]["recorded_at"])
+    for step, zeros in (("hour", {"minute": 0}), ("day", {"minute": 0, "hour": 0})):
+        found = client.get("/system-usage", params={"step": step, "as_of": service.end()}).json()
+        expected = begin.replace(second=0, microsecond=0, **zeros)
+        assert datetime.fromisoformat(found["since"]) == expected
+        assert {group["key"] for group in found["groups"]} == {group["key"] for group in whole}
