@@ -1,4 +1,4 @@
-"""The part of a serving process in metrics that take longer than a scrape may."""
+"""The state of a serving process for metrics that take longer than a scrape may."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _NEWEST: Final = 1_000
 async def judged_estimates(parts: ReadParts, after: int, upto: int) -> Counter[str]:
     """Return the outcomes of a sample of the recipes that started between two positions.
 
-    Each is compared with its estimate as of the beginning of its wait, from the waits up to then.
+    Each wait is compared with the estimate as of its beginning, from the waits up to then.
     """
     numbers = await partitions.numbers_at(parts, At(upto))
     params = {
@@ -33,7 +33,7 @@ async def judged_estimates(parts: ReadParts, after: int, upto: int) -> Counter[s
         "sample": MAX_JUDGED,
         "arches": await arches_of_waits(parts.reader, numbers),
     }
-    # One after another, because nobody waits for them.
+    # In sequence: no request waits for these queries, and pages need the sessions.
     return Counter([await _outcome(parts, row) for row in await parts.reader.rows("sampled_starts", params)])
 
 

@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 class SlowMetricsLoop:
-    """The turns of one process. Call `open` in the event loop of `parts`."""
+    """The loop of one process, which computes in its turns. Call `open` in the event loop of `parts`."""
 
     def __init__(self, parts: ExplainParts, metrics: SlowMetrics, turns: SlowMetricTurns) -> None:
         self._parts = parts
@@ -63,7 +63,10 @@ class SlowMetricsLoop:
                 logger.exception("slow metrics not computed; retrying")
 
     async def take_turn(self) -> None:
-        """Compute the metrics if it is the turn of this process. Raises what its questions raise."""
+        """Compute the metrics if it is the turn of this process.
+
+        Raises LabledgerError if the database, the read models or an explaining process do not answer.
+        """
         judged_position = await asyncio.to_thread(self._turns.take)
         if judged_position is not None:
             await self._judge(judged_position)
