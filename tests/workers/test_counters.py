@@ -6,17 +6,15 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import projections
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from domain.scheduling.decisions.timers import Findings
 from postgres.errors import DatabaseAway
-from postgres.named_sql import named_queries
+from projections.sql import QUERIES
 from store.contacts import Contacts
 from store.counters import Counters, Series, series
 from store.event_log import EventLog
@@ -31,7 +29,6 @@ from workers.scheduler import Scheduler, SchedulerCounters, lease_for
 
 TABLE = "SELECT name, labels, value FROM live.counters ORDER BY name, labels"
 WATCHERS = "SELECT watchers FROM live.counter_writers WHERE watchers > 0"
-METRICS = named_queries(Path(projections.__file__).with_name("metrics.sql"))
 ASKED, ANSWERED = series("asked"), series("answered", status="2xx", method="GET")
 
 
@@ -95,7 +92,7 @@ def test_counters__many_write_the_same_ones_at_once__all_of_it_is_there(
 
 
 def held_back(owner: Owner) -> dict[str, int]:
-    return dict(owner.execute(METRICS["held_back_recipes"]).fetchall())
+    return dict(owner.execute(QUERIES["held_back_recipes"]).fetchall())
 
 
 def test_held_back__schedulers_of_two_partitions__add_up_and_a_standby_counts_for_nothing(
