@@ -116,7 +116,13 @@ def _summary(found: dict[str, Any]) -> str:
         return "there is no recipe to compare this one with"
     if p50 is None:
         return f"more than half of comparable recipes wait more than {duration(longest)} from now"
-    half = f"half of comparable recipes start within {duration(p50)} from now"
-    if p90 is None:
-        return f"{half}, and more than one of ten waits more than {duration(longest)}"
-    return f"{half}, and nine of ten within {duration(p90)}"
+    half = f"half of comparable recipes start {_within(p50)}"
+    if p90 is not None:
+        return f"{half}, and nine of ten {_within(p90)}"
+    if longest < 1:
+        return f"{half}; the others have waited too shortly to say more"
+    return f"{half}, and more than one of ten waits more than {duration(longest)}"
+
+
+def _within(seconds: float) -> str:
+    return f"within {duration(seconds)} from now" if seconds >= 1 else "at once"

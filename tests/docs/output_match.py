@@ -1,7 +1,7 @@
 """Comparison of the output of a command with a page.
 
-Times, durations, tokens and column widths differ from run to run. So do log positions and ids of tokens, but
-later commands of a page may use these: the comparison captures them.
+Times, durations, estimates, tokens and column widths differ from run to run. So do log positions and ids of
+tokens, but later commands of a page may use these: the comparison captures them.
 `…` in a page matches anything: alone on a line any lines, else any text within the line.
 """
 
@@ -26,6 +26,8 @@ VARYING = (
     (r"\b\d+\.\d%", "SHARE"),
     (r"(?<!\S)\d{1,2}\.\d\d(?!\S)", "WEIGHT"),
     (r"\b\d+[dhms](?: \d+[dhms])?(?![\w-])", "SPAN"),
+    # Estimates compare the waits of earlier recipes.
+    (r"^(if it were submitted now:) .*", r"\1 ESTIMATE"),
     # The first column of `events`; those of `recipe` and `system usage`; in sentences, JSON and headers.
     (r"^ ?(\d+) TIME", r"POSITION⟨\1⟩ TIME"),
     (r"(TIME(?: SPAN)?) (\d+)(?= |$)", r"\1 POSITION⟨\2⟩"),

@@ -9,7 +9,7 @@ import pytest
 from domain.errors import Refused
 from domain.recipe.events import RecipeAssigned, RecipeQueued
 from tests.domain.scheduling.contents import check_indexes
-from tests.domain.scheduling.host_requirements import ANYTHING, named
+from tests.domain.scheduling.host_requirements import ANYTHING, forces, named
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.world import World
 
@@ -53,6 +53,33 @@ def test_changed__its_system_does_not_fit_any_more__the_recipe_loses_it_with_the
     check_indexes(world.partition)
     world.settle()
     assert world.systems["a"].usage == "idle"
+
+
+@pytest.mark.parametrize("condition", ["Broken", "Manual"])
+def test_changed__does_not_force_its_system_any_more__loses_it_unless_it_is_automated(
+    world: World, condition: str
+) -> None:
+    world.add_idle("b")
+    world.add_system("m", condition=condition)
+    occupy(world, "b")
+    recipes = world.submit_set([forces("m"), named("b")])
+    world.settle()
+    world.change_recipe(recipes[0])
+    assert world.states(*recipes) == ["scheduled", "assigned"]
+    world.change_recipe(recipes[0], host_requires=named("m"))
+    assert world.states(*recipes) == ["queued", "queued"]
+    assert world.systems["m"].usage == "idle"
+    reason = f"m does not fit the changed recipe: it is {condition}, and the recipe no longer forces it"
+    assert reason_of(world, recipes[0]) == reason
+    check_indexes(world.partition)
+
+
+def test_changed__did_not_force_its_system__keeps_it_although_it_is_manual(
+    world: World, holder: tuple[int, int]
+) -> None:
+    world.set_condition("a", "Manual")
+    world.change_recipe(holder[0], host_requires=named("a", "x"))
+    assert world.states(*holder) == ["scheduled", "assigned"]
 
 
 def test_changed__other_recipe_of_a_holder_does_not_fit__the_set_keeps_the_rest(world: World) -> None:
