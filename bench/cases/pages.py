@@ -80,7 +80,7 @@ def _p99s(quiet: Mapping[str, list[float]]) -> Figures:
 
 def _paint(cluster: BenchCluster, pages: Mapping[str, str]) -> Figures:
     """Return the largest paint of all pages, and the layout shift of live ones while jobs come and end."""
-    live = [pages[name] for name in ("home", "jobs", "queue", "lab")]
+    live = [pages[name] for name in ("home", "jobs", "queue", "lab", "events", "system", "recipe")]
     with cluster.client() as client:
         job = {**IMPOSSIBLE, "partition": DEFAULT}
         return paint(
@@ -115,6 +115,13 @@ def _pages(cluster: BenchCluster) -> Mapping[str, str]:
         "users": "/ui/users",
         "locks": "/ui/locks",
         "partition": "/ui/partitions/default",
+        "events": "/ui/events",
+        "event": f"/ui/events/{found['position']}",
+        "waits": "/ui/waits",
+        "claims": "/ui/claims",
+        "lab_controllers": "/ui/lab-controllers",
+        "submit": f"/ui/submit?job={found['job_id']}",
+        "job_xml": f"/ui/jobs/{found['job_id']}/xml",
     }
 
 

@@ -50,6 +50,16 @@ def test_events__pages_by_the_older_link__are_the_whole_log_backwards(
     assert found == list(range(end, 0, -1))
 
 
+def test_events__newest_page__is_live_in_one_line_and_no_row_comes_in_above_those_being_read(
+    browser: Browser, service: Running, submitted: dict[str, Any]
+) -> None:
+    page = browser.get("/ui/events", params={"min_position": service.end()})
+    (live,) = re.findall(r'<div data-part="\w+">.*?</div><!--', page.text, re.DOTALL)
+    assert f'<a href="/ui/events/{positions(page)[0]}">' in live and "<tr" not in live
+    for rest in (f"before={service.end()}", f"as_of={service.end()}"):
+        assert "data-part" not in browser.get(f"/ui/events?{rest}").text
+
+
 def test_events__filters__select_and_stay_in_the_form(
     browser: Browser, service: Running, submitted: dict[str, Any]
 ) -> None:
