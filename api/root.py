@@ -18,7 +18,7 @@ from api.metrics.counters import CounterWriter
 from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.serving.in_flight import InFlight
-from api.rest.slow_metrics import SlowMetricsLoop
+from api.rest.slow_metrics_loop import SlowMetricsLoop
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -33,7 +33,7 @@ from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
 from store.migrate import require_migrated
 from store.registrations import Registrations
-from store.slow_metrics import SlowMetricTurns
+from store.slow_metric_turns import SlowMetricTurns
 from workers.explaining.explainers import Explainers
 
 # Pages have few sessions, so that they never take those of the API.

@@ -8,9 +8,9 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.params import WordChoice, limit_option
+from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
 from cli.remote import remote, wide
-from cli.systems.usage import since_option, until_option
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import duration

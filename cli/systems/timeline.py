@@ -12,11 +12,12 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.params import WholeNumber
+from cli.arguments.time_span import PAST, until_option
 from cli.lists import completing
 from cli.lists.listing import limits, note_rest, read_limited, require_existing
 from cli.remote import remote, wide
 from cli.systems.inventory import SYSTEM_FILTERS
-from cli.systems.usage import PAST, SHARE_COLUMNS
+from cli.systems.usage import SHARE_COLUMNS
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, zone
@@ -50,7 +51,7 @@ MARKS = {
 @click.option(
     "--since", metavar="TIME", type=PAST, help="Start [default: 24 hours before the end of the time span]."
 )
-@click.option("--until", metavar="TIME", type=PAST, help="End [default: now].")
+@until_option
 @click.option(
     "--resolution",
     type=WholeNumber(0, MAX_RESOLUTION),

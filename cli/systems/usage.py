@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of, note_moment, read_as_of
-from cli.arguments.params import TimeParam, WordChoice
+from cli.arguments.params import WordChoice
+from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
@@ -58,12 +59,6 @@ SHARES = {
     "Removed": 6,
 }
 
-
-PAST = TimeParam(past=True)
-since_option = click.option(
-    "--since", metavar="TIME", type=PAST, help="Start [default: the beginning of the log]."
-)
-until_option = click.option("--until", metavar="TIME", type=PAST, help="End [default: now].")
 
 INTERVAL_COLUMNS = (
     Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),

@@ -27,7 +27,7 @@ from store.lease import Lease
 from store.migrate import LOCK, migrate, migrations
 from store.reads import AuditedRead, record
 from store.registrations import PartContents, Registrations
-from store.slow_metrics import SlowMetricTurns
+from store.slow_metric_turns import SlowMetricTurns
 from store.sql import SQL
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase

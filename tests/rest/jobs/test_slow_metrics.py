@@ -19,13 +19,13 @@ from api.metrics.slow_metrics import LATER, NO_ESTIMATE, WITHIN_P90, SlowMetrics
 from api.rest import judged_estimates as judging
 from api.rest.judged_estimates import MAX_JUDGED, judged_estimates
 from api.rest.resources.estimates import estimate_of_recipe
-from api.rest.slow_metrics import MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, SlowMetricsLoop, interval
+from api.rest.slow_metrics_loop import MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, SlowMetricsLoop, interval
 from api.rest.views import View
 from domain.directory.state import Directory
 from projections.reader import At, Reader, ReadProgress
 from store.datastore import SERVICE_ROLE
 from store.event_log import EventLog
-from store.slow_metrics import SlowMetricTurns, UnplacedCount
+from store.slow_metric_turns import SlowMetricTurns, UnplacedCount
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running
 from tests.harness.sessions import Owner, owner_session

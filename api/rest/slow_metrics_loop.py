@@ -19,7 +19,7 @@ from api.rest.views import View
 from domain.directory.roles import AUDITOR
 from domain.errors import LabledgerError
 from projections.reader import At
-from store.slow_metrics import SlowMetricTurns, UnplacedCount
+from store.slow_metric_turns import SlowMetricTurns, UnplacedCount
 
 POLL_SECONDS: Final = 2.0
 MIN_INTERVAL_SECONDS: Final = 30.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from store.event_log import EventLog
-from store.slow_metrics import SlowMetricTurns, UnplacedCount
+from store.slow_metric_turns import SlowMetricTurns, UnplacedCount
 from tests.harness.sessions import Owner
 
 MISSED = "UPDATE live.slow_metrics SET next_at = now() - interval '61 seconds'"
