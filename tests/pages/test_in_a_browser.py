@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
+from tests.harness.programs import TOP
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
 from tests.pages.browser import PASSWORD
@@ -19,6 +20,8 @@ from tests.pages.keyboard import log_in
 from tests.rest.actions import EAST
 
 SMALL, LARGE = {"width": 320, "height": 640}, {"width": 1_280, "height": 800}
+# Git ignores this folder.
+SHOTS = TOP / "build" / "screenshots"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 # Forms with each kind of field, those of the directory.
@@ -68,9 +71,15 @@ def looked_at(scheme: str, size: dict[str, int], *marks: pytest.MarkDecorator) -
     ],
     indirect=True,
 )
-def test_every_page__by_axe__has_no_violation(watched: Watched, pages: list[str]) -> None:
+def test_every_page__by_axe__has_no_violation(
+    watched: Watched, pages: list[str], request: pytest.FixtureRequest
+) -> None:
+    """Also take a screenshot of each page, to be looked at."""
+    shots = SHOTS / request.node.callspec.id
     for path in pages:
         watched.open(path)
+        name = re.sub(r"\W+", "-", path).strip("-")
+        watched.page.screenshot(path=shots / f"{name}.png", full_page=True)
         found = Axe().run(watched.page, options={"runOnly": {"type": "tag", "values": TAGS}})
         assert found.violations_count == 0, f"{path}: {found.generate_report()}"
         width = watched.page.evaluate("document.documentElement.scrollWidth")
