@@ -13,7 +13,8 @@ def duration(seconds: float) -> str:
     It is for sentences. Tables of the command line have narrower ones (`cli.terminal.wording.duration`).
     """
     if seconds < 1:
-        return f"{max(seconds, 0):.1f} s" if seconds else "0 s"
+        tenths = f"{max(seconds, 0):.1f}"
+        return "0 s" if tenths == "0.0" else f"{tenths} s"
     left = int(seconds)
     found: list[str] = []
     for unit, size in _UNITS:

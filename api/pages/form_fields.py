@@ -17,7 +17,9 @@ from domain.errors import Fault
 
 Fields: TypeAlias = Mapping[str, Any]
 """The values of a form by name; those that were left empty are missing."""
-MAX_FIELD_LENGTH = 4_000
+# Texts of several lines have only the bound of the whole form.
+MAX_LINE_LENGTH = 4_000
+_ABBREVIATIONS: Final = {"fqdn": "FQDN", "id": "ID", "urls": "URLs"}
 _YES_OR_NO: Final = {"yes": True, "no": False}
 
 
@@ -48,15 +50,19 @@ class FormField:
 
     def element(self) -> dict[str, Any]:
         """Return the values from which a template renders the field."""
-        is_long = self.format in (Format.NAMES, Format.ADDRESSES, Format.JSON)
-        return {**asdict(self), "format": self.format.name, "is_long": is_long}
+        return {**asdict(self), "format": self.format.name, "is_long": self.is_long}
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether the value has several lines."""
+        return self.format in (Format.NAMES, Format.ADDRESSES, Format.JSON)
 
     def fault(self, value: str | None) -> Fault | None:
         """Return what is wrong with the value by itself."""
         if value is None:
             return Fault(self.name, "must not be empty") if self.is_required else None
-        if len(value) > MAX_FIELD_LENGTH:
-            return Fault(self.name, f"must have at most {MAX_FIELD_LENGTH} characters")
+        if len(value) > MAX_LINE_LENGTH and not self.is_long:
+            return Fault(self.name, f"must have at most {MAX_LINE_LENGTH} characters")
         if self.choices and value not in self.choices:
             return Fault(self.name, f"must be one of {', '.join(self.choices)}")
         return None
@@ -134,7 +140,7 @@ def _field(
     choices = tuple(_YES_OR_NO) if format_ is Format.FLAG else tuple(kind.get("enum", ()))
     return FormField(
         name,
-        label=name.replace("_", " ").capitalize(),
+        label=_ABBREVIATIONS.get(name) or name.replace("_", " ").capitalize(),
         choices=choices,
         is_required=is_required or format_ is Format.FLAG,
         hint=hint,

@@ -132,6 +132,10 @@ class DistroTrees(Documents):
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "distro-tree", TREES, "id", NUMBER)
 
+    def proposed(self) -> dict[str, Any]:
+        """Return nothing, since the time of a form that stays open would be an old one."""
+        return {}
+
     def _default(self) -> str:
         return rfc3339(self._parts.clock())
 
