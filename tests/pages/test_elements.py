@@ -18,7 +18,8 @@ from api.pages.elements import cut, duration, external_link, lock_text, visible
         # The hours between days and minutes are 0.
         (86_460, "1 d"),
         (100 * 86_400, "100 d"),
-        (-1, "0 s"), (0.04, "0 s"),
+        (-1, "0 s"),
+        (0.04, "0 s"),
     ],
 )
 def test_duration__seconds__two_largest_units(seconds: float, shown: str) -> None:

@@ -74,7 +74,7 @@ def looked_at(scheme: str, size: dict[str, int], *marks: pytest.MarkDecorator) -
 def test_every_page__by_axe__has_no_violation(
     watched: Watched, pages: list[str], request: pytest.FixtureRequest
 ) -> None:
-    """Also take a screenshot of each page, to be looked at."""
+    """Take a screenshot of each page, too, for people to look at."""
     shots = SHOTS / request.node.callspec.id
     for path in pages:
         watched.open(path)
