@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser as Program
 from playwright.sync_api import BrowserContext, Error, Page
 
-from api.pages.live.shared_views import view_key
+from api.pages.live.live_view import view_key
 from api.rest.context import Principal
 from api.rest.visibility import Sight
 from tests.harness.running import Running

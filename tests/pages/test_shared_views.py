@@ -6,7 +6,8 @@ import asyncio
 from json import loads
 from typing import Any
 
-from api.pages.live.shared_views import LiveView, SharedViews, view_key
+from api.pages.live.live_view import LiveView, view_key
+from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import SentPositions
 from api.rest.context import Principal
 from api.rest.inside import principal_inside

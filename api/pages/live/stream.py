@@ -14,7 +14,8 @@ from pydantic import BeforeValidator, Field
 
 from api.concurrency_limits import share_of
 from api.headers import EVENT_STREAM, LAST_EVENT_ID
-from api.pages.live.shared_views import LiveView, SharedViews, view_key
+from api.pages.live.live_view import LiveView, view_key
+from api.pages.live.shared_views import SharedViews
 from api.pages.security import secure
 from api.pages.sessions import local
 from api.rest import visibility
