@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import falcon
 from falcon.asgi import Request, Response
 
+from api.headers import EVENT_STREAM
 from api.pages.page import show
 from api.pages.security import secure
 from api.rest.context import request_id_of
@@ -23,11 +24,18 @@ _NEXT_STEPS: Final = {
     504: "The read models lag; load the page again.",
 }
 _RETRY_SECONDS: Final = 5
+_LIVE: Final = "/ui/live"
+# A browser tells the script of a page neither the status of a stream nor where it leads.
+LOGIN_EVENT: Final = "event: login\ndata: {}\n\n"
 
 
 async def answer_page(req: Request, resp: Response, parts: NameParts, problem: Mapping[str, Any]) -> None:
     """Answer with a problem as a page; without a login, lead to the login page and back."""
     status: int = problem["status"]
+    if status == 401 and req.path == _LIVE:
+        secure(resp)
+        resp.content_type, resp.text = EVENT_STREAM, LOGIN_EVENT
+        return
     if status == 401:
         secure(resp)
         resp.status = falcon.HTTP_303

@@ -13,10 +13,12 @@ from falcon.asgi import Request, Response
 from api.headers import POSITION_HEADER
 from api.pages.filters import filter_fields
 from api.pages.navigation import NavigationLink, links_of
+from api.pages.personal import is_personal
 from api.pages.rendering import render
 from api.rest import paging
 from api.rest.context import Principal, query_of
 from api.rest.contract.queries import Page, ReadQuery
+from api.rest.inside import principal_inside
 from api.rest.ports import ReadParts
 from api.rest.routes import SUBMITTERS
 from api.rest.session_cookie import form_value, session_token
@@ -37,7 +39,7 @@ class PageFrame:
 
     `path` and `query` are the address without its moment. `form_value` binds the forms of the page to the
     login. `view` is None on a page without answers. `lag` is the number of positions that the log is ahead of
-    a page about the present. `begin` is the first moment of the subject of the page, if it has one. The
+    a page about the present, 0 on one that is followed. `begin` is the first moment of the subject of the page, if it has one. The
     `directory` is the present one.
     """
 
@@ -90,6 +92,11 @@ class PageFrame:
     def live(self) -> str | None:
         """Return the address of a page that can be followed: of one with answers about the present."""
         return None if self.view is None or self.is_past else self.here(cursor=self.cursor)
+
+    @property
+    def is_personal(self) -> bool:
+        """Return whether a live view of the page has readers of one user alone."""
+        return is_personal(self.path)
 
     def step(self, direction: str) -> str:
         """Return the address that leads to the `previous` or `next` change of the subject of this page."""
@@ -151,6 +158,8 @@ async def show(
 
     `begin` is the first moment of the subject of the page.
     """
+    # A live page follows the log, so the number would come and go.
+    is_followed = principal_inside(req.scope) is not None
     page = PageFrame(
         path=req.path,
         query={
@@ -163,7 +172,7 @@ async def show(
         now=parts.clock(),
         directory=parts.feed.directory,
         view=view,
-        lag=0 if view is None or view.is_past else max(0, parts.feed.position - view.position),
+        lag=0 if view is None or view.is_past or is_followed else max(0, parts.feed.position - view.position),
         cursor=req.get_param("cursor"),
         begin=begin,
     )

@@ -11,13 +11,14 @@ from urllib.parse import unquote
 import orjson
 
 from api.pages.live.parts_of_page import LivePart, live_parts
+from api.pages.personal import is_personal
 from api.rest.context import Principal
 from api.rest.visibility import Sight
 
-# Only these pages show something about the reader.
-_PERSONAL: Final = re.compile(r"/ui(\?|$|/tokens)")
 # The numbers of these pages change all the time and say little about the last seconds, but cost much.
 _SUMS: Final = re.compile(r"/ui/usage(?=\?|$)")
+# The part that names the position. It is sent with the others: a new position alone is no change of a page.
+_MOMENT: Final = "moment"
 _SUBJECT: Final = re.compile(r"/ui/(recipe|recipe-set|system)s/([^/?]+)(?=\?|$|/why)")
 
 
@@ -32,7 +33,7 @@ class ViewKey:
 
 
 def view_key(address: str, principal: Principal, sight: Sight) -> ViewKey:
-    user = principal.user if _PERSONAL.match(address) else None
+    user = principal.user if is_personal(address) else None
     return ViewKey(address, principal.role, sight, user)
 
 
@@ -68,7 +69,7 @@ class LiveView:
         self._events.clear()
 
     def has_changed_after(self, position: int) -> bool:
-        return any(part.position > position for part in self.parts.values())
+        return any(part.position > position for name, part in self.parts.items() if name != _MOMENT)
 
     def event(self) -> bytes:
         """Return a server-sent event with all parts, for a browser that may have any state of them."""
@@ -84,7 +85,8 @@ class LiveView:
         if position not in self._events:
             changed = {name: part for name, part in self.parts.items() if part.position > position}
             parts = {name: part.html_after(position) for name, part in changed.items()}
-            self._events[position] = self._event(position, parts) if parts else b""
+            has_changed = self.has_changed_after(position)
+            self._events[position] = self._event(position, parts) if has_changed else b""
         return self._events[position]
 
     def _event(self, after: int | None, parts: Mapping[str, str]) -> bytes:

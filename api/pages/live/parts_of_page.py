@@ -1,4 +1,4 @@
-"""The live parts of a rendered page: the HTML between the marks that the template macro `live` writes."""
+"""The live parts of a rendered page: its title, and the HTML between the marks of the template macro `live`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 _PART: Final = re.compile(r'<div data-part="([a-z-]+)">(.*?)</div><!--/\1-->', re.DOTALL)
+_TITLE: Final = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 # The begin of a table, or a row that has no table of its own.
 _ROW: Final = re.compile(r'<table|(<tr data-key="([^"]*)")[^>]*>(?:(?!<tr).)*?</tr>', re.DOTALL)
 _AGE: Final = re.compile(r"<span data-age>[^<]*</span>")
 
 
 def live_parts(text: str) -> dict[str, str]:
-    """Return name -> HTML of the live parts of a page."""
-    return dict(_PART.findall(text))
+    """Return name -> HTML of the live parts of a page. The title of the page is the part `title`."""
+    found = dict(_PART.findall(text))
+    title = _TITLE.search(text)
+    return found if title is None else {"title": title[1], **found}
 
 
 class RowKey(NamedTuple):

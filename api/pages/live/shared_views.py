@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -99,10 +99,7 @@ class SharedViews:
             for view in self._views.values()
             if view.position < position and now - view.rendered_at >= RENDER_SECONDS
         ]
-        of_subjects = {
-            subject: view for view in older if view.position >= 0 and (subject := view.subject) is not None
-        }
-        changed = await self._changed_subjects(of_subjects)
+        changed = await self._changed_subjects(older)
         due = (
             view
             for view in older
@@ -113,12 +110,16 @@ class SharedViews:
         )
         return sorted(due, key=lambda view: view.rendered_at)
 
-    async def _changed_subjects(self, views: dict[str, LiveView]) -> frozenset[str]:
-        """Return the subjects that have an event after the position of their view."""
-        if not views:
+    async def _changed_subjects(self, views: Iterable[LiveView]) -> frozenset[str]:
+        """Return the subjects that have an event after the position of their oldest view."""
+        after: dict[str, int] = {}
+        for view in views:
+            if view.position >= 0 and (subject := view.subject) is not None:
+                after[subject] = min(view.position, after.get(subject, view.position))
+        if not after:
             return frozenset()
-        after = [view.position for view in views.values()]
-        rows = await self._reader.rows("changed_subjects", {"subjects": list(views), "after": after})
+        params = {"subjects": list(after), "after": list(after.values())}
+        rows = await self._reader.rows("changed_subjects", params)
         return frozenset(row["subject"] for row in rows)
 
     def _is_of(self, view: LiveView, reader: Principal) -> bool:

@@ -26,6 +26,7 @@ function start() {
   let heardAt = Date.now();
   let spokenAt = 0;
   let spoken = "";
+  let isLoggedIn = true;
 
   channel.onmessage = ({ data }) => {
     if (data.kind === "who" && !document.hidden) channel.postMessage({ kind: "here", tab, address: ADDRESS });
@@ -40,6 +41,7 @@ function start() {
 
   function join() {
     heardAt = Date.now();
+    isLoggedIn = true;
     if (waiting) return;
     channel.postMessage({ kind: "here", tab, address: ADDRESS });
     waiting = new AbortController();
@@ -92,6 +94,7 @@ function start() {
       source = new EventSource(`/ui/live?${query}`);
       source.addEventListener("page", ({ data }) => tell(JSON.parse(data)));
       source.addEventListener("alive", () => tell({}));
+      source.addEventListener("login", () => tell({ isLoginOver: true }));
       source.onerror = () => source.readyState === EventSource.CLOSED && schedule(RETRY_MS);
     }
     function end() {
@@ -110,6 +113,8 @@ function start() {
 
   function heard(event) {
     heardAt = Date.now();
+    if (event.isLoginOver) return endLogin();
+    if (!isLoggedIn) join();
     if (event.page !== ADDRESS) return;
     // What has changed since another state than that of this tab would leave rows of the wrong state.
     if (event.after !== null && event.after !== Number(document.body.dataset.position)) return catchUp();
@@ -126,7 +131,19 @@ function start() {
     else channel.postMessage(request);
   }
 
+  // Without a login no tab asks again until it is shown again, or another tab has a stream: there may be a new login.
+  function endLogin() {
+    leave();
+    [isLoggedIn, spokenAt] = [false, 0];
+    document.body.dataset.state = "cut-off";
+    const link = document.createElement("a");
+    link.href = `/ui/login?next=${encodeURIComponent(ADDRESS)}`;
+    link.textContent = "Log in again";
+    state.replaceChildren("The login is over, and this page is not live. ", link);
+  }
+
   function watch() {
+    if (!isLoggedIn) return;
     const isLive = document.hidden || Date.now() - heardAt < SILENT_MS;
     document.body.dataset.state = isLive ? "live" : "cut-off";
     if (!isLive) speak("Not live since", heardAt);
@@ -171,7 +188,7 @@ function duration(seconds) {
 }
 
 function update(name, html) {
-  const part = document.querySelector(`[data-part="${name}"]`);
+  const part = document.querySelector(name === "title" ? "title" : `[data-part="${name}"]`);
   if (!part) return 0;
   const fresh = document.createElement("template");
   fresh.innerHTML = html;

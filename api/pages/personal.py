@@ -1,0 +1,15 @@
+"""Pages that show something about their reader: a live view of one has readers of one user alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+# The home page, the own tokens, and the page of one thing, whose actions depend on the reader.
+_PERSONAL: Final = re.compile(r"/ui(\?|$|/tokens|/[a-z-]+/[^/?]+(\?|$))")
+
+
+def is_personal(address: str) -> bool:
+    """Return whether a page depends on more than the role of its reader and the systems that he sees."""
+    return _PERSONAL.match(unquote(address)) is not None
