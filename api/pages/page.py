@@ -39,8 +39,8 @@ class PageFrame:
 
     `path` and `query` are the address without its moment. `form_value` binds the forms of the page to the
     login. `view` is None on a page without answers. `lag` is the number of positions that the log is ahead of
-    a page about the present, 0 on one that is followed. `begin` is the first moment of the subject of the page, if it has one. The
-    `directory` is the present one.
+    a page about the present, 0 on one that is followed. `begin` is the first moment of the subject of the
+    page, if it has one. The `directory` is the present one.
     """
 
     path: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,6 +71,18 @@ class Browser:
                 else:
                     self.cookies[name] = morsel.value
         return answer
+
+
+@contextmanager
+def stream(browser: Browser, *pages: str, **headers: str) -> Iterator[Iterator[dict[str, Any]]]:
+    """Yield the events of pages as they come."""
+    with browser.stream("/ui/live", [("page", page) for page in pages], **headers) as answer:
+        assert answer.status_code == 200, answer.read()
+        yield (
+            json.loads(line.removeprefix("data: "))
+            for line in answer.iter_lines()
+            if line.startswith('data: {"page"')
+        )
 
 
 def form_value(page: httpx.Response) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
+from playwright.sync_api import BrowserContext
 
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
@@ -34,6 +35,21 @@ def program() -> Iterator[Program]:
     """Yield a Chromium for the tests of a module."""
     with chromium() as started:
         yield started
+
+
+@pytest.fixture
+def context(program: Program, service: Running) -> Iterator[BrowserContext]:
+    """Yield a context of a browser in which the admin is logged in."""
+    made = program.new_context(base_url=service.url.replace("127.0.0.1", "localhost"))
+    page = made.new_page()
+    page.goto("/ui/login")
+    page.fill("#user", "admin")
+    page.fill("#password", PASSWORD)
+    page.click("main button")
+    page.wait_for_url("**/ui")
+    page.close()
+    yield made
+    made.close()
 
 
 @pytest.fixture

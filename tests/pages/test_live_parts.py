@@ -94,3 +94,8 @@ def test_part__row_between_others_goes__ends_their_run() -> None:
 def test_live_parts__of_a_page__are_those_between_the_marks() -> None:
     page = '<div data-part="a"><div>1</div></div><!--/a--><div data-part="b">2</div><!--/b-->'
     assert live_parts(page) == {"a": "<div>1</div>", "b": "2"}
+
+
+def test_live_parts__of_a_page_with_pictures__have_the_title_of_the_page() -> None:
+    page = '<title>Job 1 &amp; all</title><div data-part="a"><svg><title>x</title></svg></div><!--/a-->'
+    assert live_parts(page)["title"] == "Job 1 &amp; all"

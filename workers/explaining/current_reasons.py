@@ -48,17 +48,15 @@ def reason_counts(
 ) -> dict[str, Any]:
     """Return the numbers of unplaced recipes by reason and priority, and by lab that could run them.
 
-    Counts of the present may be some seconds old, but reflect `min_position`.
+    Counts of the present queue may be some seconds old if it is long, but reflect `min_position`.
     """
     excluded = frozenset(unknown)
     if at is not None:
         return _counts(follower.at(at), now, excluded)
     end = follower.end()
-    counts = follower.recent_counts.find(excluded, min_position, end)
-    if counts is None:
-        counts = _counts(follower.at(end, is_end=True), now, excluded)
-        follower.recent_counts.put(excluded, counts)
-    return counts
+    return follower.recent_counts.find_or_count(
+        excluded, min_position, end, lambda: _counts(follower.at(end, is_end=True), now, excluded)
+    )
 
 
 def _counts(partition: Partition, now: str, unknown: frozenset[str]) -> dict[str, Any]:

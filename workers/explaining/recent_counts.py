@@ -1,12 +1,15 @@
-"""The last counts of the present queue by reason, which are answered again for some seconds."""
+"""The last counts of the present queue by reason, which are answered again for some time."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 MAX_AGE_SECONDS: Final = 5.0
-"""The time for which counts are answered again, because counting a long queue takes about a second."""
+"""The maximum time for which counts are answered again."""
+AGE_PER_COUNTING: Final = 10
+"""Counts are answered again for this multiple of the time that counting took: a second for a long queue."""
 MAX_CACHED: Final = 16
 """The maximum number of readers who know different systems and whose counts are cached."""
 
@@ -17,13 +20,17 @@ class RecentCounts:
     def __init__(self) -> None:
         self._counted: dict[frozenset[str], tuple[float, dict[str, Any]]] = {}
 
-    def find(self, excluded: frozenset[str], min_position: int, end: int) -> dict[str, Any] | None:
-        """Return counts as of the end of the log, or recent ones that reflect `min_position`; else None."""
-        counted_at, counts = self._counted.get(excluded, (0.0, {"position": -1}))
-        is_recent = time.monotonic() < counted_at + MAX_AGE_SECONDS and counts["position"] >= min_position
-        return counts if is_recent or counts["position"] == end else None
-
-    def put(self, excluded: frozenset[str], counts: dict[str, Any]) -> None:
+    def find_or_count(
+        self, excluded: frozenset[str], min_position: int, end: int, count: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Return counts as of the end of the log, or recent ones that reflect `min_position`."""
+        recent_until, counts = self._counted.get(excluded, (0.0, {"position": -1}))
+        began = time.monotonic()
+        if counts["position"] == end or (began < recent_until and counts["position"] >= min_position):
+            return counts
+        counts = count()
+        ended = time.monotonic()
         if len(self._counted) >= MAX_CACHED:
             self._counted.clear()
-        self._counted[excluded] = time.monotonic(), counts
+        self._counted[excluded] = ended + min(MAX_AGE_SECONDS, AGE_PER_COUNTING * (ended - began)), counts
+        return counts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote
@@ -92,3 +92,12 @@ class LiveView:
     def _event(self, after: int | None, parts: Mapping[str, str]) -> bytes:
         fields = {"page": self.address, "position": self.position, "after": after, "parts": parts}
         return b"event: page\ndata: %b\n\n" % orjson.dumps(fields)
+
+
+def positions_of_subjects(views: Iterable[LiveView]) -> dict[str, int]:
+    """Return the subjects of rendered views, each with the position of its oldest view."""
+    found: dict[str, int] = {}
+    for view in views:
+        if view.position >= 0 and (subject := view.subject) is not None:
+            found[subject] = min(view.position, found.get(subject, view.position))
+    return found

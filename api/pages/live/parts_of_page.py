@@ -1,4 +1,4 @@
-"""The live parts of a rendered page: its title, and the HTML between the marks of the template macro `live`."""
+"""The live parts of a rendered page: its title, and the HTML between marks of the template macro `live`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from api.pages.live.live_view import LiveView, ViewKey
+from api.pages.live.live_view import LiveView, ViewKey, positions_of_subjects
 from api.rest.context import Principal
 from api.rest.inside import Application, render_inside
 from api.rest.visibility import Sight
@@ -112,10 +112,7 @@ class SharedViews:
 
     async def _changed_subjects(self, views: Iterable[LiveView]) -> frozenset[str]:
         """Return the subjects that have an event after the position of their oldest view."""
-        after: dict[str, int] = {}
-        for view in views:
-            if view.position >= 0 and (subject := view.subject) is not None:
-                after[subject] = min(view.position, after.get(subject, view.position))
+        after = positions_of_subjects(views)
         if not after:
             return frozenset()
         params = {"subjects": list(after), "after": list(after.values())}
