@@ -30,7 +30,7 @@ LOGIN_EVENT: Final = "event: login\ndata: {}\n\n"
 
 
 async def answer_page(req: Request, resp: Response, parts: NameParts, problem: Mapping[str, Any]) -> None:
-    """Answer with a problem as a page; without a login, lead to the login page and back."""
+    """Answer with a problem as a page; without a login, lead to the login page and back. A stream says so."""
     status: int = problem["status"]
     if status == 401 and req.path == _LIVE:
         secure(resp)
