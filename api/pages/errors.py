@@ -26,7 +26,7 @@ _NEXT_STEPS: Final = {
 _RETRY_SECONDS: Final = 5
 _LIVE: Final = "/ui/live"
 # A browser tells the script of a page neither the status of a stream nor where it leads.
-LOGIN_EVENT: Final = "event: login\ndata: {}\n\n"
+_LOGIN_EVENT: Final = "event: login\ndata: {}\n\n"
 
 
 async def answer_page(req: Request, resp: Response, parts: NameParts, problem: Mapping[str, Any]) -> None:
@@ -34,7 +34,7 @@ async def answer_page(req: Request, resp: Response, parts: NameParts, problem: M
     status: int = problem["status"]
     if status == 401 and req.path == _LIVE:
         secure(resp)
-        resp.content_type, resp.text = EVENT_STREAM, LOGIN_EVENT
+        resp.content_type, resp.text = EVENT_STREAM, _LOGIN_EVENT
         return
     if status == 401:
         secure(resp)
