@@ -76,7 +76,7 @@ async def changeable_sets(
 
     A page about the past has none.
     """
-    if view.is_past or view.principal.role not in SUBMITTERS:
+    if not recipes or view.is_past or view.principal.role not in SUBMITTERS:
         return []
     job_ids = {recipe["job_id"] for recipe in recipes}
     permitted = frozenset(await asyncio.to_thread(own_or_administered_jobs, parts, request, job_ids))

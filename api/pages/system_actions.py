@@ -148,6 +148,8 @@ def _can_be_reserved(system: Facts) -> bool:
 
 def _affected_recipe(system: Facts) -> str:
     recipe_id = system["recipe_id"]
+    if system["user"] is not None:
+        return f"{system['user']} has reserved the system. The condition Removed ends the reservation."
     if recipe_id is None:
         return "No recipe has the system now."
     return (

@@ -57,6 +57,7 @@ _CREATE: Final = Action(
     show=_create,
     fields=fields_of_model(
         Token,
+        role="the user gets the role, too, if an admin chooses one that the user lacks",
         lab_controller="only for the role lab-controller",
         expires_at="a time such as 2026-11-29T18:00:00Z; empty for no end, which only admins may choose",
     ),

@@ -150,6 +150,25 @@ def test_system_page__in_each_state__the_owner_can_take_each_action(
         assert found[name] == value, action
 
 
+def test_condition__of_a_reserved_system__says_what_ends_its_reservation(
+    service: Running, people: dict[str, Browser], system: str
+) -> None:
+    alice, path = people["alice"], f"/ui/systems/{system}"
+    alice.post(f"{path}/actions/reserve", fill(alice, path, "reserve"))
+    form = alice.get(f"{path}/actions/condition?min_position={service.end()}").text
+    assert "alice has reserved the system. The condition Removed ends the reservation." in form
+
+
+def test_action__its_subject_is_in_another_state__has_no_form(
+    service: Running, people: dict[str, Browser], job: dict[str, Any]
+) -> None:
+    path = f"/ui/jobs/{job['job_id']}"
+    people["alice"].post(f"{path}/actions/cancel", fill(people["alice"], path, "cancel"))
+    page = people["alice"].get(f"{path}/actions/cancel?min_position={service.end()}").text
+    assert "This is not possible in the present state of the job." in page
+    assert "<textarea" not in page and 'name="reason"' not in page
+
+
 def test_system_page__by_role__offers_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], system: str
 ) -> None:

@@ -199,7 +199,7 @@ def test_action__version_has_changed__412_shows_what_changed_and_stays_filled(
 
 
 @pytest.mark.parametrize("case", named(CREATIONS))
-def test_creation__name_was_taken_meanwhile__412_and_stays_filled(
+def test_creation__name_is_taken__says_so_and_stays_filled(
     service: Running, people: dict[str, Browser], case: Case
 ) -> None:
     address = form_of(case)
@@ -208,8 +208,9 @@ def test_creation__name_was_taken_meanwhile__412_and_stays_filled(
     assert people[ADMIN].post(address, form).status_code == 303
     end = service.end()
     stale = people[ADMIN].post(address, other)
-    assert stale.status_code == 412
-    assert "Changes since the form was made" in stale.text
+    assert stale.status_code == 409
+    assert re.search('role="alert">there is already a [a-z ]+ [^<]+</p>', stale.text), stale.text
+    assert "Changes since" not in stale.text
     for name, value in case.fields.items():
         assert shown(stale.text, name) == value
     assert service.end() == end
@@ -245,6 +246,14 @@ def test_form__faulty_fields__422_with_a_fault_beside_each_and_nothing_is_stored
         assert re.search(rf'id="{name}-note"[^>]*><strong>[^<]+</strong>', wrong.text), (name, wrong.text)
         assert re.search(rf'id="{name}"[^>]* aria-invalid="true"', wrong.text), name
     assert service.end() == end
+
+
+def test_form__several_lines_and_a_fault__keeps_the_lines(people: dict[str, Browser]) -> None:
+    fields = {"name": "lines", "members": "alice\r\nno-such-user\r\n", "owners": "alice\r\nbob"}
+    wrong = people[ADMIN].post("/ui/new/groups", {**filled(people[ADMIN], "/ui/new/groups"), **fields})
+    assert wrong.status_code == 422, wrong.text
+    texts = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", wrong.text, re.DOTALL)
+    assert sorted(texts) == ["alice\nbob", "alice\nno-such-user\n"]
 
 
 def test_change__its_form__begins_with_the_present_values(people: dict[str, Browser]) -> None:

@@ -70,7 +70,7 @@ def test_partition__from_creation_to_removal__each_action_is_for_admins_and_take
     require_refused(service, people, "/ui/new/partitions", form)
     page = send_twice(service, browser, "/ui/new/partitions", form)
     taken = browser.post("/ui/new/partitions", filled(browser, "/ui/new/partitions", name=PARTITION))
-    assert (taken.status_code, shown(taken.text, "name")) == (412, PARTITION)
+    assert (taken.status_code, shown(taken.text, "name")) == (409, PARTITION)
     assert offered(browser, page) == {"drain", "stop"} | ALWAYS
     for action, fields, possible in STEPS:
         address = f"{PATH}/actions/{action}"
@@ -112,13 +112,13 @@ def test_parts_of_a_partition__by_role__offer_their_actions_to_admins(
 @pytest.mark.parametrize(
     ("action", "fields", "name", "message"),
     [
-        ("configure", {"configuration": "{"}, "configuration", "object"),
         ("configure", {"configuration": '{"limits": 5}'}, "configuration", "configuration.limits"),
         ("put-filter", {"filter": "-", "action": "PAUSE"}, "filter", "must be a name"),
         ("put-filter", {"filter": "x", "action": "PAUSE", "limit": "many"}, "limit", "number"),
         ("put-filter", {"filter": "x", "action": "PAUSE", "predicate": '{"and": 1}'}, "predicate", "and"),
         ("remove-filter", {"filter": ""}, "filter", "must not be empty"),
-        ("remove-filter", {"filter": "never-there"}, "filter", "never-there"),
+        ("remove-filter", {"filter": "never-there"}, "filter", "there is no job filter never-there"),
+        ("configure", {"configuration": "{"}, "configuration", "is not JSON: "),
     ],
 )
 def test_partition_form__faulty__422_with_the_fault_beside_its_field(

@@ -50,9 +50,27 @@ def test_why_page__of_a_waiting_recipe__says_the_summary_in_title_and_descriptio
         summary = admin.get(f"{path}/explanation", params=asked).json()["summary"]
     page = browser.get(f"/ui{path}/why", params=asked)
     assert page.status_code == 200, page.text
-    sentence = f"Recipe {recipe['recipe_id']}: {summary}"
+    sentence = f"Recipe {recipe['recipe_id']} waits: {summary}"
     assert f"<title>{sentence} · Labledger</title>" in page.text
     assert f'<meta name="description" content="{sentence}">' in page.text
+
+
+def test_why_page__of_a_recipe_that_was_cancelled_first__does_not_say_that_it_waits(
+    browser: Browser, service: Running
+) -> None:
+    with service.client() as admin:
+        first = submit(admin, recipe_for("x86-02.east.example.com"))
+        found = submit(
+            admin,
+            recipe_for("x86-02.east.example.com"),
+            depends_on=[{"job": first["job_id"], "states": ["completed"]}],
+        )
+        cancel_set(admin, found)
+        cancel_set(admin, first)
+    number = found["recipe_ids"][0]
+    page = browser.get(f"/ui/recipes/{number}/why", params={"min_position": service.end()}).text
+    assert f"<h1>Why recipe {number} is cancelled</h1>" in page
+    assert f"<title>Recipe {number} is cancelled: " in page
 
 
 def test_recipe_and_why_page__of_a_waiting_recipe__show_the_estimate_with_its_basis(
