@@ -133,7 +133,7 @@ def test_day__of_an_owner__drains_reserves_returns_and_lends(program: Program, l
         assert "none" in page.inner_text("[data-key=Reservation]")
         act(keyboard, "Lend the system", User="carol")
         assert "carol" in page.inner_text("[data-key=Loan]")
-        act(keyboard, "End the loan")
+        act(keyboard, "End the loan", Reason="it is needed")
         act(keyboard, "Change the condition", Condition="Automated", Reason="back to work")
         assert "back to work" in page.inner_text("main")
 
