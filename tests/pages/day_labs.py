@@ -49,7 +49,7 @@ def demo_lab() -> Iterator[DayLab]:
 def filled_lab() -> Iterator[DayLab]:
     """Yield the lab of the benchmark with a history, running recipes and a queue, and the sample lab in it.
 
-    The machines of the benchmark stay as they are. Its recipes require distro trees that the sample lab lacks.
+    The machines of the benchmark stay as they are. Its recipes require trees of its own lab controllers.
     """
     with bench_cluster() as cluster, _admin(cluster.url, cluster.token) as admin:
         grow_over_days(cluster, FILLED, no_progress)

@@ -1,4 +1,4 @@
-"""A day of each role on the demo and in a filled lab, by keyboard alone; what they read, without JavaScript."""
+"""A day of each role on the demo and in a filled lab, by keyboard alone; what they read, without scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from playwright.sync_api import Browser as Program
 
 from tests.pages.browser import PASSWORD
 from tests.pages.chromium import Watched, live, watched_page
-from tests.pages.day_labs import ROLES, DayLab, demo_lab, filled_lab
+from tests.pages.day_labs import DayLab, demo_lab, filled_lab
 from tests.pages.keyboard import Keyboard, log_in
 from tests.rest.actions import DISTRO, EAST
 
