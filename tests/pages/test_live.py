@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
-from playwright.sync_api import BrowserContext, Error, Page
+from playwright.sync_api import BrowserContext, Error, Page, StorageState
 
 from api.pages.live.shared_views import view_key
 from api.rest.context import Principal
@@ -20,7 +20,6 @@ from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import PASSWORD, Browser, form_value
 from tests.pages.chromium import live, watched_page
-from tests.pages.keyboard import log_in
 from tests.rest.actions import cancel_set, recipe_for, submit
 
 TABS = 12
@@ -144,10 +143,9 @@ def test_stream__of_an_auditor__is_recorded_once_and_its_refreshes_are_not(
 
 
 @pytest.fixture
-def context(program: Program, service: Running) -> Iterator[BrowserContext]:
+def context(program: Program, service: Running, login: StorageState) -> Iterator[BrowserContext]:
     """Yield a context in which the admin is logged in; its tabs are watched."""
-    with watched_page(program, service.url) as watched:
-        log_in(watched, "admin", PASSWORD)
+    with watched_page(program, service.url, storage_state=login) as watched:
         made = watched.page.context
         watched.page.close()
         yield made

@@ -7,14 +7,13 @@ import re
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
-from playwright.sync_api import Page
+from playwright.sync_api import Page, StorageState
 
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
-from tests.pages.browser import PASSWORD, Browser
+from tests.pages.browser import Browser
 from tests.pages.chromium import watched_page
-from tests.pages.keyboard import log_in
 
 FIRST_BYTES, LATER_BYTES, SCRIPT_BYTES = 150_000, 40_000, 30_000
 STATIC = re.compile(r'(?:href|src)="(/ui/static/[^"]+)"')
@@ -77,11 +76,10 @@ def assert_nothing_moves(page: Page, path: str) -> None:
 
 
 def test_every_page__small_or_with_large_text_or_less_motion__loses_nothing_and_does_not_move(
-    program: Program, service: Running, pages: list[str]
+    program: Program, service: Running, login: StorageState, pages: list[str]
 ) -> None:
     # A reader who wants less motion; each page is opened once.
-    with watched_page(program, service.url, reduced_motion="reduce") as watched:
-        log_in(watched, "admin", PASSWORD)
+    with watched_page(program, service.url, storage_state=login, reduced_motion="reduce") as watched:
         for path in pages:
             watched.open(path)
             assert_nothing_moves(watched.page, path)
