@@ -6,13 +6,15 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
+from playwright.sync_api import StorageState
 
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import PASSWORD, Browser
-from tests.pages.chromium import chromium
+from tests.pages.chromium import chromium, watched_page
 from tests.pages.directory_lab import DirectoryLab, directory_lab
+from tests.pages.keyboard import log_in
 from tests.pages.people import people_of
 from tests.rest.actions import recipe_for, submit
 
@@ -34,6 +36,14 @@ def program() -> Iterator[Program]:
     """Yield a Chromium for the tests of a module."""
     with chromium() as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def login(program: Program, service: Running) -> StorageState:
+    """Return the cookies of the admin, who has logged in, for contexts of the browser."""
+    with watched_page(program, service.url) as watched:
+        log_in(watched, "admin", PASSWORD)
+        return watched.page.context.storage_state()
 
 
 @pytest.fixture

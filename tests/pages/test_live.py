@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
-from playwright.sync_api import BrowserContext, Error, Page
+from playwright.sync_api import BrowserContext, Error, Page, StorageState
 
 from api.pages.live.live_view import view_key
 from api.rest.context import Principal
@@ -19,7 +19,7 @@ from api.rest.visibility import Sight
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import PASSWORD, Browser, form_value
-from tests.pages.chromium import live
+from tests.pages.chromium import live, watched_page
 from tests.rest.actions import cancel_set, recipe_for, submit
 
 TABS = 12
@@ -143,18 +143,12 @@ def test_stream__of_an_auditor__is_recorded_once_and_its_refreshes_are_not(
 
 
 @pytest.fixture
-def context(program: Program, service: Running) -> Iterator[BrowserContext]:
-    """Yield a context of a browser in which the admin is logged in."""
-    made = program.new_context(base_url=service.url.replace("127.0.0.1", "localhost"))
-    page = made.new_page()
-    page.goto("/ui/login")
-    page.fill("#user", "admin")
-    page.fill("#password", PASSWORD)
-    page.click("main button")
-    page.wait_for_url("**/ui")
-    page.close()
-    yield made
-    made.close()
+def context(program: Program, service: Running, login: StorageState) -> Iterator[BrowserContext]:
+    """Yield a context in which the admin is logged in; its tabs are watched."""
+    with watched_page(program, service.url, storage_state=login) as watched:
+        made = watched.page.context
+        watched.page.close()
+        yield made
 
 
 def test_page__recipe_is_cancelled__changes_in_place_and_keeps_focus_and_input(
