@@ -252,6 +252,7 @@ class EventQuery(Span):
         Name | None,
         Field(description="only events of this partition, without those that concern all partitions"),
     ] = None
+    actor: Annotated[Name | None, Field(description="only events of this user or process")] = None
 
 
 class CausedQuery(ReadQuery):
