@@ -123,6 +123,7 @@ SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet, j
 
 def fold(models: ReadModels, recorded: Recorded) -> None:
     """Fold one event. Every class of events must be a key of `FOLDED`, or in `SKIPPED_EVENTS`."""
+    models.actor_parts.add(recorded)
     kind = type(recorded.event)
     if kind in SKIPPED_EVENTS:
         return

@@ -17,6 +17,11 @@ UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND posit
 -- Store the sums of usage in the hours from one to before another.
 SELECT live.close_hours(%s, %s)
 
+-- name: store_actor_parts
+-- A projector that begins again may have stored the actors of its first part already.
+INSERT INTO actor_parts (actor, part, since_position)
+SELECT * FROM unnest(%s::text[], %s::bigint[], %s::bigint[]) ON CONFLICT (actor, part) DO NOTHING
+
 -- name: notify
 SELECT pg_notify(%s, %s)
 

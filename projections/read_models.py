@@ -17,6 +17,7 @@ from domain.system.events import SystemLabControllerChanged, SystemRegistered
 from domain.system.state import System
 from postgres.binary_copy import CopyData
 from projections import rows
+from projections.actor_parts import ActorParts
 from projections.counts import LOCK_COUNTS, RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
 from projections.durations import BOUNDS, LABELS, NO_LABEL
 from projections.intervals import FactTable, Intervals
@@ -119,6 +120,7 @@ class ReadModels:
         self.added_sets = FactTable("added_sets", rows.AddedSetsRow)
         self.recipe_changes = FactTable("recipe_changes", rows.RecipeChangeRow)
         self.changed_sets = FactTable("changed_sets", rows.ChangedSetRow)
+        self.actor_parts = ActorParts()
         number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
         of_lock = {"recipe_id": number, "level": text, "name": text}
         self.recipe_counts = OpenRowCounts(RECIPE_COUNTS, {"recipe_id": number}, rows.RecipeRow)
@@ -209,8 +211,8 @@ class ReadModels:
             yield from table.take_remaining_rows()
 
     @property
-    def _tables(self) -> tuple[FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
-        facts = self.job_documents, self.recipe_details, self.task_results
+    def _tables(self) -> tuple[ActorParts | FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
+        facts = self.actor_parts, self.job_documents, self.recipe_details, self.task_results
         changes = self.added_sets, self.recipe_changes, self.changed_sets
         return *facts, *changes, self.recipe_counts, self.system_counts, self.lock_counts, *self._intervals
 

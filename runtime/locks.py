@@ -194,6 +194,7 @@ class LockClass(Enum):
             ("projections/rebuild/rebuild.sql:stand_at", "UPDATE read_fresh.progress"),
             ("store/migrations/2026-12-03-open-counts.sql", "LOCK TABLE read.progress"),
             ("store/migrations/2026-12-27-usage-hours.sql", "LOCK TABLE read.progress"),
+            ("store/migrations/2026-12-31-actors-of-events.sql", "LOCK TABLE read.progress"),
         ),
     )
     READ_ROWS = LockSpec(

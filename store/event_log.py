@@ -23,7 +23,7 @@ from store.datastore import Datastore, connect
 from store.mapper import EventMapper, StoredRow
 from store.recorder import NewRow, Recorder, StoredAppend
 from store.requests import AppendRequest, Committed, Outcome
-from store.selection import EVERYTHING, Selection, subjects_of
+from store.selection import EVERYTHING, POOL_SYSTEM_TOPICS, Selection, subjects_of
 from store.sql import BACKWARDS, BOUNDED, MAX_PAGE_BYTES, SQL, bounded_rows
 from store.tailer import Tailer
 
@@ -33,6 +33,9 @@ FOLDED_TOPICS = frozenset(
     event.TOPIC for event in (*state.FOLDED_EVENTS, *visibility.FOLDED_EVENTS, *installable.FOLDED_EVENTS)
 )
 """The topics of the events that an API process folds."""
+
+# A page of the events of one actor covers at most this number of positions, because it may read all of them.
+MAX_ACTOR_POSITIONS = 1 << 18
 
 
 class EventLog(EventStore[str]):
@@ -135,6 +138,8 @@ class EventLog(EventStore[str]):
     ) -> tuple[list[Recorded], int]:
         """Return the next selected events, and the position up to which they are complete."""
         query = BOUNDED[_query_of(selection)]
+        if selection.actor is not None:
+            upto = min(upto, after + MAX_ACTOR_POSITIONS)
         events, last = self._bounded(query, after, upto, limit, selection, size_bytes)
         return events, upto if last is None else last
 
@@ -143,6 +148,8 @@ class EventLog(EventStore[str]):
     ) -> tuple[list[Recorded], int]:
         """Return the last selected events, newest first, and the position after which they are complete."""
         query = BACKWARDS[_query_of(selection)]
+        if selection.actor is not None:
+            after = max(after, upto - MAX_ACTOR_POSITIONS)
         events, last = self._bounded(query, after, upto, limit, selection, MAX_PAGE_BYTES)
         return events, after if last is None else last - 1
 
@@ -161,6 +168,9 @@ class EventLog(EventStore[str]):
             "hidden": list(selection.hidden),
             "partition": selection.partition,
             "everything": selection.is_everything,
+            "actor": selection.actor,
+            "unseen": list(selection.unseen),
+            "pool_system_topics": sorted(POOL_SYSTEM_TOPICS),
         }
         rows, available = bounded_rows(self.rows(query, params))
         events = [self.mapper.recorded(row) for row in rows]
@@ -261,8 +271,10 @@ class EventLog(EventStore[str]):
 def _query_of(selection: Selection) -> str:
     """Return the name of the fastest query."""
     if selection.is_by_partition:
-        return "of_partition"
-    return "all_between" if selection.is_everything and selection.partition is None else "selected"
+        name = "of_partition"
+    else:
+        name = "all_between" if selection.is_everything and selection.partition is None else "selected"
+    return name if selection.actor is None else f"{name}_of_actor"
 
 
 # Maximum number of rows in memory; a row may contain a whole job.

@@ -207,6 +207,32 @@ FROM (
 ) AS e
 ORDER BY e.notification_id ASC LIMIT %(limit)s
 
+-- name: of_actor
+-- The rows of another query by one actor, from the parts of the log in which the actor has events, one part at a time
+-- until there are enough. The read models know these parts up to their position; later parts are read in any case.
+-- Unseen rows are left out here, so that nothing depends on them, not even the end of a page.
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
+FROM (
+    SELECT part FROM read.actor_parts
+    WHERE actor = %(actor)s AND part >= (%(after)s::bigint + 1) / 1024 AND part <= %(upto)s::bigint / 1024
+      AND part < (SELECT position / 1024 FROM read.progress WHERE name = 'all')
+    UNION ALL
+    SELECT later.part
+    FROM generate_series(
+        (SELECT greatest(position, %(after)s::bigint + 1) / 1024 FROM read.progress WHERE name = 'all'),
+        %(upto)s::bigint / 1024) AS later (part)
+    ORDER BY part ASC
+) AS wanted_part
+CROSS JOIN LATERAL (
+    SELECT * FROM (QUERY) AS of_all
+    WHERE convert_from(of_all.state, 'UTF8')::json ->> 'actor' = %(actor)s
+      AND of_all.originator_id NOT IN (SELECT unnest(%(unseen)s::text[]))
+      AND (of_all.topic <> ALL (%(pool_system_topics)s::text[])
+           OR 'system/' || (convert_from(of_all.state, 'UTF8')::json #>> '{data,system}')
+              NOT IN (SELECT unnest(%(unseen)s::text[])))
+) AS found
+ORDER BY wanted_part.part ASC, found.notification_id ASC LIMIT %(limit)s
+
 -- name: bounded
 -- The first rows of a query up to a number of bytes, at least one row; each with the number of rows of the query.
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition, available

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from sys import maxsize
 from typing import Any, Final, NamedTuple
@@ -12,8 +13,9 @@ from typing import Any, Final, NamedTuple
 from psycopg.errors import UniqueViolation
 
 from domain.partition_numbers import read_by
-from store.mapper import StoredRow
-from store.sql import APPEND_UNLESS_JOINED, APPENDS, BACKWARDS, BOUNDED, SQL
+from store.mapper import EventMapper, StoredRow
+from store.selection import subjects_of
+from store.sql import APPEND_UNLESS_JOINED, APPENDS, BACKWARDS, BOUNDED, OF_ACTOR, SELECTIONS, SQL
 
 Rows = Sequence[tuple[Any, ...]]
 
@@ -264,11 +266,21 @@ def _append_unless_joined(tables: LogTables, params: Any) -> Rows:
     return _append(tables, arrays)
 
 
-def _backwards(tables: LogTables, name: str, params: Mapping[str, Any]) -> Rows:
+def _backwards(tables: LogTables, params: Mapping[str, Any], name: str) -> Rows:
     """Return the last rows of a bounded statement, newest first."""
     unlimited = {**params, "limit": maxsize, "bytes": maxsize}
     rows = [StoredRow._make(row[:-1]) for row in STATEMENTS[BOUNDED[name]](tables, unlimited)]
     return tables.bounded(rows[::-1][: params["limit"]], params["bytes"])
+
+
+def _of_actor(tables: LogTables, params: Mapping[str, Any], name: str) -> Rows:
+    """Return the visible rows of a bounded statement by one actor."""
+    unlimited = {**params, "limit": maxsize, "bytes": maxsize}
+    found = (StoredRow._make(row[:-1]) for row in STATEMENTS[BOUNDED[name]](tables, unlimited))
+    mapper, actor, unseen = EventMapper(), params["actor"], frozenset(params["unseen"])
+    events = ((row, mapper.recorded(row)) for row in found)
+    rows = [row for row, each in events if each.stamp.actor == actor and unseen.isdisjoint(subjects_of(each))]
+    return tables.bounded(rows[: params["limit"]], params["bytes"])
 
 
 STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
@@ -292,8 +304,7 @@ STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     BOUNDED["all_between"]: lambda tables, params: tables.all_between(params),
     BOUNDED["of_partition"]: lambda tables, params: tables.of_partition(params),
     BOUNDED["selected"]: lambda tables, params: tables.selected(params),
-    BACKWARDS["all_between"]: lambda tables, params: _backwards(tables, "all_between", params),
-    BACKWARDS["of_partition"]: lambda tables, params: _backwards(tables, "of_partition", params),
-    BACKWARDS["selected"]: lambda tables, params: _backwards(tables, "selected", params),
+    **{BOUNDED[f"{name}_of_actor"]: partial(_of_actor, name=name) for name in SELECTIONS},
+    **{BACKWARDS[name]: partial(_backwards, name=name) for name in (*SELECTIONS, *OF_ACTOR)},
 }
 """Statement -> the function that returns its rows."""

@@ -1,4 +1,4 @@
-"""Selections of events by topic and subject."""
+"""Selections of events by topic, subject, partition and actor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def subjects_of(recorded: Recorded) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Selection:
-    """A selection of events by topic, subject and partition; None selects all.
+    """A selection of events by topic, subject, partition and actor; None selects all.
 
     `recipe/*` selects every recipe, by topics: they begin with the kind of their subject. Events with
     `hidden` topics or `unseen` subjects (`subjects_of`) are excluded. With the number of a partition, only
@@ -38,6 +38,7 @@ class Selection:
     hidden: tuple[str, ...] = ()
     unseen: frozenset[str] = frozenset()
     partition: int | None = None
+    actor: str | None = None
 
     @cached_property
     def is_everything(self) -> bool:
@@ -74,6 +75,10 @@ class Selection:
     def has_partition(self, partition: int) -> bool:
         """Return whether events of the partition with this number are selected."""
         return self.partition is None or partition == self.partition
+
+    def has_actor(self, actor: str) -> bool:
+        """Return whether events of an actor are selected."""
+        return self.actor is None or actor == self.actor
 
     def sees(self, subjects: Iterable[str]) -> bool:
         """Return whether none of an event's subjects is unseen."""

@@ -15,12 +15,27 @@ SQL = named_queries(Path(__file__).with_name("log.sql"))
 # An event may contain a whole job, so a read is limited in bytes, too.
 MAX_PAGE_BYTES = 4 << 20
 
-BOUNDED_NAMES = ("page", "page_of", "all_between", "of_partition", "selected")
-BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in BOUNDED_NAMES}
-# The same statements from the last row to the first. They name the direction of each of their orders.
-BACKWARDS = {
-    name: BOUNDED[name].replace(b" ASC", b" DESC") for name in ("all_between", "of_partition", "selected")
+# Parameters of a query, and their values in the part of the log that `of_actor` reads. It has 1,024
+# positions, as in `projections/actor_parts.py`.
+_IN_A_PART = {
+    b"%(after)s": b"greatest(%(after)s::bigint, wanted_part.part * 1024 - 1)",
+    b"%(upto)s": b"least(%(upto)s::bigint, wanted_part.part * 1024 + 1023)",
+    b"%(limit)s": b"1024",
 }
+
+
+def _of_actor(query: bytes) -> bytes:
+    for parameter, value in _IN_A_PART.items():
+        query = query.replace(parameter, value)
+    return SQL["of_actor"].replace(b"QUERY", query)
+
+
+SELECTIONS = ("all_between", "of_partition", "selected")
+OF_ACTOR = {f"{name}_of_actor": _of_actor(SQL[name]) for name in SELECTIONS}
+_BOUNDED_QUERIES = {**{name: SQL[name] for name in ("page", "page_of", *SELECTIONS)}, **OF_ACTOR}
+BOUNDED = {name: SQL["bounded"].replace(b"QUERY", query) for name, query in _BOUNDED_QUERIES.items()}
+# The same statements from the last row to the first. They name the direction of each of their orders.
+BACKWARDS = {name: BOUNDED[name].replace(b" ASC", b" DESC") for name in (*SELECTIONS, *OF_ACTOR)}
 
 
 def bounded_rows(result: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], int]:

@@ -112,9 +112,10 @@ class Client:
             parameters["as_of"] = response.headers["Labledger-Position"]
             parameters["cursor"] = _cursor(response.links["next"]["url"])
 
-    def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
+    def post(self, path: str, body: Any = None, *, key: str | None = None, **parameters: Any) -> Any:
         """Post a body. Requests with the same `key` take effect once (default: a new key for each call)."""
-        return self._send("POST", path, body, {"Idempotency-Key": key or str(uuid.uuid4())})
+        headers = {"Idempotency-Key": key or str(uuid.uuid4())}
+        return self._send("POST", path, body, headers, params=without_none(parameters))
 
     def post_text(self, path: str, content: bytes, content_type: str, **parameters: Any) -> Any:
         headers = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": content_type}

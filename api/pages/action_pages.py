@@ -23,7 +23,16 @@ from api.rest.paging import position_of
 from api.rest.ports import PageParts
 from api.use_cases.idempotency import commit_once, done_before
 from api.use_cases.ports import RequestContext
-from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused, Stale
+from domain.errors import (
+    Fault,
+    FaultyInput,
+    LabledgerError,
+    NotPermitted,
+    Refused,
+    Stale,
+    Unknown,
+    display_name,
+)
 from store.requests import Committed, Conflict
 
 
@@ -58,7 +67,13 @@ class ActionPages:
         except (Refused, Conflict) as error:
             await self._show(req, resp, found, subject_key, form, status=409, refusal=error)
         except Stale as error:
-            await self._show(req, resp, found, subject_key, form, status=412, refusal=error)
+            # A new subject has no version, so its name is taken.
+            status, refusal = (412, error) if subject_key is not None else (409, self._already_there(form))
+            await self._show(req, resp, found, subject_key, form, status=status, refusal=refusal)
+        except Unknown as error:
+            # A name in a field, unless the subject itself has been removed.
+            missing = Refused(f"there is no {error}")
+            await self._show(req, resp, found, subject_key, form, status=409, refusal=missing)
         except NotPermitted as error:
             # The caller may take the action, but not with these values.
             await self._show(req, resp, found, subject_key, form, status=403, refusal=error)
@@ -118,6 +133,7 @@ class ActionPages:
         version, answer = await self._facts(req, key)
         facts = await asyncio.to_thread(plain, answer)
         shown = facts if action.model else {}
+        is_possible = action.is_possible(facts)
         values = {
             "subject": {
                 "word": self._subject.word,
@@ -127,7 +143,8 @@ class ActionPages:
             },
             "action": {"name": action.name, "label": action.label},
             "fields": [each.element() for each in action.fields],
-            "ends": action.ends(facts) if action.ends and action.is_possible(facts) else None,
+            "is_possible": is_possible,
+            "ends": action.ends(facts) if action.ends and is_possible else None,
             "given": {each.name: each.filled(form, shown) for each in action.fields},
             "faults": faults_by_field(faults, action.fields),
             "refusal": None if refusal is None else str(refusal),
@@ -145,6 +162,9 @@ class ActionPages:
             return 0, self._subject.proposed(self._parts, request_of(req))
         view = await page_view(req, self._parts)
         return await self._subject.answer(self._parts, view, key)
+
+    def _already_there(self, form: Mapping[str, str]) -> Refused:
+        return Refused(f"there is already a {display_name(self._subject.kind, self._key(None, form))}")
 
     def _key(self, key: Any, form: Mapping[str, str]) -> Any:
         """Return the key of the subject, or that in the form of a new one."""

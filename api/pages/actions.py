@@ -35,9 +35,10 @@ class Action:
     `is_possible` says whether the state of the subject allows it. `require_may` blocks, and raises
     NotPermitted for a caller who may not. The change is made by `perform`, or by `show`, whose page answers
     the form because no other page shows the same; it has to take effect once by itself.
-    `ends` says what the action ends, for its confirmation; None if it ends nothing. If the fields are those
-    of a `model` of the HTTP API, the model checks them, and the form shows their present values. `removes`
-    says whether the subject has no page afterwards.
+    `ends` says what the action ends, for its confirmation; None if it ends nothing. An action that ends
+    something has a required field `reason`. If the fields are those of a `model` of the HTTP API, the model
+    checks them, and the form shows their present values. `removes` says whether the subject has no page
+    afterwards.
     """
 
     name: str
@@ -54,6 +55,9 @@ class Action:
     def __post_init__(self) -> None:
         if (self.perform is None) == (self.show is None):
             raise ValueError(f"action {self.name} must have either `perform` or `show`")
+        required = {each.name for each in self.fields if each.is_required}
+        if self.ends is not None and REASON.name not in required:
+            raise ValueError(f"action {self.name} ends something, so it must require a reason")
 
     def fields_of(self, form: Mapping[str, str]) -> Fields:
         """Return the values of the fields. Raises FaultyInput with all faults."""

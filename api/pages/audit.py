@@ -35,6 +35,8 @@ class EventPages:
         values = {
             "events": found.events,
             "before": found.following,
+            # A page of the events of an actor may have none, but older pages.
+            "searched_to": None if found.events else found.following,
             "is_first": query.before is None,
             "filters": _filters(query),
         }
@@ -73,6 +75,7 @@ def _filters(query: EventQuery) -> list[FilterField]:
     return [
         _field("subject", subjects),
         _field("types", topics, None if len(query.types) > 1 else sorted(TOPICS)),
+        _field("actor", query.actor or ""),
         *(_field(name, "" if at is None else rfc3339(at)) for name, at in times),
         _field("partition", query.partition or ""),
     ]

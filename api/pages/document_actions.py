@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from api.pages.actions import Action, ActionSubject, Answer, Facts, Perform
+from api.pages.actions import REASON, Action, ActionSubject, Answer, Facts, Perform
 from api.pages.form_fields import Fields, FormField, fields_of_model
 from api.rest.contract.values import Name
 from api.rest.ports import PageParts
@@ -64,15 +64,16 @@ class DocumentForms:
             model=new,
         )
 
-    def change(self, perform: Perform | None = None) -> Action:
-        """Return the action that replaces a document, unless `perform` changes it."""
+    def change(self, perform: Perform | None = None, model: type[BaseModel] | None = None) -> Action:
+        """Return the action that replaces a document, unless `perform` changes it by a `model` of its own."""
+        model = model or self.model
         return Action(
             name="change",
             label=f"Change the {self.word}",
             require_may=partial(require_may_change, self.kind),
             perform=perform or partial(_change, self.of),
-            fields=fields_of_model(self.model, **self.hints),
-            model=self.model,
+            fields=fields_of_model(model, **self.hints),
+            model=model,
         )
 
     def removal(
@@ -84,7 +85,7 @@ class DocumentForms:
             label=f"Remove the {self.word}",
             require_may=partial(_require_may_remove, self.kind),
             perform=perform or partial(_remove, self.kind),
-            fields=fields,
+            fields=(*fields, REASON),
             ends=lambda _: ends,
             removes=True,
         )
@@ -110,9 +111,9 @@ async def _change(
 
 
 async def _remove(
-    kind: str, parts: PageParts, request: RequestContext, name: str, _: Fields
+    kind: str, parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
-    return await remove_document(parts, request, kind, name)
+    return await remove_document(parts, request, kind, name, fields["reason"])
 
 
 def _require_may_create(kind: str, parts: PageParts, request: RequestContext, _: None) -> None:

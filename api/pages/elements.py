@@ -12,6 +12,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from api.durations import duration
+from domain.scheduling.supply.reasons import shown_reason
 
 # Longer texts are cut in lists; the page of the thing itself has the whole text.
 MAX_SHOWN: Final = 200
@@ -25,6 +26,11 @@ def visible(value: Any) -> Any:
     if isinstance(value, str) and not isinstance(value, Markup):
         return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
     return value
+
+
+def reason(text: str | None) -> str:
+    """Return the text that people see for a stored reason of a recipe; empty without one."""
+    return shown_reason(text) if text else ""
 
 
 def as_time(at: datetime | str) -> datetime:

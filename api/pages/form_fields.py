@@ -13,7 +13,7 @@ import orjson
 from pydantic import BaseModel
 
 from api.rest.body import check_model
-from domain.errors import Fault
+from domain.errors import Fault, FaultyInput
 
 Fields: TypeAlias = Mapping[str, Any]
 """The values of a form by name; those that were left empty are missing."""
@@ -65,6 +65,13 @@ class FormField:
             return Fault(self.name, f"must have at most {MAX_LINE_LENGTH} characters")
         if self.choices and value not in self.choices:
             return Fault(self.name, f"must be one of {', '.join(self.choices)}")
+        return self._json_fault(value) if self.format is Format.JSON else None
+
+    def _json_fault(self, text: str) -> Fault | None:
+        try:
+            orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            return Fault(self.name, f"is not JSON: {error.msg}, in line {error.lineno}, column {error.colno}")
         return None
 
     def filled(self, form: Mapping[str, str], present: Mapping[str, Any]) -> str:
@@ -176,6 +183,9 @@ def read_model_form(
     """
     may_be_empty = (Format.WORDS, Format.NAMES, Format.ADDRESSES)
     texts = {each: form[each.name].strip() for each in fields if each.name in form}
+    written = [(each, text) for each, text in texts.items() if text and each.format is Format.JSON]
+    if faults := [fault for each, text in written if (fault := each.fault(text)) is not None]:
+        raise FaultyInput(faults)
     given = {
         each.name: form[each.name] if each.is_secret else each.read(text)
         for each, text in texts.items()

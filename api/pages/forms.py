@@ -32,7 +32,7 @@ _MAX_FIELDS: Final = 1_000
 
 
 async def read_form(req: Request) -> dict[str, str]:
-    """Return the fields and files of a form as texts.
+    """Return the fields and files of a form as texts, with lines that end as the server writes them.
 
     Raises 413, 415, and FaultyInput for a body that is no form.
     """
@@ -41,9 +41,11 @@ async def read_form(req: Request) -> dict[str, str]:
         raise falcon.HTTPUnsupportedMediaType(description=f"the body must be {' or '.join(takes)}")
     body = await read_body(req)
     try:
-        return _files_and_fields(req, body) if media_type(req) == FORM_WITH_FILES else _fields(body)
+        found = _files_and_fields(req, body) if media_type(req) == FORM_WITH_FILES else _fields(body)
     except (ValueError, falcon.MediaMalformedError, falcon.HTTPError) as error:
         raise FaultyInput([Fault("body", "is not a form in UTF-8")]) from error
+    # Browsers end lines with CRLF; written back, a carriage return would be an escape.
+    return {name: value.replace("\r\n", "\n") for name, value in found.items()}
 
 
 def _fields(body: bytes) -> dict[str, str]:

@@ -34,8 +34,10 @@ async def _cancel_job(
     return await cancel_job(parts, request, job_id, fields["reason"])
 
 
-async def _close_job(parts: PageParts, request: RequestContext, job_id: int, _: Fields) -> Committed | None:
-    return await close_job(parts, request, job_id)
+async def _close_job(
+    parts: PageParts, request: RequestContext, job_id: int, fields: Fields
+) -> Committed | None:
+    return await close_job(parts, request, job_id, fields["reason"])
 
 
 async def _cancel_set(
@@ -51,9 +53,9 @@ async def _change_priority(
 
 
 async def _return_recipe(
-    parts: PageParts, request: RequestContext, recipe_id: int, _: Fields
+    parts: PageParts, request: RequestContext, recipe_id: int, fields: Fields
 ) -> Committed | None:
-    return await return_recipe(parts, request, recipe_id)
+    return await return_recipe(parts, request, recipe_id, fields["reason"])
 
 
 def _unfinished(facts: Facts) -> bool:
@@ -76,7 +78,7 @@ async def changeable_sets(
 
     A page about the past has none.
     """
-    if view.is_past or view.principal.role not in SUBMITTERS:
+    if not recipes or view.is_past or view.principal.role not in SUBMITTERS:
         return []
     job_ids = {recipe["job_id"] for recipe in recipes}
     permitted = frozenset(await asyncio.to_thread(own_or_administered_jobs, parts, request, job_ids))
@@ -106,6 +108,7 @@ _CLOSE_JOB: Final = Action(
     is_possible=lambda job: job["open"],
     require_may=own_or_administered_job,
     perform=_close_job,
+    fields=(REASON,),
     ends=lambda _: "It then takes no more recipe sets.",
 )
 _CANCEL_SET: Final = Action(
@@ -131,6 +134,7 @@ _RETURN_RECIPE: Final = Action(
     is_possible=lambda recipe: recipe["state"] == "reserved",
     require_may=own_recipe,
     perform=_return_recipe,
+    fields=(REASON,),
     ends=lambda recipe: f"It ends the recipe, which keeps {recipe['system']}.",
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from api.pages.actions import Action
+from api.pages.actions import REASON, Action
 from api.pages.document_actions import DocumentForms, require_may_change
 from api.pages.form_fields import Fields, force_field
 from api.rest.contract.inputs import documents as inputs
@@ -21,20 +21,19 @@ from store.requests import Committed
 async def _change_lab(
     parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
-    changes = {field: value for field, value in fields.items() if value is not None}
-    return await change_lab_controller(parts, request, name, changes)
+    return await change_lab_controller(parts, request, name, fields)
 
 
 async def _set_enabled(
-    enabled: bool, parts: PageParts, request: RequestContext, name: str, _: Fields
+    enabled: bool, parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
-    return await change_lab_controller(parts, request, name, {"enabled": enabled})
+    return await change_lab_controller(parts, request, name, {"enabled": enabled, **fields})
 
 
 async def _remove_lab(
     parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
-    return await remove_lab(parts, request, name, force=fields["force"] == "yes")
+    return await remove_lab(parts, request, name, force=fields["force"] == "yes", reason=fields["reason"])
 
 
 _KIND: Final = "lab-controller"
@@ -50,7 +49,7 @@ _FORMS: Final = DocumentForms(
 )
 
 LAB_CONTROLLER: Final = _FORMS.subject(
-    _FORMS.change(_change_lab),
+    _FORMS.change(_change_lab, inputs.FailureLimit),
     Action(
         name="enable",
         label="Enable the lab controller",
@@ -64,6 +63,7 @@ LAB_CONTROLLER: Final = _FORMS.subject(
         is_possible=lambda lab: lab["enabled"],
         require_may=_MAY_CHANGE,
         perform=partial(_set_enabled, False),
+        fields=(REASON,),
         ends=lambda _: "Its systems then get no more recipes; those that they have go on.",
     ),
     _FORMS.removal(

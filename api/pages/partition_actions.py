@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, create_model
 
-from api.pages.actions import Action, ActionSubject, Facts
+from api.pages.actions import REASON, Action, ActionSubject, Facts
 from api.pages.form_fields import Fields, FormField, fields_of_model, force_field
 from api.rest.body import check_document
 from api.rest.contract.inputs.partitions import PREDICATE, JobFilter
@@ -51,9 +51,9 @@ async def _create(parts: PageParts, request: RequestContext, _: None, fields: Fi
 
 
 async def _move(
-    move: str, parts: PageParts, request: RequestContext, name: str, _: Fields
+    move: str, parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
-    return await move_partition(parts, request, name, move)
+    return await move_partition(parts, request, name, move, fields.get("reason"))
 
 
 async def _configure(
@@ -85,13 +85,14 @@ async def _remove_job_filter(
     parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
     try:
-        return await remove_job_filter(parts, request, name, fields["filter"])
+        return await remove_job_filter(parts, request, name, fields["filter"], fields["reason"])
     except Unknown as error:
-        raise FaultyInput([Fault("filter", str(error))]) from error
+        raise FaultyInput([Fault("filter", f"there is no {error}")]) from error
 
 
 async def _remove(parts: PageParts, request: RequestContext, name: str, fields: Fields) -> Committed | None:
-    return (await remove_partition(parts, request, name, force=fields["force"] == "yes")).done
+    force, reason = fields["force"] == "yes", fields["reason"]
+    return (await remove_partition(parts, request, name, force=force, reason=reason)).done
 
 
 def _require_admin(_: PageParts, request: RequestContext, __: str | None) -> None:
@@ -127,6 +128,7 @@ _DRAIN: Final = Action(
     is_possible=lambda partition: partition["state"] == ACTIVE,
     require_may=_require_admin,
     perform=partial(_move, DRAIN),
+    fields=(REASON,),
     ends=lambda _: "It then takes no new jobs, and finishes those that it has.",
 )
 _STOP: Final = Action(
@@ -135,6 +137,7 @@ _STOP: Final = Action(
     is_possible=lambda partition: partition["state"] == ACTIVE,
     require_may=_require_admin,
     perform=partial(_move, STOP),
+    fields=(REASON,),
     ends=lambda _: "It then takes no new jobs and grants nothing; what has started goes on.",
 )
 _CONFIGURE: Final = Action(
@@ -165,7 +168,7 @@ _REMOVE_JOB_FILTER: Final = Action(
     label="Remove a job filter",
     require_may=_require_admin,
     perform=_remove_job_filter,
-    fields=(FormField("filter", "Filter", is_required=True, hint="its name"),),
+    fields=(FormField("filter", "Filter", is_required=True, hint="its name"), REASON),
     ends=lambda _: "The job filter then no longer holds back recipe sets.",
 )
 _REMOVE: Final = Action(
@@ -174,7 +177,10 @@ _REMOVE: Final = Action(
     is_possible=_can_be_removed,
     require_may=_require_admin,
     perform=_remove,
-    fields=(force_field("With its recipes", "yes: its recipes are aborted and its reservations end first"),),
+    fields=(
+        force_field("With its recipes", "yes: its recipes are aborted and its reservations end first"),
+        REASON,
+    ),
     ends=lambda _: "Its open jobs are closed, and its lab controllers are in no partition then.",
     removes=True,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.pages.actions import Action, Facts
+from api.pages.actions import REASON, Action, Facts
 from api.pages.document_actions import DocumentForms
 from api.pages.form_fields import Fields, FormField, fields_of_model
 from api.rest.contract.inputs import documents as inputs
@@ -24,22 +24,23 @@ from store.requests import Committed
 async def _add_system(
     parts: PageParts, request: RequestContext, pool: str, fields: Fields
 ) -> Committed | None:
-    return await _move_system(parts, request, pool, fields["system"], member=True)
+    return await _move_system(parts, request, pool, fields, member=True)
 
 
 async def _remove_system(
     parts: PageParts, request: RequestContext, pool: str, fields: Fields
 ) -> Committed | None:
-    return await _move_system(parts, request, pool, fields["system"], member=False)
+    return await _move_system(parts, request, pool, fields, member=False)
 
 
 async def _move_system(
-    parts: PageParts, request: RequestContext, pool: str, fqdn: str, *, member: bool
+    parts: PageParts, request: RequestContext, pool: str, fields: Fields, *, member: bool
 ) -> Committed | None:
+    fqdn, reason = fields["system"], fields.get("reason")
     try:
-        return await move_system(parts, request, pool, fqdn, member=member)
+        return await move_system(parts, request, pool, fqdn, member=member, reason=reason)
     except Unknown as error:
-        raise FaultyInput([Fault("system", str(error))]) from error
+        raise FaultyInput([Fault("system", f"there is no {error}")]) from error
 
 
 def _require_own_pool(parts: PageParts, request: RequestContext, pool: str) -> None:
@@ -83,7 +84,7 @@ POOL: Final = _FORMS.subject(
         label="Remove a system",
         require_may=_require_own_pool,
         perform=_remove_system,
-        fields=(_SYSTEM,),
+        fields=(_SYSTEM, REASON),
         ends=lambda _: "The access policy of the pool then no longer applies to the system.",
     ),
     Action(

@@ -8,7 +8,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 from api.pages.actions import offered
-from api.pages.job_actions import RECIPE
+from api.pages.job_actions import RECIPE, changeable_sets
 from api.pages.page import page_view, show
 from api.pages.security import HTML
 from api.rest.context import query_of, request_of
@@ -20,6 +20,7 @@ from api.rest.resources.explanations import explanation
 from api.rest.resources.recipes import recipe_answer
 from api.rest.views import View
 from domain.recipe.lifecycle import BEFORE_START
+from domain.scheduling.supply.reasons import shown_reason
 
 
 class RecipePages:
@@ -32,7 +33,14 @@ class RecipePages:
         _, recipe = await recipe_answer(self._parts, view, recipe_id)
         actions = await offered(self._parts, request_of(req), view, RECIPE, recipe_id, recipe)
         estimate = await self._estimate(view, recipe_id, recipe["state"], recipe["awaits_locks"])
-        values = {"recipe": recipe, "sentence": _sentence(recipe), "actions": actions, "estimate": estimate}
+        waiting = [recipe] if recipe["state"] in BEFORE_START else []
+        values = {
+            "recipe": recipe,
+            "sentence": _sentence(recipe),
+            "actions": actions,
+            "changeable": await changeable_sets(self._parts, request_of(req), view, waiting),
+            "estimate": estimate,
+        }
         begin = recipe["history"][0]["since"]
         await show(req, resp, self._parts, view, "recipe.html", values, begin=begin)
 
@@ -48,7 +56,8 @@ class RecipePages:
             "recipe_id": recipe_id,
             "explanation": explained,
             "system": query.system,
-            "sentence": f"Recipe {recipe_id}: {explained['summary']}",
+            "sentence": f"Recipe {recipe_id}{_what(explained)}: {shown_reason(explained['summary'])}",
+            "what": _what(explained),
         }
         await show(req, resp, self._parts, view, "why.html", values)
 
@@ -60,8 +69,16 @@ class RecipePages:
         return await estimate_of_recipe(self._parts, view, recipe_id) if has_to_wait else None
 
 
+def _what(explained: dict[str, Any]) -> str:
+    """Return what a recipe does that is explained, empty for one that got its system."""
+    if explained["granted"]:
+        return ""
+    waits = explained["waiting"] and explained["state"] in BEFORE_START
+    return " waits" if waits or explained["locking"] else f" is {explained['state']}"
+
+
 def _sentence(recipe: dict[str, Any]) -> str:
     """Return the state of a recipe as a sentence, for titles and the previews of chats."""
     where = f" on {recipe['system']}" if recipe["system"] else ""
-    why = f": {recipe['reason']}" if recipe["reason"] else ""
+    why = f": {shown_reason(recipe['reason'])}" if recipe["reason"] else ""
     return f"Recipe {recipe['recipe_id']} is {recipe['state']}{where}{why}"

@@ -30,6 +30,7 @@ _ENVIRONMENT.filters |= {
     "moment": elements.moment,
     "tick": elements.tick,
     "duration": duration,
+    "reason": elements.reason,
     "cut": elements.cut,
     "words": elements.words,
     "pretty": elements.pretty,

@@ -70,8 +70,8 @@ async def _lend(parts: PageParts, request: RequestContext, fqdn: str, fields: Fi
     return await lend_system(parts, request, fqdn, fields["user"], _until(fields))
 
 
-async def _end_loan(parts: PageParts, request: RequestContext, fqdn: str, _: Fields) -> Committed | None:
-    return await end_loan(parts, request, fqdn)
+async def _end_loan(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
+    return await end_loan(parts, request, fqdn, fields["reason"])
 
 
 async def _change_policy(
@@ -148,6 +148,8 @@ def _can_be_reserved(system: Facts) -> bool:
 
 def _affected_recipe(system: Facts) -> str:
     recipe_id = system["recipe_id"]
+    if system["user"] is not None:
+        return f"{system['user']} has reserved the system. The condition Removed ends the reservation."
     if recipe_id is None:
         return "No recipe has the system now."
     return (
@@ -210,6 +212,7 @@ _END_LOAN: Final = Action(
     is_possible=lambda system: system["loaned_to"] is not None,
     require_may=_checked(system_rights.require_may_end_loan),
     perform=_end_loan,
+    fields=(REASON,),
     ends=lambda system: f"It ends the loan to {system['loaned_to']}.",
 )
 

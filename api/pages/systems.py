@@ -26,6 +26,7 @@ from api.rest.resources.timeline import TIMELINE_START, timeline_answer
 from api.rest.views import View
 from domain.errors import FaultyInput
 from domain.system.lifecycle import WITHOUT_RECIPES
+from domain.system.usage import displayed_usage
 
 # The page has the first waiting recipes in the order of the system.
 MAX_WAITING: Final = 20
@@ -65,7 +66,7 @@ class SystemPages:
             "waiting": waiting,
             "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, system),
             **await self._policies(view, fqdn),
-            **await self._usage(view, fqdn),
+            **_with_state(await self._usage(view, fqdn), system),
         }
         await show(req, resp, self._parts, view, "system.html", values)
 
@@ -109,6 +110,19 @@ async def waiting_recipes(parts: QueueParts, view: View, fqdn: str) -> tuple[Vie
     page, found = answer
     waiting = {"recipes": found.items, "has_more": found.key is not None}
     return replace(view, at=page.at), waiting
+
+
+def _with_state(usage: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
+    """Return the usage with the present state of the system, which a page as of its last change lacks."""
+    timeline = usage["timeline"]
+    intervals, until = timeline["systems"][0]["intervals"], timeline["until"]
+    state = displayed_usage(system["condition"], system["usage"])
+    if intervals[-1]["state"] in (state, "mixed"):
+        return usage
+    names = ("condition", "usage", "recipe_id", "user")
+    begun = {"since": until, "until": until, "seconds": 0, "shares": [], "state": state, "x": 0, "width": 0}
+    intervals.append({**begun, **{name: system[name] for name in names}})
+    return usage
 
 
 def _sentence(system: dict[str, Any], reason: str | None) -> str:

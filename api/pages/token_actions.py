@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from api.pages.actions import Action, ActionSubject, Facts
+from api.pages.actions import REASON, Action, ActionSubject, Facts
 from api.pages.form_fields import Fields, fields_of_model
 from api.rest.contract.inputs.access import Token
 from api.rest.ports import PageParts
@@ -28,8 +28,10 @@ def _proposed(parts: PageParts, request: RequestContext) -> Facts:
     return {"user": request.actor, "role": request.role, "expires_at": until}
 
 
-async def _revoke(parts: PageParts, request: RequestContext, token_id: str, _: Fields) -> Committed | None:
-    return await revoke_token(parts, request, token_id)
+async def _revoke(
+    parts: PageParts, request: RequestContext, token_id: str, fields: Fields
+) -> Committed | None:
+    return await revoke_token(parts, request, token_id, fields["reason"])
 
 
 async def _create(parts: PageParts, request: RequestContext, fields: Fields) -> tuple[str, dict[str, Any]]:
@@ -47,6 +49,7 @@ _REVOKE: Final = Action(
     is_possible=lambda token: not token["revoked"],
     require_may=require_may_revoke,
     perform=_revoke,
+    fields=(REASON,),
     ends=lambda token: f"Nobody can use the token of {token['user']} any more.",
 )
 _CREATE: Final = Action(
@@ -57,6 +60,7 @@ _CREATE: Final = Action(
     show=_create,
     fields=fields_of_model(
         Token,
+        role="the user gets the role, too, if an admin chooses one that the user lacks",
         lab_controller="only for the role lab-controller",
         expires_at="a time such as 2026-11-29T18:00:00Z; empty for no end, which only admins may choose",
     ),

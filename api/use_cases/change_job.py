@@ -118,14 +118,16 @@ def _set_subject(recipe_set_id: int) -> str:
     return f"recipe-set/{recipe_set_id}"
 
 
-async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:
+async def return_recipe(
+    parts: WriteParts, request: RequestContext, recipe_id: int, reason: str | None = None
+) -> Committed | None:
     """End a reserved recipe; None if it has ended. Raises Unknown, NotPermitted, Refused if not reserved."""
     await asyncio.to_thread(own_recipe, parts, request, recipe_id)
 
     def decide(gathered: ReadSet) -> Decided:
         recipe = gathered.recipe(recipe_id)
         assert recipe is not None, "recipes are never removed"
-        return give_back(gathered.members(recipe.recipe_set_id), recipe)
+        return give_back(gathered.members(recipe.recipe_set_id), recipe, reason)
 
     return await commit_aggregates(parts, request, (f"recipe/{recipe_id}",), decide)
 

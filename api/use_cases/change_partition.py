@@ -69,7 +69,7 @@ async def _configure(
 
 
 async def move_partition(
-    parts: WriteParts, request: RequestContext, name: str, move: str
+    parts: WriteParts, request: RequestContext, name: str, move: str, reason: str | None = None
 ) -> Committed | None:
     """Start, drain or stop the partition (`domain.directory.partition_states`); None if it has that state.
 
@@ -80,7 +80,7 @@ async def move_partition(
 
     async def decide() -> AppendRequest | None:
         document = partition_document(parts.feed.directory, name)
-        return _append(parts, request, name, partition_states.move(document, move))
+        return _append(parts, request, name, partition_states.move(document, move, reason))
 
     return await _commit(parts, request, name, decide)
 
@@ -132,7 +132,7 @@ def _put(parts: WriteParts, name: str, wanted: JobFilter, watermark: int) -> Job
 
 
 async def remove_job_filter(
-    parts: WriteParts, request: RequestContext, name: str, job_filter: str
+    parts: WriteParts, request: RequestContext, name: str, job_filter: str, reason: str | None = None
 ) -> Committed | None:
     """Remove a job filter, and wait until the directory reflects it; None if it was removed before.
 
@@ -142,7 +142,7 @@ async def remove_job_filter(
 
     async def decide() -> AppendRequest | None:
         document = partition_document(parts.feed.directory, name)
-        return _append(parts, request, name, partitions.remove_job_filter(document, job_filter))
+        return _append(parts, request, name, partitions.remove_job_filter(document, job_filter, reason))
 
     done = await _commit(parts, request, name, decide)
     if done is None and not await asyncio.to_thread(_was_put, parts, name, job_filter):

@@ -163,13 +163,13 @@ def _require_small_enough(parts: JobParts, job: Job, spec: JobSpec, partition: P
 
 
 async def close_job(
-    parts: WriteParts, request: RequestContext, job_id: int, reason: str = CLOSED_BY_PERSON
+    parts: WriteParts, request: RequestContext, job_id: int, reason: str | None = None
 ) -> Committed | None:
     """Close an open job; None if it is closed. Raises the errors of `own_or_administered_job`."""
 
     def attempt() -> AppendRequest | None:
         job = own_or_administered_job(parts, request, job_id)
-        decided = decide_close(job, reason)
+        decided = decide_close(job, reason or CLOSED_BY_PERSON)
         return append_for(parts, request, decided, {job.subject: job.version}) if decided else None
 
     return await commit(parts, lambda: asyncio.to_thread(attempt))

@@ -15,6 +15,7 @@ from api.use_cases.system_rights import (
     require_viewed,
     rights_subjects,
 )
+from domain.endings import with_reason
 from domain.errors import FaultyInput
 from domain.events import Decided
 from domain.read_set import ReadSet
@@ -51,7 +52,9 @@ async def lend_system(
     return await wait_until_reflected(parts, done)
 
 
-async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
+async def end_loan(
+    parts: WriteParts, request: RequestContext, fqdn: str, reason: str | None = None
+) -> Committed | None:
     """End the loan of a system; return None if there is none. Raises Unknown, Stale, NotPermitted."""
 
     def decide(gathered: ReadSet) -> Decided:
@@ -59,7 +62,7 @@ async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Com
         require_viewed(parts.feed.directory, request, system)
         if system.loan is not None:
             require_may_end_loan(parts.feed.directory, request, system)
-        return upkeep.end_loan(system, f"ended by {request.actor}")
+        return upkeep.end_loan(system, with_reason(f"ended by {request.actor}", reason))
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
         return rights_subjects(parts.feed.directory, present_system(gathered, fqdn), request.actor)

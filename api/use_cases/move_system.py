@@ -20,9 +20,17 @@ from store.requests import AppendRequest, Committed
 
 
 async def move_system(
-    parts: WriteParts, request: RequestContext, pool: str, fqdn: str, *, member: bool
+    parts: WriteParts,
+    request: RequestContext,
+    pool: str,
+    fqdn: str,
+    *,
+    member: bool,
+    reason: str | None = None,
 ) -> Committed | None:
     """Add or remove a system, and wait until the directory reflects it; return None if nothing changes.
+
+    `reason` is that of a removal, None if nobody gave one.
 
     Adding requires the right to change the pool and `edit_policy` on the system, because the policies of the
     pool then apply to it. Removal requires one of both. Raises Unknown, Stale, and NotPermitted.
@@ -30,12 +38,12 @@ async def move_system(
     await existing(parts.feed, "system", fqdn)
     # The directory must be current: neither an old version nor an old membership may match.
     await parts.feed.catch_up()
-    done = await commit(parts, lambda: _move(parts, request, pool, fqdn, member=member))
+    done = await commit(parts, lambda: _move(parts, request, pool, fqdn, member, reason))
     return await wait_until_reflected(parts, done)
 
 
 async def _move(
-    parts: WriteParts, request: RequestContext, pool: str, fqdn: str, *, member: bool
+    parts: WriteParts, request: RequestContext, pool: str, fqdn: str, member: bool, reason: str | None
 ) -> AppendRequest | None:
     directory, subject = parts.feed.directory, f"pool/{pool}"
     system = (await asyncio.to_thread(parts.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
@@ -50,7 +58,8 @@ async def _move(
     require_expected(request, subject, entry.version)
     if directory.pool_has(pool, fqdn) == member:
         return None
-    decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
+    removed = PoolSystemRemoved(system=fqdn, reason=reason)
+    decided: Decided = [(subject, PoolSystemAdded(system=fqdn) if member else removed)]
     if not member:
         decided += leave_pool(system, pool)
     used = (*rights_subjects(directory, system, request.actor), *owned_by(directory, request, pool))

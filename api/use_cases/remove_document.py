@@ -19,7 +19,7 @@ from store.requests import AppendRequest, Committed
 
 
 async def remove_document(
-    parts: PasswordParts, request: RequestContext, kind: str, name: str
+    parts: PasswordParts, request: RequestContext, kind: str, name: str, reason: str | None = None
 ) -> Committed | None:
     """Remove an entry and wait until the directory reflects it; return None if it was removed before.
 
@@ -43,7 +43,7 @@ async def remove_document(
         if entry is None:
             return None
         systems = await _systems(parts, kind, name)
-        return append_for(parts, request, *_removal(kind, directory, name, systems))
+        return append_for(parts, request, *_removal(kind, directory, name, systems, reason))
 
     done = await wait_until_reflected(parts, await commit(parts, decide))
     if done is not None and kind == "user":
@@ -52,12 +52,14 @@ async def remove_document(
 
 
 def _removal(
-    kind: str, directory: Directory, name: str, systems: list[System]
+    kind: str, directory: Directory, name: str, systems: list[System], reason: str | None
 ) -> tuple[Decided, dict[str, int]]:
     """Return the events, and the versions of everything that the decision used."""
-    decided = remove(kind, directory, name, systems)
+    decided = remove(kind, directory, name, systems, reason)
     versions = {changed: directory.version(changed) for changed, _ in decided}
-    of_systems = [change for system in systems for change in remove_system_references(system, kind, name)]
+    of_systems = [
+        change for system in systems for change in remove_system_references(system, kind, name, reason)
+    ]
     referring = {subject for subject, _ in of_systems}
     versions |= {system.subject: system.version for system in systems if system.subject in referring}
     if kind == "user":

@@ -13,6 +13,7 @@ from api.use_cases.remove_document import remove_document
 from api.use_cases.rights import require_admin
 from domain.directory.partitions import systems_of_lab
 from domain.directory.removal import require_unnamed_lab
+from domain.endings import with_reason
 from domain.events import Decided, subject
 from domain.read_set import ReadSet
 from domain.system_admin.lab_removal import remove_systems
@@ -24,12 +25,12 @@ MAX_SYSTEMS_PER_COMMIT: Final = 50
 
 
 async def remove_lab(
-    parts: PasswordParts, request: RequestContext, name: str, *, force: bool
+    parts: PasswordParts, request: RequestContext, name: str, *, force: bool, reason: str | None = None
 ) -> Committed | None:
     """Remove a lab controller as `remove_document` does, and raise its errors.
 
     With `force` its recipes are aborted and its systems made Removed first, in several commits: a removal
-    that is interrupted goes on when it is repeated.
+    that is interrupted goes on when it is repeated. Their reasons contain that of the removal.
     """
     if force:
         require_admin(request, f"remove the lab controller {name} with its systems")
@@ -39,16 +40,16 @@ async def remove_lab(
         if entry is not None:
             require_expected(request, subject(KIND, name), entry.version)
             require_unnamed_lab(directory, name)
-            await _remove_systems(parts, request, name, systems_of_lab(directory, name))
-    return await remove_document(parts, request, KIND, name)
+            why = with_reason(f"lab controller {name} is removed", reason)
+            await _remove_systems(parts, request, systems_of_lab(directory, name), why)
+    return await remove_document(parts, request, KIND, name, reason)
 
 
 async def _remove_systems(
-    parts: PasswordParts, request: RequestContext, name: str, fqdns: Sequence[str]
+    parts: PasswordParts, request: RequestContext, fqdns: Sequence[str], reason: str
 ) -> None:
     # If-Match and the Idempotency-Key of the request do not apply to these commits.
     unconditional = replace(request, expected=None, command_id=None)
-    reason = f"lab controller {name} is removed"
     for first in range(0, len(fqdns), MAX_SYSTEMS_PER_COMMIT):
         batch = fqdns[first : first + MAX_SYSTEMS_PER_COMMIT]
         decide = partial(_removed, batch, reason)

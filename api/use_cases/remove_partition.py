@@ -15,6 +15,7 @@ from domain.directory.events import PartitionRemoved
 from domain.directory.partition_labs import labs_in, moves_from
 from domain.directory.partition_states import require_removable
 from domain.directory.partitions import existing_partition, partition_document, systems_of_lab
+from domain.endings import with_reason
 from domain.errors import Refused
 from domain.events import Decided, subject
 from domain.partition_numbers import PartitionIdentity
@@ -46,13 +47,14 @@ class Removal(NamedTuple):
 
 
 async def remove_partition(
-    parts: RemovalParts, request: RequestContext, name: str, *, force: bool
+    parts: RemovalParts, request: RequestContext, name: str, *, force: bool, reason: str | None = None
 ) -> Removal:
     """Remove a partition that is draining or stopped, and empty; its labs are in no partition then.
 
     Its open jobs are closed first: no scheduler would close them afterwards.
     With `force`, its unfinished recipes are aborted and the reservations of its systems end first, in several
-    commits: a removal that is interrupted goes on when it is repeated. Wait until the directory reflects it.
+    commits: a removal that is interrupted goes on when it is repeated. Their reasons contain that of the
+    removal. Wait until the directory reflects it.
     Raises Unknown, Stale, Refused for `default` and for a partition that takes jobs or is not empty, and
     NotPermitted unless the caller is an admin.
     """
@@ -65,14 +67,15 @@ async def remove_partition(
     labs = labs_in(parts.feed.directory, partition.number)
     # No job follows the event that ended the intake, which the directory has.
     unfinished = await _unfinished_sets(parts, partition)
+    why = with_reason(f"partition {name} is removed", reason)
     if force:
-        await _clear(parts, request, partition, unfinished)
+        await _clear(parts, request, partition, unfinished, why)
     elif unfinished:
         count = f"{len(unfinished)} unfinished recipe set{'s' if len(unfinished) > 1 else ''}"
         advice = "wait until they end, or remove it with force (labledger partition remove --force)"
         raise Refused(f"partition {name} has {count}; {advice}")
     for job_id in await _open_jobs(parts, partition):
-        await close_job(parts, _unconditional(request), job_id, _reason(partition))
+        await close_job(parts, _unconditional(request), job_id, why)
 
     async def decide() -> AppendRequest:
         directory, seen = parts.feed.directory, parts.feed.position
@@ -80,7 +83,7 @@ async def remove_partition(
             # It may have taken jobs after the look at its unfinished sets.
             raise Refused(f"partition {name} was changed during its removal; repeat the removal")
         moves = await moving(parts, moves_from(directory, partition.number), seen=seen)
-        removal: Decided = [(partition.subject, PartitionRemoved())]
+        removal: Decided = [(partition.subject, PartitionRemoved(reason=reason))]
         return append_with(parts, request, removal, {partition.subject: version}, moves)
 
     done = await wait_until_reflected(parts, await commit(parts, decide))
@@ -99,10 +102,6 @@ async def _open_jobs(parts: RemovalParts, partition: PartitionIdentity) -> list[
     return [row["job_id"] for row in rows]
 
 
-def _reason(partition: PartitionIdentity) -> str:
-    return f"partition {partition.name} is removed"
-
-
 def _unconditional(request: RequestContext) -> RequestContext:
     """Return the request without If-Match and Idempotency-Key, for the commits before the removal."""
     return replace(request, expected=None, command_id=None)
@@ -116,10 +115,14 @@ async def _unfinished_sets(parts: RemovalParts, partition: PartitionIdentity) ->
 
 
 async def _clear(
-    parts: JobParts, request: RequestContext, partition: PartitionIdentity, recipe_set_ids: Sequence[int]
+    parts: JobParts,
+    request: RequestContext,
+    partition: PartitionIdentity,
+    recipe_set_ids: Sequence[int],
+    reason: str,
 ) -> None:
     """Abort recipe sets, some per commit, and end the reservations of the systems."""
-    unconditional, reason = _unconditional(request), _reason(partition)
+    unconditional = _unconditional(request)
     for first in range(0, len(recipe_set_ids), SETS_IN_A_COMMIT):
         await _abort(parts, unconditional, recipe_set_ids[first : first + SETS_IN_A_COMMIT], reason)
     await _end_reservations(parts, unconditional, partition, reason)

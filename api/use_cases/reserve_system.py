@@ -18,6 +18,7 @@ from api.use_cases.system_rights import (
     rights_subjects,
 )
 from domain.directory.state import Directory, DirectoryEntry
+from domain.endings import with_reason
 from domain.errors import Fault, FaultyInput, NotPermitted, Unknown, display_name, unknown_name
 from domain.events import Decided
 from domain.read_set import ReadSet
@@ -93,10 +94,10 @@ def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
 
 
 async def return_system(
-    parts: WriteParts, request: RequestContext, fqdn: str, reason: str = ""
+    parts: WriteParts, request: RequestContext, fqdn: str, reason: str | None = None
 ) -> Committed | None:
     """End a reservation; None if there is none. Raises Unknown, NotPermitted for that of another user."""
-    why = f"returned by {request.actor}{f': {reason}' if reason else ''}"
+    why = with_reason(f"returned by {request.actor}", reason)
 
     def decide(gathered: ReadSet) -> Decided:
         system = present_system(gathered, fqdn)

@@ -152,7 +152,9 @@ def _may_revoke(request: RequestContext, token_id: str, created: TokenCreated) -
         raise NotPermitted(f"only an admin, or the token itself, may revoke a token of the role {role}")
 
 
-async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str) -> Committed | None:
+async def revoke_token(
+    parts: WriteParts, request: RequestContext, token_id: str, reason: str | None = None
+) -> Committed | None:
     """Revoke a token; return None if it was revoked, or has long expired.
 
     Raises Unknown, Refused for the last credential of the last admin, and NotPermitted for a token of another
@@ -168,7 +170,7 @@ async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str
         return None
 
     def decide() -> AppendRequest | None:
-        decided, left = revoke(directory, token_id)
+        decided, left = revoke(directory, token_id, reason)
         versions = {other: directory.version(other) for other in (subject, *left)}
         return append_for(parts, request, decided, versions) if decided else None
 

@@ -22,9 +22,11 @@ class WatcherGroup:
 
 
 def visible(selection: Selection, messages: Sequence[EventMessage]) -> Sequence[EventMessage]:
-    """Return the messages of the selected partition, without those about `unseen` subjects."""
+    """Return the messages of the selected partition and actor, without those about `unseen` subjects."""
     if selection.partition is not None:
         messages = [message for message in messages if selection.has_partition(message.partition)]
+    if selection.actor is not None:
+        messages = [message for message in messages if selection.has_actor(message.actor)]
     if not selection.unseen:
         return messages
     return [message for message in messages if selection.sees(message.subjects)]

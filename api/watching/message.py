@@ -16,9 +16,19 @@ PartitionNames = Mapping[int, str]
 
 
 class EventMessage:
-    """An event to send, which is decoded for the first watcher, because most events have none."""
+    """An event to send, decoded for the first watcher that sends it or needs its actor, if there is one."""
 
-    __slots__ = ("_names", "_read", "_subjects", "_text", "partition", "position", "subject", "topic")
+    __slots__ = (
+        "_actor",
+        "_names",
+        "_read",
+        "_subjects",
+        "_text",
+        "partition",
+        "position",
+        "subject",
+        "topic",
+    )
 
     def __init__(
         self,
@@ -36,6 +46,7 @@ class EventMessage:
         self._names = names
         self._read: Callable[[], Recorded] | None = read
         self._text = b""
+        self._actor = ""
         self._subjects: tuple[str, ...] = (subject,)
 
     @classmethod
@@ -49,6 +60,11 @@ class EventMessage:
         return self._text
 
     @property
+    def actor(self) -> str:
+        self._decode()
+        return self._actor
+
+    @property
     def subjects(self) -> tuple[str, ...]:
         """Return the subjects of the event, as `store.selection.subjects_of` does."""
         if self.topic in POOL_SYSTEM_TOPICS:
@@ -59,6 +75,7 @@ class EventMessage:
         if self._read is not None:
             recorded, self._read = self._read(), None
             self._text, self._subjects = server_sent(recorded, self._names), subjects_of(recorded)
+            self._actor = recorded.stamp.actor
 
 
 def server_sent(recorded: Recorded, names: PartitionNames) -> bytes:

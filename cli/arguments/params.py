@@ -142,6 +142,19 @@ def limit_option(default: int, help: str, *, maximum: int = MAX_LIMIT) -> Decora
     return click.option("--limit", type=kind, default=default, show_default=True, help=help)
 
 
+reason_option = click.option(
+    "--reason",
+    metavar="TEXT",
+    callback=lambda _, __, value: value or None,
+    help="Reason, which is recorded in the log [default: none].",
+)
+
+
+def no_option(command: Command) -> Command:
+    """Return the command unchanged, in the place of an option that only some commands have."""
+    return command
+
+
 assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=-1, required=True)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import ID, WordChoice, assigned, assignments_argument
+from cli.arguments.params import ID, WordChoice, assigned, assignments_argument, reason_option
 from cli.directory.named import Kind, group_of, print_fields, read_one
 from cli.lists import completing
 from cli.lists.systems import SYSTEMS
@@ -145,11 +145,16 @@ def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]
 @pool.command("remove-system")
 @POOL.argument
 @click.argument("fqdns", metavar="FQDN…", nargs=-1, required=True, shell_complete=completing.systems)
+@reason_option
 @remote
-def remove_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
+def remove_system(
+    client: Client, output: Output, name: str, fqdns: tuple[str, ...], reason: str | None
+) -> None:
     """Remove the systems FQDN… from the pool NAME; with --json, print a line for each."""
     for fqdn in fqdns:
-        output.line(client.delete(_member(client, name, fqdn)), f"{fqdn} is not in pool {name}")
+        output.line(
+            client.delete(_member(client, name, fqdn), reason=reason), f"{fqdn} is not in pool {name}"
+        )
 
 
 def _member(client: Client, name: str, fqdn: str) -> str:
@@ -172,21 +177,23 @@ def put_lab_controller(client: Client, output: Output, name: str, enabled: bool)
 @remote
 def enable(client: Client, output: Output, name: str) -> None:
     """Let recipes get the systems of FQDN again."""
-    _switch(client, output, name, enabled=True)
+    _switch(client, output, name, {"enabled": True})
 
 
 @lab_controller.command
 @LAB_CONTROLLER.argument
+@reason_option
 @remote
-def disable(client: Client, output: Output, name: str) -> None:
+def disable(client: Client, output: Output, name: str, reason: str | None) -> None:
     """Stop granting the systems of FQDN to recipes; started recipes continue."""
-    _switch(client, output, name, enabled=False)
+    because = {} if reason is None else {"reason": reason}
+    _switch(client, output, name, {"enabled": False, **because})
 
 
-def _switch(client: Client, output: Output, fqdn: str, *, enabled: bool) -> None:
-    answer = client.patch(LAB_CONTROLLER.of(client, fqdn), {"enabled": enabled})
+def _switch(client: Client, output: Output, fqdn: str, change: dict[str, Any]) -> None:
+    answer = client.patch(LAB_CONTROLLER.of(client, fqdn), change)
     outcome = "is now" if answer.get("changed", True) else "was already"
-    output.line(answer, f"{fqdn} {outcome} {'enabled' if enabled else 'disabled'}")
+    output.line(answer, f"{fqdn} {outcome} {'enabled' if change['enabled'] else 'disabled'}")
 
 
 @distro_tree.command("put")

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
-from cli.arguments.params import Command, ParsedText, WholeNumber, WordChoice, read_json
+from cli.arguments.params import Command, ParsedText, WholeNumber, WordChoice, read_json, reason_option
 from cli.arguments.predicates import COMPARISON, METAVAR, action_of, all_of, predicate_text
 from cli.directory.effects import matched_text, print_effects
 from cli.directory.named import Kind, print_fields
@@ -89,10 +89,14 @@ def show_filter(client: Client, output: Output, name: str, partition: str | None
 @job_filter.command("delete")
 @FILTER.argument
 @of_partition
+@reason_option
 @remote
-def delete_filter(client: Client, output: Output, name: str, partition: str | None) -> None:
+def delete_filter(
+    client: Client, output: Output, name: str, partition: str | None, reason: str | None
+) -> None:
     """Delete a job filter. The log keeps its history. A new one of that name starts without it."""
-    FILTER.print_deleted(output, name, client.delete(FILTER.of(client, name), partition=partition))
+    answer = client.delete(FILTER.of(client, name), partition=partition, reason=reason)
+    FILTER.print_deleted(output, name, answer)
 
 
 def rule_options(command: Command) -> Command:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
-from cli.arguments.params import Decorator
+from cli.arguments.params import Decorator, no_option, reason_option
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
 from cli.terminal.output import Output, note
@@ -71,14 +71,10 @@ def print_fields(output: Output, document: Mapping[str, Any]) -> None:
     output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in shown.items()))
 
 
-def _unchanged(command: Show) -> Show:
-    return command
-
-
 def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> SuggestingGroup:
     """Return the group of commands of a kind, with `show` and `delete`."""
     group = SuggestingGroup(name, help=text)
-    forced: Decorator = click.option("--force", is_flag=True, help=kind.force) if kind.force else _unchanged
+    forced: Decorator = click.option("--force", is_flag=True, help=kind.force) if kind.force else no_option
 
     @group.command(help=f"Show all properties of a {kind.called}.")
     @kind.argument
@@ -92,8 +88,10 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Sug
     )
     @kind.argument
     @forced
+    @reason_option
     @remote
-    def delete(client: Client, output: Output, name: str, force: bool = False) -> None:
-        kind.print_deleted(output, name, client.delete(kind.of(client, name), force=force or None) or {})
+    def delete(client: Client, output: Output, name: str, reason: str | None, force: bool = False) -> None:
+        answer = client.delete(kind.of(client, name), force=force or None, reason=reason)
+        kind.print_deleted(output, name, answer or {})
 
     return group

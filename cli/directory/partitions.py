@@ -8,6 +8,7 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.locks import locks_text
+from cli.arguments.params import Decorator, no_option, reason_option
 from cli.arguments.yaml_file import read_document, with_quotes_advised
 from cli.directory.configuration_diff import COLUMNS as DIFFERENCES
 from cli.directory.configuration_diff import differences, queue_differences, settings
@@ -18,6 +19,7 @@ from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, counted, zone
+from domain.directory.partition_states import START
 from domain.directory.partitions import DEFAULT
 from domain.errors import listed
 
@@ -117,13 +119,14 @@ def put_partition(client: Client, output: Output, name: str) -> None:
 @click.option(
     "--force", is_flag=True, help="Abort what is unfinished there, and end reservations of its systems."
 )
+@reason_option
 @remote
-def remove_partition(client: Client, output: Output, name: str, force: bool) -> None:
+def remove_partition(client: Client, output: Output, name: str, force: bool, reason: str | None) -> None:
     """Remove the partition NAME, which must be draining or stopped, and empty unless --force is given.
 
     Its labs are in no partition then, until the configuration of another one names them.
     """
-    answer = client.delete(client.path("partitions", name), force=force or None)
+    answer = client.delete(client.path("partitions", name), force=force or None, reason=reason)
     aborted, labs = answer.get("aborted_recipe_sets", 0), answer.get("lab_controllers", [])
     and_aborted = f", {counted(aborted, 'recipe set')} aborted" if aborted else ""
     output.line(answer, f"partition {name} removed{and_aborted}")
@@ -135,6 +138,7 @@ def remove_partition(client: Client, output: Output, name: str, force: bool) -> 
 def _move_command(move: str) -> click.Command:
     """Return the command that makes a move of a partition."""
     moved, does = MOVES[move]
+    reasoned: Decorator = no_option if move == START else reason_option
 
     @click.command(
         move,
@@ -142,9 +146,10 @@ def _move_command(move: str) -> click.Command:
         short_help=f"{move.capitalize()} a partition.",
     )
     @click.argument("name", default=DEFAULT)
+    @reasoned
     @remote
-    def command(client: Client, output: Output, name: str) -> None:
-        answer = client.post(client.path("partitions", name, move), {})
+    def command(client: Client, output: Output, name: str, reason: str | None = None) -> None:
+        answer = client.post(client.path("partitions", name, move), {}, reason=reason)
         now = f"{moved}: {does}" if answer["changed"] else f"was {answer['state']} already"
         output.line(answer, f"partition {name} {now}")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import ID, WordChoice, Words, assigned, assignments_argument
+from cli.arguments.params import ID, WordChoice, Words, assigned, assignments_argument, reason_option
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output, note
@@ -19,7 +19,7 @@ IN_JSON = ("distro", "tasks", "locks")
 """The properties of a recipe that are no texts."""
 
 PRIORITIES = tuple(priority.name for priority in Priority)
-reason_option = click.option(
+cancel_reason_option = click.option(
     "--reason",
     type=Words(),
     default="cancelled on the command line",
@@ -30,7 +30,7 @@ reason_option = click.option(
 
 @click.command
 @click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
-@reason_option
+@cancel_reason_option
 @remote
 def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
     """Cancel all unfinished recipes of a job."""
@@ -39,7 +39,7 @@ def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
 
 @click.command("cancel-set")
 @click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
-@reason_option
+@cancel_reason_option
 @remote
 def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
     """Cancel all unfinished recipes of one recipe set."""
@@ -100,9 +100,10 @@ def set_priority(client: Client, output: Output, recipe_set_id: int, priority: s
 
 @click.command("return")
 @click.argument("recipe_id", metavar="RECIPE", type=ID)
+@reason_option
 @remote
-def give_back(client: Client, output: Output, recipe_id: int) -> None:
+def give_back(client: Client, output: Output, recipe_id: int, reason: str | None) -> None:
     """Return the system that a reserved RECIPE keeps, as its job requested (`reservesys`)."""
-    answer = client.post(f"/recipes/{recipe_id}/return")
+    answer = client.post(f"/recipes/{recipe_id}/return", reason=reason)
     outcome = "returned its system" if answer.get("returned", True) else "had already finished"
     output.line(answer, f"recipe {recipe_id} {outcome}")

@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import ID
+from cli.arguments.params import ID, reason_option
 from cli.jobs.submit import STDIN, content_type, numbered, post
 from cli.lists import completing
 from cli.remote import remote
@@ -38,8 +38,9 @@ def add_sets(client: Client, output: Output, job_id: int, file: IO[bytes], stric
 
 @click.command("close-job")
 @click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@reason_option
 @remote
-def close_job(client: Client, output: Output, job_id: int) -> None:
+def close_job(client: Client, output: Output, job_id: int, reason: str | None) -> None:
     """Close an open JOB: it takes no more recipe sets, and is over once its recipes have ended."""
-    answer = client.post(f"/jobs/{job_id}/close")
+    answer = client.post(f"/jobs/{job_id}/close", reason=reason)
     output.line(answer, f"job {job_id} {'closed' if answer.get('closed', True) else 'was not open'}")

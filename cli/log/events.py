@@ -98,6 +98,12 @@ BEYOND_THE_LOG = 2**63 - 2
 )
 @click.option("--subject", metavar="SUBJECT", help="Only events of this subject, for example recipe/12.")
 @click.option(
+    "--actor",
+    metavar="NAME",
+    shell_complete=completing.users,
+    help="Only events of this user or process, for example scheduler.",
+)
+@click.option(
     "--partition",
     metavar="NAME",
     shell_complete=completing.partitions,
@@ -114,6 +120,7 @@ def events(
     new: bool,
     types: str | None,
     subject: str | None,
+    actor: str | None,
     partition: str | None,
     limit: int | None,
 ) -> None:
@@ -123,21 +130,25 @@ def events(
     """
     if new:
         after = _last_position(client)
-    filters = {"types": types.split(",") if types else None, "subject": subject, "partition": partition}
+    topics = types.split(",") if types else None
+    filters = {"types": topics, "subject": subject, "actor": actor, "partition": partition}
     found = _live_events(client, after, filters) if follow else client.log(after, **filters)
     printer, is_empty = EventPrinter(output), True
     for event in islice(found, limit):
         printer.show(event)
         is_empty = False
     if is_empty and not output.as_json:
-        note(_no_events(types, subject, partition, after))
+        note(_no_events(types, subject, actor, partition, after))
 
 
-def _no_events(types: str | None, subject: str | None, partition: str | None, after: int) -> str:
+def _no_events(
+    types: str | None, subject: str | None, actor: str | None, partition: str | None, after: int
+) -> str:
     topics = f" with topic {' or '.join(types.split(','))}" if types else ""
     where = f" after position {after}" if after else ""
     of_partition = f" of the partition {partition}" if partition else ""
-    return f"no events{topics}{f' of {subject}' if subject else ''}{of_partition}{where}"
+    by_actor = f" by {actor}" if actor else ""
+    return f"no events{topics}{f' of {subject}' if subject else ''}{by_actor}{of_partition}{where}"
 
 
 def _last_position(client: Client) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import TimeParam, WordChoice
+from cli.arguments.params import TimeParam, WordChoice, reason_option
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.lists.directory import TOKENS
@@ -96,9 +96,10 @@ def _require_fitting(role: str, lab_controller: str | None) -> None:
 
 @token.command
 @click.argument("token_id", metavar="TOKEN", shell_complete=completing.tokens)
+@reason_option
 @remote
-def revoke(client: Client, output: Output, token_id: str) -> None:
+def revoke(client: Client, output: Output, token_id: str, reason: str | None) -> None:
     """Revoke the token with the id TOKEN (see `token list`)."""
-    answer = client.delete(client.path("tokens", token_id)) or {}
+    answer = client.delete(client.path("tokens", token_id), reason=reason) or {}
     done = "revoked" if answer.get("revoked", True) else "was already revoked"
     output.line(answer, f"token {token_id} {done}")

@@ -125,11 +125,15 @@ def load_demo(connection: Connection) -> bool:
     """Load the sample lab, wait until lists show it, and return True.
 
     Return False without loading if a system was ever registered: the users may have changed the lab.
+    Raises ClickException for another lab, whose machines may be real ones.
     """
+    lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
     with Client(connection.url, connection.token) as client:
         if client.get("/events", types="system.registered", limit=1)["events"]:
+            there = {each["fqdn"] for each in client.get("/lab-controllers", limit=1000)["lab_controllers"]}
+            if there and there.isdisjoint(each["fqdn"] for each in lab["lab_controllers"]):
+                raise click.ClickException(messages.not_the_demo(min(there)))
             return False
-        lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
         load_lab(client, lab, advancing)
         client.get("/systems", limit=1, min_position=client.position)
     return True

@@ -17,6 +17,13 @@ DEMO_NOT_LOADED = (
 )
 
 
+def not_the_demo(lab_controller: str) -> str:
+    return (
+        f"this is another lab than the demo, with {lab_controller}: its machines would be simulated. Start it"
+        " without --demo, or the demo with another data folder (--data DIR)"
+    )
+
+
 def already_running(url: str) -> str:
     return f"Labledger already runs on this data folder{f' at {url}' if url else ''}"
 

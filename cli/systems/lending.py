@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import ID, Decorator, TimeParam
+from cli.arguments.params import ID, Decorator, TimeParam, reason_option
 from cli.lists import completing
 from cli.remote import remote
 from cli.systems.kind import SYSTEM
@@ -42,10 +42,11 @@ def reserve(
 
 @click.command("return")
 @SYSTEM.argument
+@reason_option
 @remote
-def give_back(client: Client, output: Output, fqdn: str) -> None:
+def give_back(client: Client, output: Output, fqdn: str, reason: str | None) -> None:
     """End the reservation of FQDN."""
-    answer = client.delete(_reservation(client, fqdn))
+    answer = client.delete(_reservation(client, fqdn), reason=reason)
     output.line(answer, f"{fqdn} {'returned' if answer.get('returned', True) else 'was not reserved'}")
 
 
@@ -67,13 +68,14 @@ def loan(client: Client, output: Output, fqdn: str, user: str | None, until: str
 
 @click.command
 @SYSTEM.argument
+@reason_option
 @remote
-def end_loan(client: Client, output: Output, fqdn: str) -> None:
+def end_loan(client: Client, output: Output, fqdn: str, reason: str | None) -> None:
     """End the loan of FQDN, as its borrower or as a user who may lend it to others.
 
     A reservation that only the loan allowed ends, too. A running recipe continues.
     """
-    answer = client.delete(_loan(client, fqdn))
+    answer = client.delete(_loan(client, fqdn), reason=reason)
     output.line(
         answer, f"{fqdn} {'is no longer on loan' if answer.get('ended', True) else 'was not on loan'}"
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import WordChoice, assigned, assignments_argument
+from cli.arguments.params import WordChoice, assigned, assignments_argument, reason_option
 from cli.directory.named import show_one
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
@@ -20,8 +20,6 @@ from domain.system.lifecycle import CONDITIONS
 
 if TYPE_CHECKING:
     from api.client import Client
-
-reason_option = click.option("--reason", default="", help="Reason, which is recorded on the log.")
 
 
 @click.group(cls=SuggestingGroup)
@@ -71,13 +69,13 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
 @click.argument("condition", type=WordChoice(CONDITIONS))
 @reason_option
 @remote
-def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:
+def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str | None) -> None:
     """Set the condition of FQDN to Automated, Manual, Broken or Removed.
 
     Broken and Removed abort a recipe that has started on FQDN. A recipe that has not started returns to the
     queue, unless it forces FQDN and FQDN becomes Broken.
     """
-    body = {"condition": condition, "reason": reason}
+    body = {"condition": condition, "reason": reason or ""}
     _patch(client, output, fqdn, body, f"is now {condition}", f"was already {condition}")
 
 
@@ -85,9 +83,9 @@ def set_condition(client: Client, output: Output, fqdn: str, condition: str, rea
 @SYSTEM.argument
 @reason_option
 @remote
-def drain(client: Client, output: Output, fqdn: str, reason: str) -> None:
+def drain(client: Client, output: Output, fqdn: str, reason: str | None) -> None:
     """Drain FQDN: its recipe continues to its end, and no other recipe or person gets the system."""
-    body = {"draining": True, "reason": reason}
+    body = {"draining": True, "reason": reason or ""}
     _patch(client, output, fqdn, body, "is draining", "was already draining")
 
 
@@ -103,7 +101,7 @@ def undrain(client: Client, output: Output, fqdn: str) -> None:
 @SYSTEM.argument
 @reason_option
 @remote
-def vacate(client: Client, output: Output, fqdn: str, reason: str) -> None:
+def vacate(client: Client, output: Output, fqdn: str, reason: str | None) -> None:
     """Record that FQDN is vacant, after a person has made sure: it is no longer occupied. For admins."""
     occupied = client.get(SYSTEM.of(client, fqdn)).get("occupied")
     if occupied is None:

@@ -51,7 +51,10 @@ def _user(before: DirectoryEntry | None, document: Document) -> Document:
 
 
 def _lab_controller(before: DirectoryEntry | None, document: Document) -> list[Event]:
-    """Return the events of a lab controller; without `broken_after`, an existing one keeps its limit."""
+    """Return the events of a lab controller; without `broken_after`, an existing one keeps its limit.
+
+    The document may have the `reason` why an existing one is disabled.
+    """
     broken_after = document.get("broken_after")
     if before is None:
         limit = BROKEN_AFTER if broken_after is None else broken_after
@@ -62,10 +65,8 @@ def _lab_controller(before: DirectoryEntry | None, document: Document) -> list[E
     if broken_after not in (None, before.document.get("broken_after", BROKEN_AFTER)):
         events.append(directory_events.LabControllerChanged(broken_after=broken_after))
     if before.document["enabled"] != document["enabled"]:
-        enabled = document["enabled"]
-        events.append(
-            directory_events.LabControllerEnabled() if enabled else directory_events.LabControllerDisabled()
-        )
+        disabled = directory_events.LabControllerDisabled(reason=document.get("reason"))
+        events.append(directory_events.LabControllerEnabled() if document["enabled"] else disabled)
     return events
 
 

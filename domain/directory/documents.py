@@ -47,9 +47,11 @@ def document_after(document: Document, event: Event) -> Document:
 
 
 def _partition_after(document: Document, event: Event) -> Document | None:
-    """Return the document of a partition after a change of its rules, None for any other event."""
+    """Return the document of a partition after a change of its state or rules, None for any other event."""
     if isinstance(event, directory_events.PartitionConfigured):
         return _configured(document, event)
+    if isinstance(event, directory_events.PartitionStateChanged):
+        return {**document, "state": event.state}
     if isinstance(event, directory_events.PartitionJobFilterPut):
         return {**document, "job_filters": {**document.get("job_filters", {}), event.name: event.document}}
     if isinstance(event, directory_events.PartitionJobFilterRemoved):

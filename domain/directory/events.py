@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from domain.endings import EndingEvent
 from domain.events import Event, event
 from domain.system.failures import BROKEN_AFTER
 
 
 class DirectoryEvent(Event):
     """Base of the events of the directory."""
+
+
+class DirectoryEnding(DirectoryEvent, EndingEvent):
+    """Base of the events of the directory that end something."""
 
 
 @event("user.registered", version=2)
@@ -40,8 +45,8 @@ class UserPasswordSet(DirectoryEvent):
     password_id: str
 
 
-@event("user.removed")
-class UserRemoved(DirectoryEvent):
+@event("user.removed", version=2)
+class UserRemoved(DirectoryEnding):
     """The user was removed; a later registration of the name is another user."""
 
 
@@ -56,8 +61,8 @@ class GroupChanged(GroupRegistered):
     pass
 
 
-@event("group.removed")
-class GroupRemoved(DirectoryEvent):
+@event("group.removed", version=2)
+class GroupRemoved(DirectoryEnding):
     pass
 
 
@@ -81,8 +86,8 @@ class PoolSystemAdded(DirectoryEvent):
     system: str
 
 
-@event("pool.system-removed")
-class PoolSystemRemoved(DirectoryEvent):
+@event("pool.system-removed", version=2)
+class PoolSystemRemoved(DirectoryEnding):
     system: str
 
 
@@ -93,8 +98,8 @@ class PoolAccessPolicyChanged(DirectoryEvent):
     entries: Sequence[Mapping[str, Any]]
 
 
-@event("pool.removed")
-class PoolRemoved(DirectoryEvent):
+@event("pool.removed", version=2)
+class PoolRemoved(DirectoryEnding):
     """The pool was removed, after one event for each of its systems."""
 
 
@@ -125,8 +130,8 @@ class LabControllerEnabled(DirectoryEvent):
     pass
 
 
-@event("lab-controller.disabled")
-class LabControllerDisabled(DirectoryEvent):
+@event("lab-controller.disabled", version=2)
+class LabControllerDisabled(DirectoryEnding):
     pass
 
 
@@ -163,8 +168,8 @@ class LabControllerPartitionChanged(DirectoryEvent):
     systems: Sequence[str]
 
 
-@event("lab-controller.removed")
-class LabControllerRemoved(DirectoryEvent):
+@event("lab-controller.removed", version=2)
+class LabControllerRemoved(DirectoryEnding):
     pass
 
 
@@ -187,8 +192,8 @@ class DistroTreeChanged(DistroTreeRegistered):
     pass
 
 
-@event("distro-tree.removed")
-class DistroTreeRemoved(DirectoryEvent):
+@event("distro-tree.removed", version=2)
+class DistroTreeRemoved(DirectoryEnding):
     """The tree was removed. After it, older logs have `distro-tree.changed` for a new registration."""
 
 
@@ -209,8 +214,8 @@ class TokenCreated(DirectoryEvent):
         return data if version == 1 else super().upcast(data, version)
 
 
-@event("token.revoked")
-class TokenRevoked(DirectoryEvent):
+@event("token.revoked", version=2)
+class TokenRevoked(DirectoryEnding):
     pass
 
 
@@ -221,8 +226,8 @@ class PartitionCreated(DirectoryEvent):
     number: int
 
 
-@event("partition.removed")
-class PartitionRemoved(DirectoryEvent):
+@event("partition.removed", version=2)
+class PartitionRemoved(DirectoryEnding):
     pass
 
 
@@ -233,9 +238,12 @@ class PartitionConfigured(DirectoryEvent):
     configuration: Mapping[str, Any]
 
 
-@event("partition.state-changed")
-class PartitionStateChanged(DirectoryEvent):
-    """`state` is active, draining or stopped (`domain.directory.partition_states`)."""
+@event("partition.state-changed", version=2)
+class PartitionStateChanged(DirectoryEnding):
+    """`state` is active, draining or stopped (`domain.directory.partition_states`).
+
+    An event that makes it active ends nothing, and has no reason.
+    """
 
     state: str
 
@@ -248,8 +256,8 @@ class PartitionJobFilterPut(DirectoryEvent):
     document: Mapping[str, Any]
 
 
-@event("partition.job-filter-removed")
-class PartitionJobFilterRemoved(DirectoryEvent):
+@event("partition.job-filter-removed", version=2)
+class PartitionJobFilterRemoved(DirectoryEnding):
     name: str
 
 

@@ -27,7 +27,7 @@ def state_of(document: Mapping[str, Any]) -> str:
     return state
 
 
-def move(document: Mapping[str, Any], name: str) -> list[Event]:
+def move(document: Mapping[str, Any], name: str, reason: str | None = None) -> list[Event]:
     """Return the event of a move, none if the partition has its state; raise Refused for a forbidden one."""
     before, (after, allowed) = state_of(document), _MOVES[name]
     if before == after:
@@ -35,7 +35,7 @@ def move(document: Mapping[str, Any], name: str) -> list[Event]:
     if before not in allowed:
         states = " or ".join(allowed)
         raise Refused(f"the partition is {before}; only one that is {states} can {name}, so start it first")
-    return [PartitionStateChanged(after)]
+    return [PartitionStateChanged(after, reason=reason)]
 
 
 def require_removable(document: Mapping[str, Any], name: str) -> None:

@@ -176,9 +176,10 @@ def put_job_filter(document: Document, job_filter: JobFilter) -> list[Event]:
     return [directory_events.PartitionJobFilterPut(job_filter.name, job_filter_to_stored(job_filter))]
 
 
-def remove_job_filter(document: Document, name: str) -> list[Event]:
+def remove_job_filter(document: Document, name: str, reason: str | None = None) -> list[Event]:
     """Return the event that removes a job filter; none if there is none of this name."""
-    return [directory_events.PartitionJobFilterRemoved(name)] if name in _filters(document) else []
+    removed = directory_events.PartitionJobFilterRemoved(name, reason=reason)
+    return [removed] if name in _filters(document) else []
 
 
 def _filters(document: Document) -> Mapping[str, Document]:

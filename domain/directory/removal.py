@@ -19,25 +19,27 @@ from domain.partition_numbers import EVERYBODY
 from domain.system.state import System
 
 
-def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
+def remove(
+    kind: str, directory: Directory, name: str, systems: Iterable[System], reason: str | None = None
+) -> Decided:
     """Return the events of a removal. `systems`: all, for `NEEDED_BY_SYSTEMS`. Raises Refused if in use."""
-    return _REMOVE[kind](directory, name, systems)
+    return _REMOVE[kind](directory, name, systems, reason)
 
 
 # The kinds of entries to which systems may refer in a way that forbids the removal.
 NEEDED_BY_SYSTEMS = ("user", "lab-controller")
 
 
-def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
+def _user(directory: Directory, name: str, systems: Iterable[System], reason: str | None) -> Decided:
     owned = sorted(system.fqdn for system in systems if system.owner == name)
     if owned:
         raise Refused(f"{display_name('user', name)} owns {listed(owned)}; give them to another user first")
     require_admin_without(directory, name)
-    tokens = revoked(token_id for token_id, _ in directory.tokens_of(name))
+    tokens = revoked((token_id for token_id, _ in directory.tokens_of(name)), reason)
     return [
         *remove_references(directory, "user", name),
         *tokens,
-        (f"user/{name}", directory_events.UserRemoved()),
+        (f"user/{name}", directory_events.UserRemoved(reason=reason)),
     ]
 
 
@@ -87,23 +89,27 @@ def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> direct
     )
 
 
-def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
+def _group(directory: Directory, name: str, _: Iterable[System], reason: str | None) -> Decided:
     owned = sorted(pool for pool, entry in directory.items("pool") if entry.document["owner_group"] == name)
     if owned:
         raise Refused(f"{display_name('group', name)} owns {listed(owned)}; give them to another group first")
-    return [*remove_references(directory, "group", name), (f"group/{name}", directory_events.GroupRemoved())]
+    removed = directory_events.GroupRemoved(reason=reason)
+    return [*remove_references(directory, "group", name), (f"group/{name}", removed)]
 
 
-def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
+def _pool(directory: Directory, name: str, _: Iterable[System], reason: str | None) -> Decided:
     """Return the removal, after one event for each system, so that readers need to handle only the latter."""
     subject = f"pool/{name}"
     leaves = [
-        (subject, directory_events.PoolSystemRemoved(system=fqdn)) for fqdn in directory.systems_of(name)
+        (subject, directory_events.PoolSystemRemoved(system=fqdn, reason=reason))
+        for fqdn in directory.systems_of(name)
     ]
-    return [*leaves, (subject, directory_events.PoolRemoved())]
+    return [*leaves, (subject, directory_events.PoolRemoved(reason=reason))]
 
 
-def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
+def _lab_controller(
+    directory: Directory, name: str, systems: Iterable[System], reason: str | None
+) -> Decided:
     present = sorted(
         system.fqdn for system in systems if system.lab_controller == name and system.condition != "Removed"
     )
@@ -111,10 +117,11 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
         in_use = f"{display_name('lab-controller', name)} has {listed(present)}"
         raise Refused(f"{in_use}; remove them or move them to another lab first, or use force")
     require_unnamed_lab(directory, name)
-    tokens = revoked(
+    of_lab = (
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
     )
-    return [*tokens, (f"lab-controller/{name}", directory_events.LabControllerRemoved())]
+    removed = directory_events.LabControllerRemoved(reason=reason)
+    return [*revoked(of_lab, reason), (f"lab-controller/{name}", removed)]
 
 
 def require_unnamed_lab(directory: Directory, name: str) -> None:
@@ -131,12 +138,12 @@ def require_unnamed_lab(directory: Directory, name: str) -> None:
         )
 
 
-def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:
+def _distro_tree(_: Directory, name: str, __: Iterable[System], reason: str | None) -> Decided:
     """Return the removal only: the scheduler aborts the recipes that need the tree later."""
-    return [(f"distro-tree/{name}", directory_events.DistroTreeRemoved())]
+    return [(f"distro-tree/{name}", directory_events.DistroTreeRemoved(reason=reason))]
 
 
-_REMOVE: dict[str, Callable[[Directory, str, Iterable[System]], Decided]] = {
+_REMOVE: dict[str, Callable[[Directory, str, Iterable[System], str | None], Decided]] = {
     "user": _user,
     "group": _group,
     "pool": _pool,

@@ -100,7 +100,7 @@ def role_given(directory: Directory, request: TokenRequest) -> Decided:
     return [(f"user/{request.user}", changed)]
 
 
-def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:
+def revoke(directory: Directory, token_id: str, reason: str | None = None) -> tuple[Decided, tuple[str, ...]]:
     """Return the events, none for a dropped token, and the subjects whose versions the commit must check.
 
     Raises Refused for the last credential of the last admin.
@@ -109,8 +109,9 @@ def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...
     if entry is None:
         return [], ()
     is_admin = entry.document["role"] == ADMIN
-    return revoked([token_id]), require_admin_left(directory, without_token=token_id) if is_admin else ()
+    left = require_admin_left(directory, without_token=token_id) if is_admin else ()
+    return revoked([token_id], reason), left
 
 
-def revoked(token_ids: Iterable[str]) -> Decided:
-    return [(f"token/{token_id}", TokenRevoked()) for token_id in token_ids]
+def revoked(token_ids: Iterable[str], reason: str | None = None) -> Decided:
+    return [(f"token/{token_id}", TokenRevoked(reason=reason)) for token_id in token_ids]

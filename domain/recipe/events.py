@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar
 
+from domain.endings import EndingEvent
 from domain.events import Event, event
 
 
@@ -161,8 +162,10 @@ class RecipeReserved(Event):
         return data if version == 1 else super().upcast(data, version)
 
 
-@event("recipe.completed")
-class RecipeCompleted(Event):
+@event("recipe.completed", version=2)
+class RecipeCompleted(EndingEvent):
+    """The recipe has completed. `reason` is that of a person who returned the system that it kept."""
+
     STATE: ClassVar[str] = "completed"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from domain.endings import with_reason
 from domain.errors import Refused
 from domain.events import Decided
 from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeReserved
@@ -71,17 +72,21 @@ def _is_kept_when_given_up(members: Members, recipe: Recipe) -> bool:
     return members.systems[recipe.system].condition not in WITHOUT_RECIPES
 
 
-def end_kept(members: Members, recipe: Recipe) -> Decided:
-    """Return the events that end a reserved recipe: aborted if it was given up, otherwise completed."""
-    if recipe.abort_reason is not None:
-        return end_one(members, recipe, RecipeAborted(reason=recipe.abort_reason))
-    return end_one(members, recipe, RecipeCompleted())
+def end_kept(members: Members, recipe: Recipe, reason: str | None = None) -> Decided:
+    """Return the events that end a reserved recipe: aborted if it was given up, otherwise completed.
+
+    `reason` is that of its return, None if nobody gave one.
+    """
+    if recipe.abort_reason is None:
+        return end_one(members, recipe, RecipeCompleted(reason=reason))
+    why = with_reason(f"{recipe.abort_reason}; returned", reason) if reason else recipe.abort_reason
+    return end_one(members, recipe, RecipeAborted(reason=why))
 
 
-def give_back(members: Members, recipe: Recipe) -> Decided:
+def give_back(members: Members, recipe: Recipe, reason: str | None = None) -> Decided:
     """Return the events of the return of a kept system, none if finished. Raises Refused if not reserved."""
     if recipe.finished:
         return []
     if recipe.state != "reserved":
         raise Refused(f"recipe {recipe.recipe_id} is {recipe.state}, not reserved")
-    return end_kept(members, recipe)
+    return end_kept(members, recipe, reason)

@@ -7,6 +7,7 @@ from typing import Any
 
 from domain.access.policy import own_policy, policy_form
 from domain.access.validation import mentions, without
+from domain.endings import with_reason
 from domain.errors import Refused, display_name
 from domain.events import Decided
 from domain.system.events import SystemAccessPolicyChanged
@@ -37,12 +38,15 @@ def leave_pool(system: System, pool: str) -> Decided:
     return _changed(system, policy_form(own_policy(system.access_policy)), None)
 
 
-def remove_system_references(system: System, kind: str, name: str) -> Decided:
-    """Return the events that remove references to a removed user, group or pool, whose name may be reused."""
+def remove_system_references(system: System, kind: str, name: str, reason: str | None = None) -> Decided:
+    """Return the events that remove references to a removed user, group or pool, whose name may be reused.
+
+    `reason` is that of the removal, None if nobody gave one.
+    """
     if kind == "pool":
         return leave_pool(system, name)
-    reason = f"{display_name(kind, name)} was removed"
-    decided = give_back(system, name, reason) if kind == "user" else []
+    why = with_reason(f"{display_name(kind, name)} was removed", reason)
+    decided = give_back(system, name, why) if kind == "user" else []
     if mentions(system.access_policy or (), kind, name):
         rest = without(own_policy(system.access_policy), kind, name)
         decided += _changed(system, policy_form(rest), system.active_pool)

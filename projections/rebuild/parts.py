@@ -1,8 +1,9 @@
 """Two parts of the log that can be folded independently: recipes, and systems.
 
 No event of one part changes a row that the other part reads. The facts of jobs and recipes depend on no row,
-and go with the systems, which are the smaller part. A part is folded from the beginning of the log, so it
-never fetches a row. It writes each row once the row is closed, so it never updates one.
+and go with the systems, which are the smaller part. So do the events that only add their actor. Both parts
+return rows for the same actors, and the rebuild deletes the later ones. A part is folded from the beginning
+of the log, so it never fetches a row. It writes each row once the row is closed, so it never updates one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from projections.fold_systems import (
     remove_document,
 )
 from projections.folding import FACTS, FOLDED, SKIPPED_EVENTS, Fold
+from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 
 RECIPES, SYSTEMS = "recipes", "systems"
@@ -46,6 +48,7 @@ class Part:
     def fold(self, events: Iterable[Recorded]) -> None:
         models, folds = self._models, self._folds
         for recorded in events:
+            models.actor_parts.add(recorded)
             fold = folds[type(recorded.event)]
             if fold is not put_command_state or self._has_command(number_of(recorded)):
                 fold(models, recorded, recorded.event, (recorded.position, recorded.recorded_at))
@@ -62,9 +65,13 @@ class Part:
 
 
 def _system_part() -> dict[type[Event], Fold]:
-    return FACTS | {
-        kind: fold for kind, fold in FOLDED.items() if fold in (*_SYSTEM_FOLDS, put_command_state)
-    }
+    skipped: dict[type[Event], Fold] = dict.fromkeys(SKIPPED_EVENTS, _skip)
+    systems = {kind: fold for kind, fold in FOLDED.items() if fold in (*_SYSTEM_FOLDS, put_command_state)}
+    return {**skipped, **FACTS, **systems}
+
+
+def _skip(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
+    """Fold nothing: the read models have no more of the event than its actor."""
 
 
 def _recipe_part() -> dict[type[Event], Fold]:

@@ -35,6 +35,14 @@ WHERE name = 'all'
 SELECT live.close_hours('1970-01-01 00:00:00+00', date_trunc('hour', recorded_at, 'UTC'))
 FROM progress WHERE recorded_at IS NOT NULL
 
+-- name: delete_repeated_actors
+-- Each process that folds a part of the log has stored the first of its own events.
+DELETE FROM actor_parts WHERE ctid IN (
+    SELECT r.ctid FROM (
+        SELECT ctid, row_number() OVER (PARTITION BY actor, part ORDER BY since_position, ctid) AS number
+        FROM actor_parts) AS r
+    WHERE r.number > 1)
+
 -- name: tables
 SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' ORDER BY relname
 

@@ -44,11 +44,23 @@ def _is_lost(record: EventRecord) -> bool:
     return record.basis is None and record.event_name == "aborted" and record.data["reason"] == LOST
 
 
+def _ends_as_given_up(record: EventRecord, reason: str) -> bool:
+    """Return whether a recipe is aborted for the reason for which it was given up.
+
+    A person who returned its system may have added a reason.
+    """
+    if record.event_name != "aborted":
+        return False
+    why: str = record.data["reason"]
+    return why == reason or (record.basis is None and why.startswith(f"{reason}; returned: "))
+
+
 class KeptAsAsked(Invariant):
     """A recipe that was given up keeps its system if its job asked for that, and is aborted when it ends.
 
     The scheduler ends a kept recipe only by its watchdog, and with the reason for which the recipe was given
-    up. A Broken or Removed system is not kept. The lab controller ends a recipe that it does not run.
+    up; a person who returns the system may add a reason. A Broken or Removed system is not kept. The lab
+    controller ends a recipe that it does not run.
     """
 
     name = "kept_as_asked"
@@ -87,7 +99,7 @@ class KeptAsAsked(Invariant):
             return
         if record.basis is not None and record.cause != CAUSE + record.name:
             self._faults.append((record, f"it keeps its system, but {record.cause} ends it"))
-        if reason is not None and (record.event_name != "aborted" or record.data["reason"] != reason):
+        if reason is not None and not _ends_as_given_up(record, reason):
             self._faults.append((record, f"it was given up ({reason}), but ends as {record.event_name}"))
 
     def _is_watchdog(self, record: EventRecord) -> bool:

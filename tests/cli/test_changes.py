@@ -134,6 +134,45 @@ def test_change__any__sends_one_request_and_prints_the_result(
     assert json.loads(run(*arguments.split(), "--json").stdout) == {field: False}
 
 
+ENDINGS = [
+    ("user delete zoe", "DELETE", "/users/zoe"),
+    ("lab-controller delete l.b --force", "DELETE", "/lab-controllers/l.b"),
+    ("distro-tree delete 5", "DELETE", "/distro-trees/5"),
+    ("pool remove-system big a.b", "DELETE", "/pools/big/systems/a.b"),
+    ("filter delete few", "DELETE", "/filters/few"),
+    ("partition remove spare", "DELETE", "/partitions/spare"),
+    ("partition drain spare", "POST", "/partitions/spare/drain"),
+    ("partition stop spare", "POST", "/partitions/spare/stop"),
+    ("token revoke abc", "DELETE", "/tokens/abc"),
+    ("system return a.b", "DELETE", "/systems/a.b/reservation"),
+    ("system end-loan a.b", "DELETE", "/systems/a.b/loan"),
+    ("return 12", "POST", "/recipes/12/return"),
+    ("close-job 3", "POST", "/jobs/3/close"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "method", "path"), ENDINGS, ids=[row[0] for row in ENDINGS])
+def test_ending__with_or_without_a_reason__sends_the_given_one(
+    server: LoopbackServer, run: Run, arguments: str, method: str, path: str
+) -> None:
+    server.on(method, path, Answer({"changed": True, "state": "draining"}))
+    for given, sent in ((["--reason", "it moves"], ["it moves"]), ([], None), (["--reason", ""], None)):
+        assert run(*arguments.split(), *given).exit_code == 0
+        assert server.asked[-1].query.get("reason") == sent
+
+
+def test_lab_controller__disabled_with_a_reason__is_in_the_body(server: LoopbackServer, run: Run) -> None:
+    server.on("PATCH", "/lab-controllers/l.b", Answer({"changed": True}))
+    assert run("lab-controller", "disable", "l.b", "--reason", "it moves").exit_code == 0
+    assert server.asked[0].json() == {"enabled": False, "reason": "it moves"}
+
+
+@pytest.mark.parametrize("command", ["partition start", "lab-controller enable l.b"])
+def test_command__that_ends_nothing__takes_no_reason(server: LoopbackServer, run: Run, command: str) -> None:
+    assert run(*command.split(), "--reason", "x").exit_code == 2
+    assert not server.asked
+
+
 def test_reserve__for_a_user_until_a_time__is_sent_in_utc(server: LoopbackServer, run: Run) -> None:
     server.on("PUT", "/systems/a.b/reservation", Answer({"user": "bob"}))
     options = ("--user", "bob", "--until", "2126-12-24T18:00", "--distro-tree", "1")

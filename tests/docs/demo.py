@@ -39,7 +39,7 @@ class Demo:
         self._terminals: dict[str, Shell] = {}
         self._data = folder / "home" / ".local" / "share" / "labledger"
         self._printed = folder / "up.out"
-        self.url = ""
+        self.url, self.token = "", ""
         self._make_program()
 
     def _make_program(self) -> None:
@@ -66,13 +66,13 @@ class Demo:
         """Return whether the simulator runs; it starts last, after the lab is loaded."""
         if "lab simulate started" not in self._printed.read_text("utf-8"):
             return False
-        self.url = json.loads((self._data / "connection.json").read_text("utf-8"))["url"]
+        kept = json.loads((self._data / "connection.json").read_text("utf-8"))
+        self.url, self.token = kept["url"], kept["token"]
         return True
 
     def _is_calm(self) -> bool:
         """Return whether all Automated systems are idle and all labs are heard, as a reader finds them."""
-        kept = json.loads((self._data / "connection.json").read_text("utf-8"))
-        headers = {"Authorization": f"Bearer {kept['token']}"}
+        headers = {"Authorization": f"Bearer {self.token}"}
         with httpx.Client(base_url=self.url, headers=headers, **LOCAL_HTTP, timeout=10) as client:
             systems = client.get("/systems").json()["systems"]
             idle = client.get("/idle-pool").json()["systems"]

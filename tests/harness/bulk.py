@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from domain.events import Change, Event, Stamp
@@ -31,11 +32,13 @@ class BulkEvents:
         words: int = 20,
         subjects: int = SUBJECTS,
         partition: int | None = None,
+        actor: str = STAMP.actor,
     ) -> None:
         self._log = log
         self._subjects = subjects
         self._partition = partition
         self._name = name
+        self._stamp = replace(STAMP, actor=actor)
         self._dice = random.Random(name)
         self._words = "x" * words
         self._versions: dict[str, int] = {}
@@ -59,7 +62,7 @@ class BulkEvents:
         requests: list[AppendRequest] = []
         while events > 0 and len(taken) < self._subjects:
             happened = [self._happened() for _ in range(self._dice.randint(1, 4))]
-            changes = tuple(Change(*one, STAMP) for one in happened if one[0] not in taken)
+            changes = tuple(Change(*one, self._stamp) for one in happened if one[0] not in taken)
             if changes:
                 requests.append(self._request(changes))
                 taken |= requests[-1].expected.keys()

@@ -33,10 +33,11 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def watched_page(program: Browser, url: str, **options: Any) -> Iterator[Watched]:
-    """Yield a page of a new context, and check in the end that it did nothing that is forbidden."""
+    """Yield a page of a new context, and check in the end that no page of it did what is forbidden."""
     # Browsers keep a cookie that is for HTTPS alone over HTTP only from this machine.
-    context = program.new_context(**options)
-    found = Watched(context.new_page(), url.replace("127.0.0.1", "localhost"))
+    origin = url.replace("127.0.0.1", "localhost")
+    context = program.new_context(base_url=origin, **options)
+    found = Watched(context.new_page(), origin)
     yield found
     context.close()
     assert found.wrong == []
@@ -51,19 +52,20 @@ def live(page: Page, text: str, seconds: float = 15) -> None:
 
 @dataclass
 class Watched:
-    """A page of the browser, with everything that it must not do: messages, and requests elsewhere."""
+    """A page, with all that it and others of its context must not do: messages, and requests elsewhere."""
 
     page: Page
     origin: str
     wrong: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.page.on("console", self._on_console)
-        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("request", self._on_request)
+        context = self.page.context
+        context.on("console", self._on_console)
+        context.on("weberror", lambda error: self.wrong.append(f"error: {error.error}"))
+        context.on("request", self._on_request)
 
     def open(self, path: str) -> None:
-        self.page.goto(f"{self.origin}{path}")
+        self.page.goto(path)
 
     def _on_console(self, message: ConsoleMessage) -> None:
         # A violation of the content security policy is a message, too.

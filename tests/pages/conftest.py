@@ -6,14 +6,15 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, StorageState
 
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import PASSWORD, Browser
-from tests.pages.chromium import chromium
+from tests.pages.chromium import chromium, watched_page
 from tests.pages.directory_lab import DirectoryLab, directory_lab
+from tests.pages.keyboard import log_in
 from tests.pages.people import people_of
 from tests.rest.actions import recipe_for, submit
 
@@ -37,19 +38,21 @@ def program() -> Iterator[Program]:
         yield started
 
 
+@pytest.fixture(scope="module")
+def login(program: Program, service: Running) -> StorageState:
+    """Return the cookies of the admin, who has logged in, for contexts of the browser."""
+    with watched_page(program, service.url) as watched:
+        log_in(watched, "admin", PASSWORD)
+        return watched.page.context.storage_state()
+
+
 @pytest.fixture
-def context(program: Program, service: Running) -> Iterator[BrowserContext]:
-    """Yield a context of a browser in which the admin is logged in."""
-    made = program.new_context(base_url=service.url.replace("127.0.0.1", "localhost"))
-    page = made.new_page()
-    page.goto("/ui/login")
-    page.fill("#user", "admin")
-    page.fill("#password", PASSWORD)
-    page.click("main button")
-    page.wait_for_url("**/ui")
-    page.close()
-    yield made
-    made.close()
+def context(program: Program, service: Running, login: StorageState) -> Iterator[BrowserContext]:
+    """Yield a context in which the admin is logged in; its tabs are watched."""
+    with watched_page(program, service.url, storage_state=login) as watched:
+        made = watched.page.context
+        watched.page.close()
+        yield made
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from tests.pages.chromium import Watched
 # More stops than the longest page of the tests has.
 MAX_STOPS = 600
 SKIP_LINK = "Skip to the content"
-# The accessible name of the element with the focus, and whether a reader sees that it has it.
+# The accessible name of the element with the focus, and whether a reader sees that it has it. After the last
+# stop the focus leaves the page.
 FOCUSED = """() => {
   const of = document.activeElement;
   const style = getComputedStyle(of), box = of.getBoundingClientRect();
@@ -19,6 +20,7 @@ FOCUSED = """() => {
   return {
     href: of.getAttribute('href'),
     name: (of.getAttribute('aria-label') ?? label ?? of.innerText ?? '').trim(),
+    isOnPage: of !== document.body,
     isOutlined: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2,
     isInView: box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth,
   };
@@ -58,8 +60,7 @@ class Keyboard:
 
     def _focused(self) -> dict[str, Any]:
         found: dict[str, Any] = self._page.evaluate(FOCUSED)
-        # After the last stop the focus leaves the page.
-        if self._page.evaluate("document.activeElement !== document.body"):
+        if found["isOnPage"]:
             where = f"{self._page.url}: {found}"
             assert found["isOutlined"], f"the focus is not visible: {where}"
             assert found["isInView"], f"the focus is outside of the window: {where}"

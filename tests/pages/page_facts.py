@@ -15,6 +15,7 @@ from typing import Any
 from lxml import html
 
 from api.pages.elements import duration, exact, lock_text, moment
+from domain.scheduling.supply.reasons import shown_reason
 
 WORD = re.compile(r"[\w.:/@%+-]+")
 # Ages count to the moment of the page, and are beside the time itself.
@@ -53,10 +54,11 @@ def words_of(value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         yield from WORD.findall(value)
         yield from WORD.findall(value.replace("_", " ").replace("-", " "))
+        yield from WORD.findall(shown_reason(value))
         if TIME.fullmatch(value):
             yield from WORD.findall(f"{exact(value)} {moment(value)}")
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield from WORD.findall(f"{value} {duration(value)}")
+        yield from WORD.findall(f"{value} {round(value, 2)} {duration(value)}")
 
 
 @cache

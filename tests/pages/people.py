@@ -37,6 +37,21 @@ def filled(browser: Browser, address: str, **fields: str) -> dict[str, str]:
     return {"form_value": form_value(page), **hidden_fields(page.text), **fields}
 
 
+def require_reason(service: Running, browser: Browser, address: str, **fields: str) -> None:
+    """Check that a form without a reason is refused and stores nothing."""
+    end = service.end()
+    for reason in ("", " ", "x" * 4_001):
+        refused = browser.post(address, filled(browser, address, **{**fields, "reason": reason}))
+        assert refused.status_code == 422, refused.text
+        assert re.search(r'id="reason-note"[^>]*><strong>must ', refused.text), refused.text
+    assert service.end() == end
+
+
+def reasons_after(service: Running, end: int) -> list[str]:
+    """Return the reasons of the events after a position."""
+    return [each["data"]["reason"] for each in service.events(end) if each["data"].get("reason")]
+
+
 def shown(text: str, name: str) -> str | None:
     """Return the value of a field of a form."""
     patterns = (

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
+from api.pages.actions import REASON
+from api.pages.form_fields import FormField
+from api.pages.job_actions import JOB
 from tests.harness.running import Running
 from tests.pages.browser import Browser, form_value, hidden_fields
-from tests.pages.people import people_of, shown
-from tests.rest.actions import recipe_for, submit
+from tests.pages.people import people_of, reasons_after, require_reason, shown
+from tests.rest.actions import finish, recipe_for, start, submit
 
 BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob": "auditor"}
 # The admin, and the owner of the job or system.
@@ -29,6 +33,8 @@ FIELDS = {
     "condition": {"condition": "Manual", "reason": "by hand"},
     "drain": {"reason": "the rack moves"},
     "return": {"reason": "done"},
+    "end-loan": {"reason": "over"},
+    "close": {"reason": "complete"},
     "lend": {"user": "carol"},
 }
 
@@ -148,6 +154,25 @@ def test_system_page__in_each_state__the_owner_can_take_each_action(
         assert done.headers["location"].startswith(f"{path}?")
         found = admin.get(f"/systems/{system}", params={"min_position": position}).json()
         assert found[name] == value, action
+
+
+def test_condition__of_a_reserved_system__says_what_ends_its_reservation(
+    service: Running, people: dict[str, Browser], system: str
+) -> None:
+    alice, path = people["alice"], f"/ui/systems/{system}"
+    alice.post(f"{path}/actions/reserve", fill(alice, path, "reserve"))
+    form = alice.get(f"{path}/actions/condition?min_position={service.end()}").text
+    assert "alice has reserved the system. The condition Removed ends the reservation." in form
+
+
+def test_action__its_subject_is_in_another_state__has_no_form(
+    service: Running, people: dict[str, Browser], job: dict[str, Any]
+) -> None:
+    path = f"/ui/jobs/{job['job_id']}"
+    people["alice"].post(f"{path}/actions/cancel", fill(people["alice"], path, "cancel"))
+    page = people["alice"].get(f"{path}/actions/cancel?min_position={service.end()}").text
+    assert "This is not possible in the present state of the job." in page
+    assert "<textarea" not in page and 'name="reason"' not in page
 
 
 def test_system_page__by_role__offers_what_the_owner_may_do(
@@ -273,6 +298,49 @@ def test_cancellation__its_form__says_what_ends_and_needs_a_reason(
     after = alice.get(done.headers["location"])
     assert '<span class="state cancelled">' in after.text
     assert "seen enough" in after.text
+
+
+@pytest.mark.parametrize(
+    "fields", [(), (replace(REASON, is_required=False),), (replace(REASON, name="why"),)]
+)
+def test_action__ends_something_without_a_required_reason__cannot_be_declared(
+    fields: tuple[FormField, ...],
+) -> None:
+    cancel = JOB.action("cancel")
+    with pytest.raises(ValueError, match="action cancel ends something, so it must require a reason"):
+        replace(cancel, fields=fields)
+
+
+def test_return__of_a_kept_system__needs_a_reason_which_the_recipe_shows(
+    service: Running, people: dict[str, Browser], admin: httpx.Client, machine: str
+) -> None:
+    keeps = {"reservesys": {"duration_seconds": 7200, "when": "always"}}
+    (recipe_id,) = submit(admin, recipe_for(machine, **keeps))["recipe_ids"]
+    finish(admin, recipe_id, start(admin, recipe_id))
+    path = f"/ui/recipes/{recipe_id}"
+    assert offered(people["admin"], path, service.end()) == {"return"}
+    require_reason(service, people["admin"], f"{path}/actions/return")
+    done = people["admin"].post(f"{path}/actions/return", fill(people["admin"], path, "return"))
+    page = people["admin"].get(done.headers["location"])
+    assert '<span class="state completed">' in page.text
+    assert ">done<" in page.text
+
+
+def test_ends__of_loan_and_job__need_a_reason_which_the_log_shows(
+    service: Running, people: dict[str, Browser], admin: httpx.Client, system: str
+) -> None:
+    admin.put(f"/systems/{system}/loan", json={"user": "carol"}).raise_for_status()
+    job_id = admin.post("/jobs", json={"open": True}).json()["job_id"]
+    admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+    for path, action, reason in (
+        (f"/ui/systems/{system}", "end-loan", "ended by admin: over"),
+        (f"/ui/jobs/{job_id}", "close", "complete"),
+    ):
+        address = f"{path}/actions/{action}"
+        require_reason(service, people["admin"], address)
+        end = service.end()
+        assert people["admin"].post(address, fill(people["admin"], path, action)).status_code == 303
+        assert reasons_after(service, end)[0] == reason
 
 
 def test_action__unknown_or_of_the_past__404_and_422(people: dict[str, Browser], job: dict[str, Any]) -> None:

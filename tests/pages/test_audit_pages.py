@@ -81,6 +81,21 @@ def test_events__filters__select_and_stay_in_the_form(
         assert browser.get("/ui/events", params=faulty).status_code == 422
 
 
+def test_events__of_an_actor__are_on_the_page_and_linked_from_an_event(
+    browser: Browser, service: Running, submitted: dict[str, Any]
+) -> None:
+    events = service.events()
+    end = events[-1]["position"]
+    for actor in ("scheduler", "nobody"):
+        page = browser.get("/ui/events", params={"actor": actor, "limit": 1000, "min_position": end})
+        expected = [each["position"] for each in events if each["actor"] == actor]
+        assert [each for each in positions(page) if each <= end] == expected[::-1]
+        assert f'name="actor" value="{actor}"' in page.text
+    decided = next(each for each in events if each["actor"] == "scheduler")
+    assert 'href="/ui/events?actor=scheduler"' in browser.get(f"/ui/events/{decided['position']}").text
+    assert browser.get("/ui/events", params={"actor": "no name"}).status_code == 422
+
+
 def test_event__cause_and_caused_events__are_links_to_each_other(
     browser: Browser, service: Running, submitted: dict[str, Any]
 ) -> None:

@@ -1,90 +1,33 @@
-"""A day of each role on the real demo, by keyboard alone; and what they read, without JavaScript."""
+"""A day of each role on the demo and in a filled lab, by keyboard alone; what they read, without scripts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser as Program
 
-from tests.docs.demo import Demo, demo
 from tests.pages.browser import PASSWORD
-from tests.pages.chromium import Watched, live, watched_page
-from tests.pages.keyboard import Keyboard, log_in
-from tests.rest.actions import DISTRO
+from tests.pages.chromium import live, watched_page
+from tests.pages.day_labs import DayLab, demo_lab, filled_lab
+from tests.pages.day_steps import act, bearer, day, job_for, open_list, open_system, submit, who_is
+from tests.rest.actions import EAST
 
-# A Broken system of the demo, and one of alice.
-BROKEN, OWN = "arm-04.east.example.com", "x86-01.east.example.com"
-USERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob": "auditor"}
+# Systems of the sample lab: a Broken one, one of alice, and one that only its lab controller cares for.
+BROKEN, OWN, OCCUPIED = "arm-04.east.example.com", "x86-01.east.example.com", "old-01.east.example.com"
 # The simulated machines take some 25 s for a job.
 JOB_SECONDS = 90
 
 
-@pytest.fixture(scope="module")
-def lab() -> Iterator[Demo]:
-    """Yield a demo whose people have passwords."""
-    with demo() as started:
-        for user, role in USERS.items():
-            if user != "admin":
-                assert started.run(f"labledger user put {user} --role {role}").status == 0
-            lines = f"\\n{PASSWORD}\\n" if user == "admin" else f"{PASSWORD}\\n"
-            done = started.run(f"printf '{lines}' | labledger password --stdin {user}")
-            assert done.status == 0, done.lines
+@pytest.fixture(scope="module", params=[demo_lab, pytest.param(filled_lab, marks=pytest.mark.soak)])
+def lab(request: pytest.FixtureRequest) -> Iterator[DayLab]:
+    with request.param() as started:
         yield started
-
-
-@contextmanager
-def day(program: Program, lab: Demo, user: str) -> Iterator[tuple[Watched, Keyboard]]:
-    """Yield the page of a person who has logged in, and their keyboard."""
-    with watched_page(program, lab.url) as watched:
-        log_in(watched, user, PASSWORD)
-        yield watched, Keyboard(watched.page)
-
-
-def job_for(fqdn: str) -> str:
-    """Return a job, as a person would type it, that only one system can run."""
-    arch = {"element": "arch", "value": "aarch64" if fqdn.startswith("arm") else "x86_64"}
-    distro = {"and": [DISTRO["and"][0], arch]}
-    recipe = {"distro_requires": distro, "host_requires": {"element": "hostname", "value": fqdn}}
-    return json.dumps({"recipe_sets": [{"recipes": [{**recipe, "tasks": [{"name": "/one"}]}]}]})
-
-
-def submit(watched: Watched, keyboard: Keyboard, text: str) -> str:
-    """Submit a job. Return the path of its first recipe, whose page is open in the end."""
-    keyboard.follow("Submit")
-    keyboard.fill("Job", text)
-    keyboard.follow("Check")
-    assert "The job is valid, and not submitted yet" in watched.page.inner_text("main")
-    keyboard.follow("Send")
-    recipe = watched.page.locator("main a[href^='/ui/recipes/']").first
-    path = recipe.get_attribute("href")
-    assert path is not None
-    keyboard.skip()
-    keyboard.follow(path)
-    return path
-
-
-def act(keyboard: Keyboard, action: str, **fields: str) -> None:
-    """Take an action of the open page: its link, its fields in their order, and its button."""
-    keyboard.skip()
-    keyboard.follow(action)
-    keyboard.skip()
-    for label, text in fields.items():
-        keyboard.fill(label, text)
-    keyboard.follow(action)
-
-
-def open_system(keyboard: Keyboard, fqdn: str) -> None:
-    keyboard.follow("Systems")
-    keyboard.skip()
-    keyboard.follow(fqdn)
 
 
 # These two wait for provisionings of the simulated lab.
 @pytest.mark.soak
-def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Program, lab: Demo) -> None:
+def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Program, lab: DayLab) -> None:
     # The sample is of a group that alice belongs to.
     with day(program, lab, "alice") as (watched, keyboard):
         page = watched.page
@@ -104,7 +47,7 @@ def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Pr
 
 @pytest.mark.soak
 def test_day__of_submitter_and_admin__sees_why_and_the_repair_lets_the_recipe_start(
-    program: Program, lab: Demo
+    program: Program, lab: DayLab
 ) -> None:
     with day(program, lab, "carol") as (watched, keyboard), day(program, lab, "admin") as (other, keys):
         path = submit(watched, keyboard, job_for(BROKEN))
@@ -118,7 +61,7 @@ def test_day__of_submitter_and_admin__sees_why_and_the_repair_lets_the_recipe_st
         live(watched.page, "completed", JOB_SECONDS)
 
 
-def test_day__of_an_owner__drains_reserves_returns_and_lends(program: Program, lab: Demo) -> None:
+def test_day__of_an_owner__drains_reserves_returns_and_lends(program: Program, lab: DayLab) -> None:
     with day(program, lab, "alice") as (watched, keyboard):
         page = watched.page
         open_system(keyboard, OWN)
@@ -133,13 +76,102 @@ def test_day__of_an_owner__drains_reserves_returns_and_lends(program: Program, l
         assert "none" in page.inner_text("[data-key=Reservation]")
         act(keyboard, "Lend the system", User="carol")
         assert "carol" in page.inner_text("[data-key=Loan]")
-        act(keyboard, "End the loan")
+        act(keyboard, "End the loan", Reason="it is needed")
         act(keyboard, "Change the condition", Condition="Automated", Reason="back to work")
         assert "back to work" in page.inner_text("main")
 
 
+def test_day__of_an_admin__gives_a_user_a_token_changes_a_pool_and_removes_the_user(
+    program: Program, lab: DayLab
+) -> None:
+    with day(program, lab, "admin") as (watched, keyboard):
+        page = watched.page
+        open_list(keyboard, "Users")
+        act(keyboard, "Create a user", Name="dave", Roles="submitter", Email="dave@example.com")
+        open_list(keyboard, "Tokens")
+        act(keyboard, "Create a token", User="dave", Role="submitter")
+        token = page.inner_text("main code")
+        assert who_is(lab, token).json()["user"] == "dave"
+        open_list(keyboard, "Pools")
+        keyboard.follow("small")
+        act(keyboard, "Change the pool", Description="for dave")
+        assert "for dave" in page.inner_text("main")
+        why = {"Reason": "it is old"}
+        for action, is_added, more in (("Add a system", True, {}), ("Remove a system", False, why)):
+            act(keyboard, action, System=OCCUPIED, **more)
+            keyboard.skip()
+            keyboard.follow("Systems in small")
+            assert (OCCUPIED in page.inner_text("main")) == is_added
+            page.go_back()
+        open_list(keyboard, "Users")
+        keyboard.follow("dave")
+        act(keyboard, "Remove the user", Reason="gone")
+        assert page.url.startswith(f"{watched.origin}/ui/users?")
+        assert "dave" not in page.inner_text("main")
+        assert who_is(lab, token).status_code == 401
+
+
+def test_day__of_an_operator__adds_a_lab_controller_whose_first_contact_shows(
+    program: Program, lab: DayLab
+) -> None:
+    new = "lab.new.example.com"
+    with day(program, lab, "admin") as (watched, keyboard):
+        page = watched.page
+        open_list(keyboard, "Lab controllers")
+        # The machines of the demo would act for one that is enabled.
+        act(keyboard, "Create a lab controller", FQDN=new, Enabled="no")
+        open_list(keyboard, "Tokens")
+        act(keyboard, "Create a token", User="admin", Role="lab-controller", **{"Lab controller": new})
+        token = page.inner_text("main code")
+        open_list(keyboard, "Lab controllers")
+        keyboard.follow(new)
+        assert page.inner_text("[data-key=State] dd") == "disabled, never heard"
+        commands = lab.admin.get(f"/lab-controllers/{new}/commands", headers=bearer(token))
+        assert commands.json()["commands"] == []
+        page.wait_for_function("() => document.querySelector('[data-key=State] dd').innerText === 'disabled'")
+        act(keyboard, "Remove the lab controller", **{"With its systems": "no", "Reason": "the day is over"})
+        assert new not in page.inner_text("main")
+        assert who_is(lab, token).status_code == 401
+
+
+def test_day__of_an_operator__stops_a_lab_resolves_what_runs_in_it_and_repairs_a_system(
+    program: Program, lab: DayLab
+) -> None:
+    runs = {"items": [{"running": {"system": OCCUPIED}}]}
+    with day(program, lab, "admin") as (watched, keyboard):
+        page = watched.page
+        open_list(keyboard, "Lab controllers")
+        keyboard.follow(EAST)
+        act(keyboard, "Disable the lab controller", Reason="the rack moves")
+        assert page.inner_text("[data-key=State] dd") == "disabled"
+        lab.admin.post(f"/lab-controllers/{EAST}/updates", json=runs).raise_for_status()
+        keyboard.skip()
+        keyboard.follow(f"Reconciliations of {EAST}")
+        live(page, OCCUPIED)
+        keyboard.skip()
+        keyboard.follow(f"Resolve the reconciliation of {OCCUPIED}")
+        keyboard.skip()
+        keyboard.fill("Reason", "nothing runs there")
+        keyboard.follow("Resolve the reconciliation")
+        assert OCCUPIED not in page.inner_text("main")
+        open_list(keyboard, "Lab controllers")
+        keyboard.follow(EAST)
+        act(keyboard, "Enable the lab controller")
+        assert page.inner_text("[data-key=State] dd") == "enabled"
+        keyboard.skip()
+        keyboard.follow(f"Systems of {EAST}")
+        keyboard.skip()
+        keyboard.follow(OCCUPIED)
+        act(keyboard, "Drain the system", Reason="a new disk")
+        act(keyboard, "Change the condition", Condition="Broken", Reason="the disk is out")
+        assert "the disk is out" in page.inner_text("main")
+        act(keyboard, "Change the condition", Condition="Automated", Reason="the disk is in")
+        act(keyboard, "Undrain the system")
+        assert page.inner_text("[data-key=Draining] dd") == "no"
+
+
 def test_day__of_an_auditor__looks_into_what_happened_and_may_change_nothing(
-    program: Program, lab: Demo
+    program: Program, lab: DayLab
 ) -> None:
     with day(program, lab, "bob") as (watched, keyboard):
         page = watched.page
@@ -158,8 +190,8 @@ def test_day__of_an_auditor__looks_into_what_happened_and_may_change_nothing(
         assert "/ui/lab" in page.inner_text("main")
 
 
-@pytest.mark.parametrize("user", USERS)
-def test_day__without_javascript__reads_the_same(program: Program, lab: Demo, user: str) -> None:
+@pytest.mark.parametrize("user", ["admin", "alice", "bob"])
+def test_day__without_javascript__reads_the_same(program: Program, lab: DayLab, user: str) -> None:
     with watched_page(program, lab.url, java_script_enabled=False) as watched:
         page = watched.page
         watched.open("/ui/login")

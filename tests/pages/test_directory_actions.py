@@ -12,7 +12,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.pages.browser import PASSWORD, Browser, form_value, hidden_fields
-from tests.pages.people import ADMIN, AUDITOR, OTHER, OWNER, filled, shown
+from tests.pages.people import ADMIN, AUDITOR, OTHER, OWNER, filled, reasons_after, require_reason, shown
 from tests.rest.actions import EAST
 
 TREE = "4711"
@@ -54,22 +54,23 @@ SUBJECTS = {
     "lab-controllers": "changed.example.com",
     "distro-trees": TREE,
 }
+WHY = {"reason": "it moves to Brno"}
 ACTIONS = [
     Case("users", "change", {ADMIN}, {"roles": "auditor", "email": "new@b.c"}),
     Case("users", "password", {ADMIN}, {"password": "another long password"}),
-    Case("users", "remove", {ADMIN}, {}),
+    Case("users", "remove", {ADMIN}, WHY),
     Case("groups", "change", {ADMIN, OWNER}, {"owners": OWNER, "members": f"{OTHER}\n{OWNER}"}),
-    Case("groups", "remove", {ADMIN}, {}),
+    Case("groups", "remove", {ADMIN}, WHY),
     Case("pools", "change", {ADMIN, OWNER}, {"owner_group": "of-olga", "description": "changed"}),
     Case("pools", "add-system", {ADMIN, OWNER}, {"system": "olgas.example.com"}),
-    Case("pools", "remove-system", {ADMIN, OWNER}, {"system": "in-pool.example.com"}),
+    Case("pools", "remove-system", {ADMIN, OWNER}, {"system": "in-pool.example.com", **WHY}),
     Case("pools", "policy", {ADMIN, OWNER}, {"entries": '[{"permission": "view", "everybody": true}]'}),
-    Case("pools", "remove", {ADMIN}, {}),
-    Case("lab-controllers", "change", {ADMIN}, {"enabled": "yes", "broken_after": "7"}),
-    Case("lab-controllers", "disable", {ADMIN}, {}),
-    Case("lab-controllers", "remove", {ADMIN}, {"force": "yes"}),
+    Case("pools", "remove", {ADMIN}, WHY),
+    Case("lab-controllers", "change", {ADMIN}, {"broken_after": "7"}),
+    Case("lab-controllers", "disable", {ADMIN}, WHY),
+    Case("lab-controllers", "remove", {ADMIN}, {"force": "yes", **WHY}),
     Case("distro-trees", "change", {ADMIN}, {"name": "T-2", "family": "T", "arch": "x86_64", "urls": EAST}),
-    Case("distro-trees", "remove", {ADMIN}, {}),
+    Case("distro-trees", "remove", {ADMIN}, WHY),
 ]
 ALL = [*CREATIONS, *ACTIONS]
 
@@ -169,6 +170,20 @@ def test_action__form_of_another_origin_or_login__is_403_and_stores_nothing(
     assert service.end() == end
 
 
+@pytest.mark.parametrize("case", named([each for each in ACTIONS if "reason" in each.fields]))
+def test_action__that_ends_something__needs_a_reason_which_the_log_shows(
+    service: Running, people: dict[str, Browser], case: Case
+) -> None:
+    address = form_of(case)
+    more = {name: value for name, value in case.fields.items() if name != "reason"}
+    require_reason(service, people[ADMIN], address, **more)
+    end = service.end()
+    assert people[ADMIN].post(address, filled(people[ADMIN], address, **case.fields)).status_code == 303
+    assert WHY["reason"] in reasons_after(service, end)
+    log = people[ADMIN].get("/ui/events", params={"min_position": service.end()})
+    assert f"<bdi>{WHY['reason']}</bdi>" in log.text
+
+
 CHANGES: dict[str, dict[str, Any]] = {
     "users": {"email": "meanwhile@b.c"},
     "groups": {"owners": [OWNER], "members": [AUDITOR]},
@@ -199,7 +214,7 @@ def test_action__version_has_changed__412_shows_what_changed_and_stays_filled(
 
 
 @pytest.mark.parametrize("case", named(CREATIONS))
-def test_creation__name_was_taken_meanwhile__412_and_stays_filled(
+def test_creation__name_is_taken__says_so_and_stays_filled(
     service: Running, people: dict[str, Browser], case: Case
 ) -> None:
     address = form_of(case)
@@ -208,8 +223,9 @@ def test_creation__name_was_taken_meanwhile__412_and_stays_filled(
     assert people[ADMIN].post(address, form).status_code == 303
     end = service.end()
     stale = people[ADMIN].post(address, other)
-    assert stale.status_code == 412
-    assert "Changes since the form was made" in stale.text
+    assert stale.status_code == 409
+    assert re.search('role="alert">there is already a [a-z ]+ [^<]+</p>', stale.text), stale.text
+    assert "Changes since" not in stale.text
     for name, value in case.fields.items():
         assert shown(stale.text, name) == value
     assert service.end() == end
@@ -247,6 +263,14 @@ def test_form__faulty_fields__422_with_a_fault_beside_each_and_nothing_is_stored
     assert service.end() == end
 
 
+def test_form__several_lines_and_a_fault__keeps_the_lines(people: dict[str, Browser]) -> None:
+    fields = {"name": "lines", "members": "alice\r\nno-such-user\r\n", "owners": "alice\r\nbob"}
+    wrong = people[ADMIN].post("/ui/new/groups", {**filled(people[ADMIN], "/ui/new/groups"), **fields})
+    assert wrong.status_code == 422, wrong.text
+    texts = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", wrong.text, re.DOTALL)
+    assert sorted(texts) == ["alice\nbob", "alice\nno-such-user\n"]
+
+
 def test_change__its_form__begins_with_the_present_values(people: dict[str, Browser]) -> None:
     page = people[OWNER].get("/ui/groups/olgas-group/actions/change").text
     assert (shown(page, "owners"), shown(page, "members")) == (OWNER, "")
@@ -268,9 +292,9 @@ def test_pool__given_away_by_a_member_alone__403_and_the_form_stays_filled(
 
 def test_lab_controller__enabled_again__offers_to_disable_it(people: dict[str, Browser]) -> None:
     path = "/ui/lab-controllers/changed.example.com"
-    for action, other in (("disable", "enable"), ("enable", "disable")):
+    for action, other, fields in (("disable", "enable", WHY), ("enable", "disable", {})):
         address = f"{path}/actions/{action}"
-        done = people[ADMIN].post(address, filled(people[ADMIN], address))
+        done = people[ADMIN].post(address, filled(people[ADMIN], address, **fields))
         page = people[ADMIN].get(done.headers["location"]).text
         assert f'href="{path}/actions/{other}"' in page
         assert f'href="{address}"' not in page
@@ -279,7 +303,7 @@ def test_lab_controller__enabled_again__offers_to_disable_it(people: dict[str, B
 def test_removal__its_form__says_what_it_ends_and_leads_to_the_list(people: dict[str, Browser]) -> None:
     address = "/ui/users/changed-user/actions/remove"
     assert "revokes the user&#39;s tokens" in people[ADMIN].get(address).text
-    done = people[ADMIN].post(address, filled(people[ADMIN], address))
+    done = people[ADMIN].post(address, filled(people[ADMIN], address, **WHY))
     assert done.headers["location"].startswith("/ui/users?min_position=")
     assert "changed-user" not in people[ADMIN].get(done.headers["location"]).text
 
@@ -323,10 +347,12 @@ def test_token__created_by_its_user__is_shown_once_and_can_be_revoked(
         for user in (OTHER, AUDITOR):
             assert people[user].get(revoke).status_code == 403
         assert f'href="{revoke}"' in olga.get(f"/ui/tokens/{token_id}", params={"min_position": end}).text
-        form = filled(olga, revoke)
+        require_reason(service, olga, revoke)
+        form = filled(olga, revoke, **WHY)
         done = [olga.post(revoke, form) for _ in range(2)]
         assert [each.status_code for each in done] == [303, 303]
         assert service.end() == end + 1
+        assert reasons_after(service, end) == [WHY["reason"]]
         page = olga.get(done[0].headers["location"]).text
         assert "revoked" in page
         assert revoke not in page

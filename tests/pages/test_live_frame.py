@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser as Program
 from playwright.sync_api import BrowserContext, Page
 
 from tests.harness.running import Running
 from tests.pages.browser import PASSWORD, Browser, form_value, stream
-from tests.pages.chromium import live
+from tests.pages.chromium import live, watched_page
+from tests.pages.keyboard import log_in
 from tests.pages.people import OTHER, OWNER
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
@@ -84,7 +86,7 @@ def test_queue_page__a_recipe_comes__heading_and_title_count_it(
         cancel_set(admin, later)
 
 
-def test_why_page__recipe_is_cancelled__does_not_say_that_it_waits(
+def test_why_page__recipe_is_cancelled__says_so_and_not_that_it_waits(
     context: BrowserContext, service: Running, waiting: dict[str, Any]
 ) -> None:
     page = context.new_page()
@@ -95,7 +97,8 @@ def test_why_page__recipe_is_cancelled__does_not_say_that_it_waits(
     assert page.input_value("#system") == "unfinished"
     with service.client() as admin:
         cancel_set(admin, waiting)
-    live(page, "does not wait")
+    live(page, "is cancelled")
+    assert page.inner_text("h1").endswith(" is cancelled")
     assert "seen enough" in page.title() and "seen enough" in page.inner_text(".lead")
     assert page.locator("#system").count() == 0
 
@@ -129,8 +132,15 @@ def test_stream__without_a_login__says_so(browser: Browser, stranger: Browser) -
 
 
 def test_page__after_the_logout_in_another_tab__links_to_the_login_and_asks_no_more(
-    context: BrowserContext, service: Running
+    program: Program, service: Running
 ) -> None:
+    # A login of its own: the others share one.
+    with watched_page(program, service.url) as watched:
+        log_in(watched, "admin", PASSWORD)
+        assert_says_that_the_login_is_over(watched.page.context)
+
+
+def assert_says_that_the_login_is_over(context: BrowserContext) -> None:
     page, other = context.new_page(), context.new_page()
     requests: list[str] = []
     context.on("request", lambda request: requests.append(request.url))

@@ -9,20 +9,21 @@ import pytest
 
 from tests.harness.running import Running
 from tests.pages.browser import Browser
-from tests.pages.people import ADMIN, AUDITOR, OTHER, filled, shown
+from tests.pages.people import ADMIN, AUDITOR, OTHER, filled, reasons_after, require_reason, shown
 from tests.rest.actions import EAST
 
 PARTITION = "of-forms"
 PATH = f"/ui/partitions/{PARTITION}"
 # Each on the partition as the one before has left it, with the actions that are possible then.
 ALWAYS = {"configure", "put-filter", "remove-filter"}
+WHY = {"reason": "the lab moves"}
 STEPS: list[tuple[str, dict[str, str], set[str]]] = [
-    ("put-filter", {"filter": "none", "action": "PAUSE", "reason": "the lab moves"}, {"drain", "stop"}),
-    ("remove-filter", {"filter": "none"}, {"drain", "stop"}),
+    ("put-filter", {"filter": "none", "action": "PAUSE", **WHY}, {"drain", "stop"}),
+    ("remove-filter", {"filter": "none", **WHY}, {"drain", "stop"}),
     ("configure", {"configuration": '{"limits": {"placed_recipes": 5}}'}, {"drain", "stop"}),
-    ("stop", {}, {"start", "remove"}),
+    ("stop", WHY, {"start", "remove"}),
     ("start", {}, {"drain", "stop"}),
-    ("drain", {}, {"start", "remove"}),
+    ("drain", WHY, {"start", "remove"}),
 ]
 
 
@@ -70,10 +71,12 @@ def test_partition__from_creation_to_removal__each_action_is_for_admins_and_take
     require_refused(service, people, "/ui/new/partitions", form)
     page = send_twice(service, browser, "/ui/new/partitions", form)
     taken = browser.post("/ui/new/partitions", filled(browser, "/ui/new/partitions", name=PARTITION))
-    assert (taken.status_code, shown(taken.text, "name")) == (412, PARTITION)
+    assert (taken.status_code, shown(taken.text, "name")) == (409, PARTITION)
     assert offered(browser, page) == {"drain", "stop"} | ALWAYS
     for action, fields, possible in STEPS:
         address = f"{PATH}/actions/{action}"
+        if action in ("stop", "drain", "remove-filter"):
+            require_reason(service, browser, address, **fields)
         form = filled(browser, address, **fields)
         require_refused(service, people, address, form)
         page = send_twice(service, browser, address, form)
@@ -86,9 +89,12 @@ def test_partition__from_creation_to_removal__each_action_is_for_admins_and_take
         for name, value in fields.items():
             assert shown(stale.text, name) == value.replace('"', "&#34;")
     address = f"{PATH}/actions/remove"
-    form = filled(browser, address, force="no")
+    require_reason(service, browser, address, force="no")
+    form = filled(browser, address, force="no", **WHY)
     require_refused(service, people, address, form)
+    end = service.end()
     page = send_twice(service, browser, address, form)
+    assert reasons_after(service, end) == [WHY["reason"]]
     assert page.startswith("/ui/partitions?")
     assert PATH not in browser.get(page).text
 
@@ -112,13 +118,18 @@ def test_parts_of_a_partition__by_role__offer_their_actions_to_admins(
 @pytest.mark.parametrize(
     ("action", "fields", "name", "message"),
     [
-        ("configure", {"configuration": "{"}, "configuration", "object"),
         ("configure", {"configuration": '{"limits": 5}'}, "configuration", "configuration.limits"),
         ("put-filter", {"filter": "-", "action": "PAUSE"}, "filter", "must be a name"),
         ("put-filter", {"filter": "x", "action": "PAUSE", "limit": "many"}, "limit", "number"),
         ("put-filter", {"filter": "x", "action": "PAUSE", "predicate": '{"and": 1}'}, "predicate", "and"),
         ("remove-filter", {"filter": ""}, "filter", "must not be empty"),
-        ("remove-filter", {"filter": "never-there"}, "filter", "never-there"),
+        (
+            "remove-filter",
+            {"filter": "never-there", **WHY},
+            "filter",
+            "there is no job filter never-there",
+        ),
+        ("configure", {"configuration": "{"}, "configuration", "is not JSON: "),
     ],
 )
 def test_partition_form__faulty__422_with_the_fault_beside_its_field(

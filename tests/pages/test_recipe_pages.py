@@ -50,9 +50,22 @@ def test_why_page__of_a_waiting_recipe__says_the_summary_in_title_and_descriptio
         summary = admin.get(f"{path}/explanation", params=asked).json()["summary"]
     page = browser.get(f"/ui{path}/why", params=asked)
     assert page.status_code == 200, page.text
-    sentence = f"Recipe {recipe['recipe_id']}: {summary}"
+    sentence = f"Recipe {recipe['recipe_id']} waits: {summary}"
     assert f"<title>{sentence} · Labledger</title>" in page.text
     assert f'<meta name="description" content="{sentence}">' in page.text
+
+
+def test_why_page__of_a_recipe_that_ended_without_a_system__does_not_say_that_it_waits(
+    browser: Browser, service: Running
+) -> None:
+    with service.client() as admin:
+        # Its architecture has no distro tree, so the set is aborted.
+        found = submit(admin, recipe_for("x86-02.east.example.com"))
+        state = in_state(admin, found["recipe_ids"][0], "aborted", "cancelled")["state"]
+    number = found["recipe_ids"][0]
+    page = browser.get(f"/ui/recipes/{number}/why", params={"min_position": service.end()}).text
+    assert f"<h1>Why recipe {number} is {state}</h1>" in page
+    assert f"<title>Recipe {number} is {state}: " in page
 
 
 def test_recipe_and_why_page__of_a_waiting_recipe__show_the_estimate_with_its_basis(
@@ -78,7 +91,7 @@ def test_waits_page__by_each_property__shows_groups_and_histograms(
         admin.post("/systems", json=system).raise_for_status()
         submitted = submit(admin, recipe_for(fqdn))
         in_state(admin, submitted["recipe_ids"][0], "waiting")
-        position = admin.get("/queue").json()["position"]
+        position = service.end()
         found = {
             by: admin.get("/waits", params={"by": by, "as_of": position}).json()
             for by in ("priority", "group", "pool", "requirement")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import httpx
 import pytest
 
 from tests.harness.running import Running
+from tests.pages.addresses import SYSTEM
 from tests.pages.browser import PASSWORD, Browser, form_value
+from tests.rest.actions import EAST
 
 COOKIE = "__Host-labledger"
 
@@ -71,3 +75,37 @@ def test_logout__form_of_this_login__revokes_the_token(browser: Browser, service
     assert COOKIE not in browser.cookies
     bearer = {"Authorization": f"Bearer {token}"}
     assert httpx.get(f"{service.url}/whoami", headers=bearer, trust_env=False).status_code == 401
+
+
+def test_login__as_a_lab_controller__is_not_offered_and_refused(stranger: Browser) -> None:
+    choices = re.findall(r"<option[^>]*>([a-z-]+)</option>", stranger.get("/ui/login").text)
+    assert choices == ["admin", "submitter", "auditor", "metrics"]
+    refused = stranger.log_in("admin", PASSWORD, role="lab-controller")
+    assert refused.status_code == 401
+    assert "cannot be that of a lab controller" in refused.text
+    assert COOKIE not in stranger.cookies
+
+
+def test_login__as_metrics__reaches_no_page(stranger: Browser, admin: httpx.Client) -> None:
+    admin.put("/users/scraper", json={"roles": ["metrics"]}).raise_for_status()
+    admin.put("/users/scraper/password", json={"password": PASSWORD}).raise_for_status()
+    home = stranger.log_in("scraper", PASSWORD).headers["location"]
+    refused = stranger.get(home)
+    assert refused.status_code == 403
+    assert "requires the role admin or submitter or lab-controller or auditor" in refused.text
+
+
+def test_cookie__with_the_token_of_a_lab_controller__reads_and_offers_no_action(
+    stranger: Browser, admin: httpx.Client
+) -> None:
+    wanted = {"user": "admin", "role": "lab-controller", "lab_controller": EAST}
+    stranger.cookies[COOKIE] = admin.post("/tokens", json=wanted).json()["token"]
+    for path in ("", f"/lab-controllers/{EAST}", f"/systems?lab_controller={EAST}", f"/systems/{SYSTEM}"):
+        page = stranger.get(f"/ui{path}")
+        assert page.status_code == 200, page.text
+        assert "admin, lab-controller" in page.text
+        assert "/actions/" not in page.text
+        assert "/ui/new/" not in page.text
+    assert stranger.get("/ui/reconciliations").status_code == 200
+    for path in ("reads", "submit", f"lab-controllers/{EAST}/actions/disable", "new/tokens"):
+        assert stranger.get(f"/ui/{path}").status_code == 403, path

@@ -7,14 +7,13 @@ import re
 import httpx
 import pytest
 from playwright.sync_api import Browser as Program
-from playwright.sync_api import Page
+from playwright.sync_api import Page, StorageState
 
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
-from tests.pages.browser import PASSWORD, Browser
+from tests.pages.browser import Browser
 from tests.pages.chromium import watched_page
-from tests.pages.keyboard import log_in
 
 FIRST_BYTES, LATER_BYTES, SCRIPT_BYTES = 150_000, 40_000, 30_000
 STATIC = re.compile(r'(?:href|src)="(/ui/static/[^"]+)"')
@@ -61,42 +60,28 @@ def test_form_value__of_two_pages__differs(service: Running) -> None:
     assert found[0] != found[1]
 
 
-def assert_nothing_lost(page: Page, path: str, percent: int) -> None:
-    """Check the page with its text enlarged, as a browser enlarges text alone."""
+def assert_nothing_lost(page: Page, path: str, width: int, percent: int) -> None:
+    """Check the page in a window of this width with its text enlarged, as a browser enlarges text alone."""
+    page.set_viewport_size({"width": width, "height": 800})
     page.evaluate("size => document.documentElement.style.setProperty('font-size', size)", f"{percent}%")
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= page.viewport_size["width"], f"{path} is {width} px wide: {page.evaluate(LOST)}"  # type: ignore[index]
-    assert page.evaluate(LOST) == [], path
+    actual = page.evaluate("document.documentElement.scrollWidth")
+    assert actual <= width, f"{path} is {actual} px wide: {page.evaluate(LOST)}"
+    assert page.evaluate(LOST) == [], f"{path} at {width} px and {percent} %"
 
 
-@pytest.mark.parametrize("percent", [100, 200])
-def test_every_page__at_320_px__loses_nothing(
-    program: Program, service: Running, pages: list[str], percent: int
+def assert_nothing_moves(page: Page, path: str) -> None:
+    assert page.evaluate("document.getAnimations().length") == 0, path
+    behaviour = page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")
+    assert behaviour == "auto", path
+
+
+def test_every_page__small_or_with_large_text_or_less_motion__loses_nothing_and_does_not_move(
+    program: Program, service: Running, login: StorageState, pages: list[str]
 ) -> None:
-    with watched_page(program, service.url, viewport={"width": 320, "height": 640}) as watched:
-        log_in(watched, "admin", PASSWORD)
+    # A reader who wants less motion; each page is opened once.
+    with watched_page(program, service.url, storage_state=login, reduced_motion="reduce") as watched:
         for path in pages:
             watched.open(path)
-            assert_nothing_lost(watched.page, path, percent)
-
-
-def test_every_page__twice_the_text_at_1280_px__loses_nothing(
-    program: Program, service: Running, pages: list[str]
-) -> None:
-    with watched_page(program, service.url, viewport={"width": 1_280, "height": 800}) as watched:
-        log_in(watched, "admin", PASSWORD)
-        for path in pages:
-            watched.open(path)
-            assert_nothing_lost(watched.page, path, 200)
-
-
-def test_every_page__reader_wants_less_motion__nothing_moves(
-    program: Program, service: Running, pages: list[str]
-) -> None:
-    with watched_page(program, service.url, reduced_motion="reduce") as watched:
-        log_in(watched, "admin", PASSWORD)
-        for path in pages:
-            watched.open(path)
-            assert watched.page.evaluate("document.getAnimations().length") == 0, path
-            behaviour = watched.page.evaluate("getComputedStyle(document.documentElement).scrollBehavior")
-            assert behaviour == "auto", path
+            assert_nothing_moves(watched.page, path)
+            for width, percent in ((320, 100), (320, 200), (1_280, 200)):
+                assert_nothing_lost(watched.page, path, width, percent)

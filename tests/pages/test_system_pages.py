@@ -131,6 +131,18 @@ def test_system_page__as_of_a_position__has_all_facts_of_the_api(
     assert missing([{name: each[name] for name in texts} for each in changes], text) == []
 
 
+def test_system_page__as_of_its_last_change__ends_its_usage_with_the_state_after_it(
+    browser: Browser, systems: SystemLab
+) -> None:
+    changes = systems.admin.get(f"/systems/{FULL}/history", params={"as_of": systems.position}).json()[
+        "changes"
+    ]
+    (broken,) = (each for each in changes if each["topic"] == "system.condition-changed")
+    page = html.fromstring(page_of(browser, f"/systems/{FULL}", as_of=broken["position"]))
+    (newest,) = page.xpath("//div[@data-part='usage']//tbody/tr[1]")
+    assert "Broken" in element_text(newest)
+
+
 def test_system_page__every_property__has_its_place(browser: Browser, systems: SystemLab) -> None:
     assert set(Properties.model_fields) == {"type", "arches", "added_at", *INVENTORY}
     page, _ = _page(browser, f"/systems/{FULL}")

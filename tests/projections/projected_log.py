@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from psycopg import Connection
@@ -44,11 +45,12 @@ class ProjectedLog:
         self.project(self.unread())
         return written
 
-    def write(self, *happened: Happened, partition: int | None = None) -> range:
+    def write(self, *happened: Happened, partition: int | None = None, actor: str = STAMP.actor) -> range:
         """Append events; a partition is that of their subjects."""
+        stamp = replace(STAMP, actor=actor)
         subjects = dict.fromkeys(subject for subject, _ in happened)
         expected = {subject: self._versions[subject] for subject in subjects}
-        changes = tuple(Change(subject, event, STAMP) for subject, event in happened)
+        changes = tuple(Change(subject, event, stamp) for subject, event in happened)
         number = partition_of(expected) if partition is None else partition
         (outcome,) = self.log.append(
             [AppendRequest(f"commit/{self.log.end()}", changes, expected, partition=number)]

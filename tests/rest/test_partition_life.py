@@ -207,7 +207,7 @@ def test_removal__of_a_partition_with_work__only_by_force(
     assert "has 2 unfinished recipe sets" in detail and "partition remove --force" in detail
     before = configured(client, "gpu")
     assert before.status_code == 409 and west in before.json()["detail"]
-    removed = client.delete(GPU, params={"force": "true"})
+    removed = client.delete(GPU, params={"force": "true", "reason": "it moves"})
     assert removed.status_code == 200, removed.text
     assert {**removed.json(), "position": 0} == {
         "position": 0,
@@ -221,6 +221,7 @@ def test_removal__of_a_partition_with_work__only_by_force(
             f"/recipes/{job['recipe_ids'][0]}", params={"min_position": removed.json()["position"]}
         ).json()
         assert (recipe["state"], recipe["partition"]) == ("aborted", "gpu")
+        assert recipe["reason"] == "partition gpu is removed: it moves"
     assert client.get(GPU, params={"min_position": removed.json()["position"]}).status_code == 404
     assert client.delete(GPU).status_code == 404
     # Its lab is free for another partition, in which the system that was pending is decided about.

@@ -256,8 +256,8 @@ EVENTS = 600
 
 @pytest.mark.promise
 def test_select__random_selection__pages_have_its_events(log: EventLog) -> None:
-    for name, partition in ((1, DEFAULT_NUMBER), (3, 2), (4, EVERYBODY)):
-        BulkEvents(log, name, subjects=30, partition=partition).append(EVENTS // 3)
+    for name, partition, actor in ((1, DEFAULT_NUMBER, "a"), (3, 2, "b"), (4, EVERYBODY, "a")):
+        BulkEvents(log, name, subjects=30, partition=partition, actor=actor).append(EVENTS // 3)
     dice, whole = random.Random(3), whole_log(log)
     found = 0
     for _ in range(100):
@@ -267,7 +267,7 @@ def test_select__random_selection__pages_have_its_events(log: EventLog) -> None:
             one.position
             for one in whole
             if after < one.position <= upto and selection.has(one.event.TOPIC, one.subject)
-            if selection.has_partition(one.partition)
+            if selection.has_partition(one.partition) and selection.has_actor(one.stamp.actor)
         ]
         assert _by_pages(log, selection, after, upto, limit) == expected, (selection, after, upto, limit)
         backwards = _by_pages_backwards(log, selection, after, upto, limit)
@@ -297,7 +297,8 @@ def _selection(dice: random.Random) -> Selection:
     kinds = dice.choice(([], [], ["recipe/*"], ["system/*"], ["pool/*", "system/*"]))
     hidden = dice.choice(((), (), ("recipe.queued",), ("system.idle", "pool.changed")))
     partition = dice.choice((None, None, DEFAULT_NUMBER, 2, 3))
-    return Selection(topics, (*named, *kinds) or None, hidden, partition=partition)
+    actor = dice.choice((None, None, "a", "b"))
+    return Selection(topics, (*named, *kinds) or None, hidden, partition=partition, actor=actor)
 
 
 def _by_pages(log: EventLog, selection: Selection, after: int, upto: int, limit: int) -> list[int]:

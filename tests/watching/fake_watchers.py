@@ -24,12 +24,17 @@ NAMES = {1: "default", 2: "other"}
 
 
 def happened(
-    position: int, subject: str = "recipe/1", reason: str = "busy", partition: int = DEFAULT_NUMBER
+    position: int,
+    subject: str = "recipe/1",
+    reason: str = "busy",
+    partition: int = DEFAULT_NUMBER,
+    actor: str = STAMP.actor,
 ) -> Recorded:
     event: Event = RecipeQueued(reason) if subject.startswith("recipe/") else SystemIdle()
     if subject.startswith("pool/"):
         event = PoolSystemAdded(system="a")
-    return Recorded(position, position, AT, subject, position, event, STAMP, partition)
+    stamp = Stamp(AT, actor, STAMP.cause)
+    return Recorded(position, position, AT, subject, position, event, stamp, partition)
 
 
 class FakeLine:

@@ -16,17 +16,19 @@ from store.selection import Selection
 from tests.watching.fake_watchers import NAMES, happened
 
 SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b", "pool/big")
+ACTORS = ("ada", "scheduler")
 TOPICS = ("recipe.queued", "system.idle", "pool.system-added")
 named = st.lists(st.sampled_from((*SUBJECTS, "recipe/*", "system/*", "pool/*")), max_size=4)
 selections = st.builds(
-    lambda topics, subjects, hidden, unseen, partition: Selection(
-        tuple(topics) or None, tuple(subjects) or None, tuple(hidden), unseen, partition
+    lambda topics, subjects, hidden, unseen, partition, actor: Selection(
+        tuple(topics) or None, tuple(subjects) or None, tuple(hidden), unseen, partition, actor
     ),
     st.lists(st.sampled_from(TOPICS), max_size=2),
     named,
     st.lists(st.sampled_from(TOPICS), max_size=2),
     st.frozensets(st.sampled_from(SUBJECTS), max_size=1),
     st.sampled_from((None, *NAMES)),
+    st.sampled_from((None, *ACTORS)),
 )
 
 
@@ -49,7 +51,9 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
         groups.remove(one)
         groups.remove(one)
     messages = [
-        EventMessage.from_recorded(happened(number, subject, partition=number % 3), NAMES)
+        EventMessage.from_recorded(
+            happened(number, subject, partition=number % 3, actor=ACTORS[number % 2]), NAMES
+        )
         for number, subject in enumerate(subjects, 1)
     ]
     found: dict[Watcher, list[int]] = {one: [] for one in watchers}
@@ -62,6 +66,7 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
             for message in messages
             if one.selection.has(message.topic, message.subject)
             and one.selection.has_partition(message.partition)
+            and one.selection.has_actor(message.actor)
             and one.selection.sees(message.subjects)
         ]
         assert found[one] == ([] if one in gone else expected)

@@ -12,7 +12,7 @@ function addSlider() {
   const field = form.elements.as_of;
   const label = document.createElement("label");
   label.htmlFor = "moment-slider";
-  label.textContent = "Or slide";
+  label.textContent = "Slide to a time";
   const slider = document.createElement("input");
   Object.assign(slider, { type: "range", id: "moment-slider", min: 0, max: STEPS, step: 1 });
   slider.value = Math.round((STEPS * (Date.parse(form.dataset.moment) - since)) / (until - since));

@@ -31,6 +31,7 @@ from api.rest.contract.values import (
     LockName,
     LockState,
     Name,
+    Reason,
     RecipeState,
     StepName,
     UsageState,
@@ -146,7 +147,15 @@ class DryRunQuery(Query):
     )
 
 
-class ForceQuery(Query):
+class EndingQuery(Query):
+    """A request that ends something, and has no body."""
+
+    reason: Annotated[
+        Reason | None, Field(description="why it ends, which the log and the histories show")
+    ] = None
+
+
+class ForceQuery(EndingQuery):
     force: Annotated[
         Truth, Field(description="abort what is unfinished, and end reservations, before the removal")
     ] = False
@@ -161,6 +170,10 @@ class JobFilterPage(Page):
 
 
 class JobFilterQuery(ReadQuery, OfPartition):
+    pass
+
+
+class JobFilterRemoval(EndingQuery, OfPartition):
     pass
 
 
@@ -239,6 +252,7 @@ class EventQuery(Span):
         Name | None,
         Field(description="only events of this partition, without those that concern all partitions"),
     ] = None
+    actor: Annotated[Name | None, Field(description="only events of this user or process")] = None
 
 
 class CausedQuery(ReadQuery):

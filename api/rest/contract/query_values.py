@@ -30,8 +30,12 @@ def whole_number(text: str) -> int | None:
 
 
 def moment(text: str) -> datetime | None:
-    """Return an RFC 3339 time with a zone in UTC, None for any other text."""
+    """Return an RFC 3339 time with a zone in UTC, or one as pages show it; None for any other text."""
     try:
+        if text.endswith(" UTC"):
+            text = f"{text.removesuffix(' UTC')}Z"
+        if text[10:11] == " ":
+            text = f"{text[:10]}T{text[11:]}"
         # In a query, a plus sign is decoded to a space.
         when = datetime.fromisoformat(text.replace(" ", "+"))
         return None if when.tzinfo is None else when.astimezone(UTC)

@@ -90,7 +90,15 @@ SHA256_PATTERN = r"^[0-9a-f]{64}$"
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 MAX_FQDN_LENGTH: Final = 253
 Fqdn = Annotated[str, StringConstraints(max_length=MAX_FQDN_LENGTH, pattern=FQDN_PATTERN)]
-Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printable)]
+MAX_TEXT_LENGTH: Final = 4_096
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_LENGTH), AfterValidator(printable)]
+# No request contains a NUL, so no description may allow one.
+NO_NUL: Final = r"^[^\x00]+$"
+Reason = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=MAX_TEXT_LENGTH, pattern=NO_NUL),
+    AfterValidator(printable),
+]
 Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
@@ -126,9 +134,8 @@ Permission = Annotated[str, OneOf(PERMISSIONS)]
 LockLevel = Annotated[str, OneOf((*LEVELS, WHOLE_LAB))]
 LockMode = Annotated[str, OneOf(NAMED)]
 LockState = Annotated[str, OneOf(LOCK_STATES)]
-# No request contains a NUL, so no description may allow one.
 LockName = Annotated[
-    str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00]+$"), AfterValidator(printable)
+    str, StringConstraints(min_length=1, max_length=255, pattern=NO_NUL), AfterValidator(printable)
 ]
 RecipeState = Annotated[str, OneOf(RECIPE.states)]
 TaskState = Annotated[str, OneOf(TASK.states)]

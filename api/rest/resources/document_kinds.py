@@ -31,6 +31,7 @@ from api.use_cases.remove_lab import remove_lab
 from domain.directory.partition_queues import partitions_naming
 from domain.directory.rejections import FIELD as REJECTED
 from domain.directory.roles import SUBMITTER
+from domain.errors import Fault, FaultyInput
 from domain.partition_numbers import DEFAULT_NUMBER
 from domain.system.failures import BROKEN_AFTER
 
@@ -109,18 +110,22 @@ class Pools(Documents):
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=True)
 
-    @operation("Remove a system from a pool", answers.PoolMember, versioned=True)
+    @operation("Remove a system from a pool", answers.PoolMember, queries.EndingQuery, versioned=True)
     async def on_delete_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
-        await self._move(req, resp, name, fqdn, member=False)
+        reason = query_of(req, queries.EndingQuery).reason
+        await self._move(req, resp, name, fqdn, member=False, reason=reason)
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:
         shown = super()._shown(row)
         shown.pop("access_policy", None)
         return shown
 
-    async def _move(self, req: Request, resp: Response, name: str, fqdn: str, *, member: bool) -> None:
-        done = await move_system(self._parts, request_of(req), name, fqdn, member=member)
-        answer = {"pool": name, "fqdn": fqdn, "member": member}
+    async def _move(
+        self, req: Request, resp: Response, pool: str, fqdn: str, *, member: bool, reason: str | None = None
+    ) -> None:
+        request = request_of(req)
+        done = await move_system(self._parts, request, pool, fqdn, member=member, reason=reason)
+        answer = {"pool": pool, "fqdn": fqdn, "member": member}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
 
@@ -158,19 +163,22 @@ class LabControllers(Documents):
     @operation(
         "Enable or disable a lab controller, or change its failure limit",
         answers.LabControllerChanged,
-        body=inputs.LabController,
+        body=inputs.LabControllerPatch,
         versioned=True,
     )
     async def on_patch(self, req: Request, resp: Response, name: str) -> None:
-        change: inputs.LabController = await read_model(req)
+        change: inputs.LabControllerPatch = await read_model(req)
+        if change.reason is not None and change.enabled:
+            raise FaultyInput([Fault("reason", "requires enabled: false")])
         changes = change.model_dump(exclude_unset=True)
         done = await change_lab_controller(self._parts, request_of(req), name, changes)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "changed": done is not None})
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
-        force = query_of(req, queries.ForceQuery).force
-        done = await remove_lab(self._parts, request_of(req), name, force=force)
+        query = query_of(req, queries.ForceQuery)
+        request = request_of(req)
+        done = await remove_lab(self._parts, request, name, force=query.force, reason=query.reason)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "removed": done is not None})
 
     async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:

@@ -70,7 +70,7 @@ class Documents:
             "on_put": Operation(
                 f"Register or change a {words}", shapes.put, body=shapes.given, versioned=True
             ),
-            "on_delete": Operation(f"Remove a {words}", shapes.removed, versioned=True),
+            "on_delete": Operation(f"Remove a {words}", shapes.removed, queries.EndingQuery, versioned=True),
         }
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
@@ -113,7 +113,8 @@ class Documents:
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
-        done = await remove_document(self._parts, request_of(req), self.kind, name)
+        reason = query_of(req, queries.EndingQuery).reason
+        done = await remove_document(self._parts, request_of(req), self.kind, name, reason)
         removed = {self._key: _key(self._key, name), "removed": done is not None}
         answer = {**removed, **self._remaining_references(name)}
         await paging.answer_write(resp, self._parts.log, done, answer)

@@ -55,7 +55,7 @@ async def event_list(parts: ReadParts, view: View, query: queries.EventQuery) ->
     Raises NotPermitted for events of tokens, Unknown for the partition.
     """
     partition = await partitions.number_at(parts, view.at, query.partition)
-    selection = selection_of(view, query.types, query.subject, partition)
+    selection = selection_of(view, query.types, query.subject, partition, query.actor)
     after, upto = await _bounds(parts, view, query)
     select = parts.log.select_backwards if query.newest_first else parts.log.select
     found, end = await asyncio.to_thread(select, after, upto, query.limit, selection)
@@ -127,6 +127,7 @@ def selection_of(
     topics: Collection[str] = (),
     subjects: Collection[str] = (),
     partition: int | None = None,
+    actor: str | None = None,
 ) -> Selection:
     """Return a selection without what the reader may not see.
 
@@ -137,7 +138,7 @@ def selection_of(
     if hidden and ("token" in kinds or any(topic in hidden for topic in topics)):
         raise NotPermitted(f"the events of tokens require the role {' or '.join(sorted(SEES_ALL))}")
     unseen = frozenset(f"system/{fqdn}" for fqdn in view.hidden)
-    return Selection(tuple(topics) or None, tuple(subjects) or None, hidden, unseen, partition)
+    return Selection(tuple(topics) or None, tuple(subjects) or None, hidden, unseen, partition, actor)
 
 
 async def _bounds(parts: ReadParts, view: View, query: queries.EventQuery) -> tuple[int, int]:

@@ -57,8 +57,9 @@ class Events:
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.EventQuery)
         resp.append_header("Vary", "Accept")
-        # The names of partitions are in the read models.
-        at = None if query.partition is None else await paging.read_at(req, self._parts)
+        # The names of partitions, and the parts of the log with events of an actor, are in the read models.
+        needs_read_models = query.partition is not None or query.actor is not None
+        at = await paging.read_at(req, self._parts) if needs_read_models else None
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             await self._stream(req, resp, query, at or At(0))
             return
@@ -80,7 +81,7 @@ class Events:
         hidden = await visibility.hidden_systems(req, self._parts)
         view = View(principal_of(req), at, hidden, is_past=False, recorded_at=None)
         partition = await partitions.number_at(self._parts, at, query.partition)
-        selection = selection_of(view, query.types, query.subject, partition)
+        selection = selection_of(view, query.types, query.subject, partition, query.actor)
         _check_stream(query)
         share_of(req).release_slot()
         is_allowed = partial(self._may_see_the_same, view.principal, view.hidden)

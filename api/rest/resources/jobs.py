@@ -121,10 +121,17 @@ class Jobs:
         answer = unchanged if done is None else orjson.loads(done.answer or b"{}")
         await paging.answer_write(resp, self._parts.log, done, answer)
 
-    @operation("Close an open job, which then takes no more recipe sets", answers.JobClosed, keyed=True)
+    @operation(
+        "Close an open job, which then takes no more recipe sets",
+        *(answers.JobClosed, queries.EndingQuery),
+        keyed=True,
+    )
     async def on_post_close(self, req: Request, resp: Response, job_id: int) -> None:
         request = keyed_request(req, await read_body(req))
-        done = await commit_once(self._parts.log, request, lambda: close_job(self._parts, request, job_id))
+        reason = query_of(req, queries.EndingQuery).reason
+        done = await commit_once(
+            self._parts.log, request, lambda: close_job(self._parts, request, job_id, reason)
+        )
         await paging.answer_write(resp, self._parts.log, done, {"job_id": job_id, "closed": done is not None})
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)

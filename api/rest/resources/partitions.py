@@ -89,8 +89,8 @@ class Partitions:
         versioned=True,
     )
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
-        force = query_of(req, queries.ForceQuery).force
-        removal = await remove_partition(self._parts, request_of(req), name, force=force)
+        query, request = query_of(req, queries.ForceQuery), request_of(req)
+        removal = await remove_partition(self._parts, request, name, force=query.force, reason=query.reason)
         answer = {
             "name": name,
             "removed": removal.done is not None,
@@ -110,21 +110,25 @@ class Partitions:
     @operation(
         "Drain a partition, so that it takes no new jobs and finishes those that it has",
         answers.PartitionMoved,
+        queries.EndingQuery,
         versioned=True,
     )
     async def on_post_drain(self, req: Request, resp: Response, name: str) -> None:
-        await self._move(req, resp, name, DRAIN)
+        await self._move(req, resp, name, DRAIN, query_of(req, queries.EndingQuery).reason)
 
     @operation(
         "Stop a partition, so that it takes no new jobs and grants nothing; what has started goes on",
         answers.PartitionMoved,
+        queries.EndingQuery,
         versioned=True,
     )
     async def on_post_stop(self, req: Request, resp: Response, name: str) -> None:
-        await self._move(req, resp, name, STOP)
+        await self._move(req, resp, name, STOP, query_of(req, queries.EndingQuery).reason)
 
-    async def _move(self, req: Request, resp: Response, name: str, move: str) -> None:
-        done = await move_partition(self._parts, request_of(req), name, move)
+    async def _move(
+        self, req: Request, resp: Response, name: str, move: str, reason: str | None = None
+    ) -> None:
+        done = await move_partition(self._parts, request_of(req), name, move, reason)
         shown = _shown(name, partition_document(self._parts.feed.directory, name))
         await paging.answer_write(resp, self._parts.log, done, {**shown, "changed": done is not None})
 

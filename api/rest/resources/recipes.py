@@ -10,7 +10,7 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import parse_model, read_body, read_json_bytes, read_model
-from api.rest.context import keyed_request, principal_of, request_of
+from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.inputs.jobs import RecipePatch
@@ -113,13 +113,15 @@ class Recipes:
     @operation(
         "Return the system of a recipe, which keeps it after its tasks",
         answers.RecipeReturned,
+        queries.EndingQuery,
         keyed=True,
         refuses=BODY_REFUSALS,
     )
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
         request = keyed_request(req, await read_body(req))
+        reason = query_of(req, queries.EndingQuery).reason
         done = await commit_once(
-            self._parts.log, request, lambda: return_recipe(self._parts, request, recipe_id)
+            self._parts.log, request, lambda: return_recipe(self._parts, request, recipe_id, reason)
         )
         answer = {"recipe_id": recipe_id, "returned": done is not None}
         await paging.answer_write(resp, self._parts.log, done, answer)

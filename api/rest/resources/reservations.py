@@ -6,11 +6,12 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import request_of
+from api.rest.context import query_of, request_of
 from api.rest.contract.answers import policies
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import LoanWanted, ReservationWanted
 from api.rest.contract.operation import operation
+from api.rest.contract.queries import EndingQuery
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.ports import WriteParts
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
@@ -31,9 +32,9 @@ class Reservations:
         answer = {"fqdn": fqdn, "user": user, "until": until, "distro_tree": tree}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
-    @operation("Return a reserved system", answers.SystemReturned, versioned=True)
+    @operation("Return a reserved system", answers.SystemReturned, EndingQuery, versioned=True)
     async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
-        done = await return_system(self._parts, request_of(req), fqdn)
+        done = await return_system(self._parts, request_of(req), fqdn, query_of(req, EndingQuery).reason)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": fqdn, "returned": done is not None})
 
 
@@ -50,7 +51,7 @@ class Loans:
         answer = {"fqdn": fqdn, "user": user, "until": loan.until}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
-    @operation("End the loan of a system", policies.LoanEnded, versioned=True)
+    @operation("End the loan of a system", policies.LoanEnded, EndingQuery, versioned=True)
     async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
-        done = await end_loan(self._parts, request_of(req), fqdn)
+        done = await end_loan(self._parts, request_of(req), fqdn, query_of(req, EndingQuery).reason)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": fqdn, "ended": done is not None})

@@ -24,6 +24,7 @@ from api.rest.views import View, read_view
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.idempotency import commit_once
 from api.use_cases.system_rights import require_may_change
+from domain.endings import with_reason
 from domain.errors import Fault, FaultyInput, Unknown, display_name
 from projections.read_sessions import Row
 from projections.sql import ANY_SYSTEM
@@ -114,10 +115,13 @@ class Systems:
             raise FaultyInput([Fault("reason", f"requires {' or '.join(FIELDS_WITH_REASON)}")])
         await self._change(req, resp, fqdn, change_of(patch))
 
-    @operation("Remove a system, which keeps its history", answers.SystemChanged, versioned=True)
+    @operation(
+        "Remove a system, which keeps its history", answers.SystemChanged, queries.EndingQuery, versioned=True
+    )
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
         """Set the condition to Removed, which a later change can revert."""
-        reason = f"removed by {principal_of(req).user}"
+        given = query_of(req, queries.EndingQuery).reason
+        reason = with_reason(f"removed by {principal_of(req).user}", given)
         await self._change(req, resp, fqdn, NewSystemValues(condition="Removed", reason=reason))
 
     async def _change(self, req: Request, resp: Response, fqdn: str, change: NewSystemValues) -> None:

@@ -80,8 +80,9 @@ class Tokens:
         view = await read_view(req, self._parts)
         paging.answer_read(resp, view.at, await token_answer(self._parts, view, token_id))
 
-    @operation("Revoke a token", answers.TokenRevoked)
+    @operation("Revoke a token", answers.TokenRevoked, queries.EndingQuery)
     async def on_delete_one(self, req: Request, resp: Response, token_id: str) -> None:
-        done = await revoke_token(self._parts, request_of(req), token_id)
+        reason = query_of(req, queries.EndingQuery).reason
+        done = await revoke_token(self._parts, request_of(req), token_id, reason)
         answer = {"token_id": token_id, "revoked": done is not None}
         await paging.answer_write(resp, self._parts.log, done, answer)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 import pytest
+from click import ClickException
 from click.testing import Result
 
 from api.client.connection_file import Connection
@@ -89,10 +90,27 @@ def test_load__over_existing_objects__counts_the_changed_ones(
     assert [each["section"] for each in sections if each["added"]] == ["systems"]
 
 
-def test_demo__systems_there_already__nothing_is_loaded(server: LoopbackServer) -> None:
+def lab_with(server: LoopbackServer, *lab_controllers: str) -> None:
+    rows = [{"fqdn": fqdn} for fqdn in lab_controllers]
     server.on("GET", "/events", Answer({"events": [{"position": 4}], "next": None}))
+    server.on("GET", "/lab-controllers", Answer({"position": 4, "lab_controllers": rows, "next": None}))
+
+
+@pytest.mark.parametrize("labs", [(), ("lab.east.example.com", "lab.own.example.com")], ids=["none", "more"])
+def test_demo__systems_there_already__nothing_is_loaded(
+    server: LoopbackServer, labs: tuple[str, ...]
+) -> None:
+    lab_with(server, *labs)
     assert not load_demo(Connection(server.url, "ll_test"))
     assert {asked.method for asked in server.asked} == {"GET"}
+
+
+def test_demo__other_lab_is_there__is_refused_because_its_machines_may_be_real(
+    server: LoopbackServer,
+) -> None:
+    lab_with(server, "lab.real.example.com")
+    with pytest.raises(ClickException, match=r"lab\.real\.example\.com: its machines would be simulated"):
+        load_demo(Connection(server.url, "ll_test"))
 
 
 def test_load__item_refused__is_named(server: LoopbackServer, run: Run, file: Path) -> None:

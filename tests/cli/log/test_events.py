@@ -34,6 +34,14 @@ def test_events__recorded__are_read_to_the_end(server: LoopbackServer, run: Run)
     assert server.asked[0].query["types"] == ["recipe.scheduled", "recipe.queued"]
 
 
+def test_events__of_an_actor__requested_by_name_also_live(server: LoopbackServer, run: Run) -> None:
+    server.on("GET", "/events", Answer({"events": [event(1)], "next": None}))
+    assert len(run("events", "--actor", "scheduler").stdout.splitlines()) == 1
+    server.on("GET", "/events", sent_events(event(2)))
+    assert run("events", "--follow", "--actor", "ada", "--limit", "1").exit_code == 0
+    assert [asked.query["actor"] for asked in server.asked[:2]] == [["scheduler"], ["ada"]]
+
+
 def test_events__of_a_job_filter__show_its_name_and_action(server: LoopbackServer, run: Run) -> None:
     document = {"priority": 0, "action": "RATE_LIMIT", "limit": 2, "reason": "", "watermark": 7}
     put = {**event(1, name="two", document=document), "topic": "partition.job-filter-put"}
@@ -85,6 +93,7 @@ def test_events__interrupted__ends_without_a_message(
     ("arguments", "said"),
     [
         ("--subject recipe/999999", "no events of recipe/999999"),
+        ("--actor nobody --partition default", "no events by nobody of the partition default"),
         ("--subject user/admin --types user.removed,user.changed --after 3",
          "no events with topic user.removed or user.changed of user/admin after position 3"),
     ],

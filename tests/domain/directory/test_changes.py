@@ -92,6 +92,14 @@ def test_put__same_document_again__changes_nothing(subject: str, first: dict[str
     assert put_document(directory, subject, dict(first)) is None
 
 
+def test_put__lab_controller_disabled_with_a_reason__event_has_it_and_the_document_does_not() -> None:
+    directory = directory_with(("lab-controller/lab-1", {"enabled": True}))
+    event = put_document(directory, "lab-controller/lab-1", {"enabled": False, "reason": "too hot"})
+    assert event == directory_events.LabControllerDisabled(reason="too hot")
+    entry = directory.get("lab-controller", "lab-1")
+    assert entry is not None and "reason" not in entry.document
+
+
 @pytest.fixture
 def directory() -> Directory:
     return directory_with(

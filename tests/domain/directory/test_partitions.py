@@ -17,7 +17,9 @@ from domain.directory.events import (
     PartitionCreated,
     PartitionJobFilterPut,
     PartitionJobFilterRemoved,
+    PartitionStateChanged,
 )
+from domain.directory.partition_states import DRAIN, move
 from domain.directory.partitions import (
     PARTITION,
     configuration_of,
@@ -154,6 +156,8 @@ def test_remove_job_filter__present_one__is_gone_and_may_be_put_again() -> None:
     puts = *put_job_filter({}, ADA), *put_job_filter({}, ALL)
     removed = remove_job_filter(document_after(*puts), "ada")
     assert removed == [PartitionJobFilterRemoved("ada")]
+    (event,) = remove_job_filter(document_after(*puts), "ada", "over")
+    assert event == PartitionJobFilterRemoved("ada", reason="over")
     document = document_after(*puts, *removed)
     assert job_filters_of(document) == (ALL,)
     assert remove_job_filter(document, "ada") == []
@@ -167,6 +171,12 @@ def test_partition__configuration_and_job_filters__share_a_document_and_its_vers
     after(*put_job_filter({}, ALL), directory=directory)
     assert configuration_of(partition_document(directory)) == STRICT
     assert job_filters_of(partition_document(directory)) == (ALL,)
+
+
+def test_partition__moved_with_a_reason__its_document_has_only_the_state() -> None:
+    (event,) = move({}, DRAIN, "too hot")
+    assert event == PartitionStateChanged("draining", reason="too hot")
+    assert document_after(event) == {"state": "draining"}
 
 
 def test_partition__restored_from_plain_values__is_equal() -> None:

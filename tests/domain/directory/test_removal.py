@@ -10,6 +10,7 @@ from domain.directory import events as directory_events
 from domain.directory.events import GroupChanged, PoolRemoved, PoolSystemRemoved, TokenRevoked
 from domain.directory.removal import remove
 from domain.directory.state import Directory
+from domain.endings import EndingEvent
 from domain.errors import Refused, unknown_name
 from domain.events import Decided, split_subject
 from domain.system.state import System
@@ -64,6 +65,17 @@ def test_user__removed__leaves_groups_and_loses_tokens_in_one_commit(directory: 
     assert directory.credentials.password_of("bob") is None
     assert directory.token("b1", NOW) is None
     assert "bob" not in directory.name_index().users
+
+
+@pytest.mark.parametrize(("kind", "name"), [("user", "bob"), ("pool", "net"), ("distro-tree", "2")])
+def test_removal__with_a_reason__everything_that_it_ends_has_it(
+    directory: Directory, kind: str, name: str
+) -> None:
+    endings = [
+        event for _, event in remove(kind, directory, name, [], "sold") if isinstance(event, EndingEvent)
+    ]
+    assert endings
+    assert {event.reason for event in endings} == {"sold"}
 
 
 def test_user__owns_systems__refused_with_their_names(directory: Directory) -> None:

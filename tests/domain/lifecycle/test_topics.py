@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
+from domain.directory import events as directory_events
+from domain.endings import EndingEvent
 from domain.events import TOPICS, Event, UnknownTopic, UnknownVersion, data_of, from_data
 from domain.lab_commands import events as command_events
 from domain.lifecycle import Lifecycle
@@ -66,10 +68,28 @@ def test_task_result__first_version__no_path_and_only_log_urls() -> None:
     assert from_data("recipe.task-result", 1, stored) == result
 
 
+OF_ENDINGS: dict[str, dict[str, Any]] = {
+    "partition.job-filter-removed": {"name": "few"},
+    "partition.state-changed": {"state": "draining"},
+    "pool.system-removed": {"system": "a"},
+}
+
+
+@pytest.mark.parametrize(
+    "ending", [each for each in TOPICS.values() if issubclass(each, EndingEvent)], ids=lambda each: each.TOPIC
+)
+def test_ending__first_version__has_no_reason(ending: type[EndingEvent]) -> None:
+    stored = OF_ENDINGS.get(ending.TOPIC, {})
+    read = from_data(ending.TOPIC, 1, stored)
+    assert read == ending(**stored, reason=None)
+    assert data_of(ending(**stored, reason="sold")) == {**stored, "reason": "sold"}
+
+
 EVENTS = [
     # Without fields, with scalars, and with documents inside.
     system_events.SystemPending(),
     command_events.CommandFailed(reason="no power"),
+    directory_events.PoolSystemRemoved("a", reason="sold"),
     recipe_events.TaskResult(task_id=1, result="Pass", message="", score=0.5, log_urls=["http://log/"]),
     recipe_new(1),
 ]
@@ -86,5 +106,5 @@ def test_event__unknown_topic__raises() -> None:
 
 
 def test_event__unknown_version__raises() -> None:
-    with pytest.raises(UnknownVersion, match=r"recipe\.completed version 2, known up to 1"):
-        from_data("recipe.completed", 2, {})
+    with pytest.raises(UnknownVersion, match=r"recipe\.completed version 3, known up to 2"):
+        from_data("recipe.completed", 3, {})

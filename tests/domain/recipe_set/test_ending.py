@@ -166,6 +166,21 @@ def test_give_back__reserved_recipe__completes_and_frees_its_system() -> None:
     assert give_back(members, members.recipes[0]) == ENDED
 
 
+def test_give_back__with_a_reason__is_in_the_event() -> None:
+    members = set_of("reserved")
+    assert give_back(members, members.recipes[0], "seen it")[0] == (
+        "recipe/1",
+        RecipeCompleted(reason="seen it"),
+    )
+
+
+@pytest.mark.parametrize(("reason", "why"), [(None, "no boot"), ("seen it", "no boot; returned: seen it")])
+def test_give_back__recipe_was_given_up__aborted_with_both_reasons(reason: str | None, why: str) -> None:
+    recipe = replace(recipe_in("reserved"), abort_reason="no boot")
+    decided = give_back(members_of(recipe, system_in("running")), recipe, reason)
+    assert decided[0] == ("recipe/1", RecipeAborted(reason=why))
+
+
 def test_give_back__system_drained_meanwhile__becomes_idle() -> None:
     recipe, system = recipe_in("reserved"), replace(system_in("running"), draining=True)
     assert give_back(members_of(recipe, system), recipe)[-1] == ("system/a", SystemIdle())

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from domain.directory.events import PartitionStateChanged
 from domain.directory.partition_states import DRAIN, START, STOP, move
 from domain.errors import Refused
 from domain.events import Event
@@ -43,7 +44,7 @@ def test_move__from_each_state__event_or_refused(state: str, name: str, after: s
         with pytest.raises(Refused, match=f"the partition is {state}"):
             moved()
     else:
-        assert [vars(event) for event in moved()] == ([] if after is None else [{"state": after}])
+        assert moved() == ([] if after is None else [PartitionStateChanged(after)])
 
 
 def test_draining__what_is_there__is_granted_as_before(world: World) -> None:

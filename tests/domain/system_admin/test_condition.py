@@ -13,7 +13,13 @@ from domain.events import Event
 from domain.recipe.events import RecipeAborted, RecipeAssigned, RecipeQueued
 from domain.recipe_set.members import Members
 from domain.requirements.host import HOST
-from domain.system.events import SystemConditionChanged, SystemIdle, SystemPending, SystemReservationEnded
+from domain.system.events import (
+    SystemConditionChanged,
+    SystemIdle,
+    SystemLoanEnded,
+    SystemPending,
+    SystemReservationEnded,
+)
 from domain.system.lifecycle import CONDITIONS
 from domain.system.state import Loan, Reservation, System
 from domain.system_admin.condition import change_condition
@@ -165,7 +171,8 @@ def test_leave__active_pool__own_policy_applies() -> None:
 def test_part_with__user__loan_reservation_and_entries_end() -> None:
     named = (*OPEN, PolicyEntry("reserve", "bob"), PolicyEntry("reserve", group="bob"))
     system = replace(OWN, access_policy=named, loan=Loan("bob", None))
-    *_, (_, changed) = decided = remove_system_references(system, "user", "bob")
+    *_, (_, changed) = decided = remove_system_references(system, "user", "bob", "retired")
+    assert decided[0][1] == SystemLoanEnded("user bob was removed: retired")
     assert [event.TOPIC for _, event in decided] == ["system.loan-ended", "system.access-policy-changed"]
     left = (*OPEN, PolicyEntry("reserve", group="bob"))
     assert (changed.entries, changed.active_pool) == (policy_form(left), "big")  # type: ignore[attr-defined]

@@ -199,6 +199,14 @@ def test_kept_as_asked__ends_otherwise_than_it_was_given_up__is_found(event: Pai
     assert_caught(expire(keeps(), event), "kept_as_asked", "recipe/1")
 
 
+def test_kept_as_asked__person_returns_it_with_a_reason__follows_the_first_one() -> None:
+    for reason, is_found in (("no boot", False), ("no boot; returned: seen", False), ("seen", True)):
+        story = keeps()
+        story.commit(aborted(1, reason), pending("a"))
+        assert bool(story.violations()) == is_found, reason
+    assert_caught(expire(keeps(), aborted(1, "no boot; returned: seen")), "kept_as_asked", "recipe/1")
+
+
 def test_kept_as_asked__scheduler_ends_it_for_another_recipe__is_found() -> None:
     story = keeps()
     cause = f"event/{story.end}"

@@ -49,8 +49,10 @@ class LatestRecords:
                 self.pools[name] = policy_of(data["entries"])
             case "pool.removed":
                 self.pools.pop(name, None)
-            case "group.changed" | "group.removed":
-                self.group_changes.append((name, [*data["owners"], *data["members"]] if data else None))
+            case "group.changed":
+                self.group_changes.append((name, [*data["owners"], *data["members"]]))
+            case "group.removed":
+                self.group_changes.append((name, None))
             case "recipe.new":
                 self.jobs[int(name)] = data["owner"], data["group"]
 

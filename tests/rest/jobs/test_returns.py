@@ -59,11 +59,24 @@ def test_return__by_a_group_member__recipe_and_system_move_together_and_once(
     ]
     assert people["alice"].post(f"/recipes/{kept}/return").json()["returned"] is False
     assert happened(service, before, f"recipe/{kept}") == [(f"recipe/{kept}", "recipe.completed")]
-    client.get("/queue", params=after(answer))
+    assert client.get(f"/recipes/{kept}", params=after(answer)).json()["reason"] is None
     assert [command["kind"] for command in commands(client, "lab.east.example.com", machine)] == [
         "provision",
         "release",
     ]
+
+
+def test_return__with_a_reason__recipe_and_release_show_it(
+    client: httpx.Client, people: People, kept: int, machine: str
+) -> None:
+    path = f"/recipes/{kept}/return"
+    refused = people["alice"].post(path, params={"reason": "x" * 4_097})
+    assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "reason")
+    answer = people["alice"].post(path, params={"reason": "seen it"})
+    recipe = client.get(f"/recipes/{kept}", params=after(answer)).json()
+    assert (recipe["state"], recipe["reason"]) == ("completed", "seen it")
+    assert recipe["history"][-1]["reason"] == "seen it"
+    assert commands(client, "lab.east.example.com", machine)[-1]["reason"] == "seen it"
 
 
 GIVEN_UP = [

@@ -126,3 +126,83 @@ def test_stream__with_parameters_of_pages__refused_by_name(client: httpx.Client)
     refused = client.get("/events", params=asked, headers={"Accept": "text/event-stream"})
     assert refused.status_code == 422
     assert [fault["where"] for fault in refused.json()["errors"]] == ["before", "newest_first"]
+
+
+def test_events__of_an_actor__a_filter_of_the_log_in_both_directions_and_of_the_past(
+    client: httpx.Client, recipe: list[dict[str, Any]], service: Running
+) -> None:
+    events = service.events()
+    middle, end = recipe[0]["commit_end"], events[-1]["position"]
+    for actor in ("scheduler", "admin", "nobody"):
+        positions = [each["position"] for each in events if each["actor"] == actor]
+        asked: dict[str, Any] = {"actor": actor, "as_of": end, "limit": 1000}
+        assert found(client, **asked) == positions
+        assert found(client, **asked, newest_first="true") == positions[::-1]
+        then = [position for position in positions if position <= middle]
+        assert found(client, **{**asked, "as_of": middle}) == then
+        before = [position for position in then if 3 < position < middle]
+        assert found(client, **asked, after=3, before=middle) == before
+        times = {"since": recipe[0]["recorded_at"], "until": recipe[-1]["recorded_at"]}
+        inside = [
+            each["position"]
+            for each in events
+            if each["actor"] == actor and times["since"] <= each["recorded_at"] < times["until"]
+        ]
+        assert found(client, **asked, **times) == inside
+        subject = [each["position"] for each in recipe if each["actor"] == actor]
+        assert found(client, **asked, subject=recipe[0]["subject"]) == subject
+    assert client.get("/events", params={"actor": "no name"}).status_code == 422
+
+
+def test_events__just_written__found_by_their_actor(
+    client: httpx.Client, people: People, machine: str
+) -> None:
+    """The read models may lag behind the log."""
+    for number in range(6):
+        change = {"draining": number % 2 == 0, "reason": "often"}
+        made = people["alice"].patch(f"/systems/{machine}", json=change)
+        position = int(made.headers["labledger-position"])
+        assert position in found(client, actor="alice", newest_first="true", limit=3)
+
+
+def test_events__of_an_actor_who_changed_hidden_systems__nothing_depends_on_the_hidden_events(
+    client: httpx.Client, service: Running, people: People, machine: str
+) -> None:
+    before = service.end()
+    view = {"entries": [{"permission": "view", "user": "bob"}]}
+    client.put(f"/systems/{machine}/access-policy", json=view).raise_for_status()
+    for number in range(4):
+        change = {"draining": number % 2 == 0, "reason": "hidden"}
+        client.patch(f"/systems/{machine}", json=change).raise_for_status()
+        client.put(f"/pools/big/systems/{machine}").raise_for_status()
+        client.delete(f"/pools/big/systems/{machine}").raise_for_status()
+        client.post("/tokens", json={"user": "alice", "role": "submitter"}).raise_for_status()
+    done = client.put("/pools/big", json={"owner_group": None, "description": "hidden before"})
+    end = int(done.headers["labledger-position"])
+    hidden = [each for each in service.events(before) if each["position"] < end and each["actor"] == "admin"]
+    assert len(hidden) > 12
+    asked = {**after(done), "actor": "admin", "after": before, "as_of": end}
+    for direction in ({}, {"newest_first": "true"}):
+        for limit in (1, 2, 1000):
+            (one,) = pages(people["carol"], {**asked, **direction, "limit": limit})
+            assert [each["position"] for each in one["events"]] == [end]
+            first = people["carol"].get(
+                "/events", params={**asked, **direction, "limit": limit, "before": end}
+            )
+            assert first.json()["events"] == [] and first.json()["next"] is None
+    seen = [each["position"] for page in pages(client, {**asked, "limit": 3}) for each in page["events"]]
+    assert seen == [each["position"] for each in hidden] + [end]
+    client.delete(f"/systems/{machine}/access-policy")
+
+
+def pages(client: httpx.Client, asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pages of a read of the log, without empty ones at the end."""
+    key = "before" if "newest_first" in asked else "after"
+    made, position = [], asked.get(key)
+    while True:
+        answer = client.get("/events", params={**asked, **({} if position is None else {key: position})})
+        assert answer.status_code == 200, answer.text
+        made.append(answer.json())
+        position = made[-1]["next"]
+        if position is None:
+            return [page for page in made if page["events"]]

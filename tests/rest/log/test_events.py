@@ -60,6 +60,22 @@ def test_stream__filtered__follows_only_those(client: httpx.Client, service: Run
         assert next(_events(response))["subject"] == "user/frank"
 
 
+def test_stream__of_an_actor__past_and_new_events_of_the_actor(
+    client: httpx.Client, service: Running, people: dict[str, httpx.Client], machine: str
+) -> None:
+    path = f"/systems/{machine}"
+    people["alice"].patch(path, json={"draining": True, "reason": "before"}).raise_for_status()
+    expected = [event["position"] for event in service.events() if event["actor"] == "alice"]
+    with client.stream("GET", "/events", params={"actor": "alice"}, headers=SSE) as response:
+        stream = _events(response)
+        seen = [event["position"] for event in itertools.islice(stream, len(expected))]
+        assert seen == expected and expected
+        client.put("/groups/of-admin", json={}).raise_for_status()
+        people["alice"].patch(path, json={"draining": False}).raise_for_status()
+        live = next(stream)
+        assert (live["topic"], live["actor"]) == ("system.undrained", "alice")
+
+
 def test_events_of_tokens__other_roles_than_admin_and_auditor__do_not_see_them(
     client: httpx.Client, service: Running, people: dict[str, httpx.Client]
 ) -> None:

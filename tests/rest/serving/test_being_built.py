@@ -100,6 +100,10 @@ def test_report__being_built__command_is_not_said_to_be_unknown(
 
 def test_log_and_writes__being_built__go_on(half: PartlyBuilt, client: httpx.Client) -> None:
     assert client.get("/events").status_code == 200
+    assert client.get("/events", params={"actor": "admin", "as_of": half.reached}).status_code == 200
+    for headers in ({}, {"Accept": "text/event-stream"}):
+        refused = client.get("/events", params={"actor": "admin"}, headers=headers)
+        assert (refused.status_code, refused.json()["detail"]) == (503, half.detail)
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
     assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
     assert client.get("/jobs").json()["detail"] == half.detail, "what came since does not count"

@@ -60,6 +60,10 @@ def test_reserve__manual_system__is_the_persons_until_it_is_returned(
     ]
     assert people["bob"].delete(path).json()["returned"] is False
     assert client.get(f"/systems/{manual}", params=after(returned)).json()["user"] is None
+    people["bob"].put(path, json={}).raise_for_status()
+    returned = people["bob"].delete(path, params={"reason": "seen it"})
+    (change, *_) = client.get(f"/systems/{manual}/history", params=after(returned)).json()["changes"]
+    assert change["reason"] == "returned by bob: seen it"
 
 
 def test_reserve__system_of_another_or_for_recipes__409(

@@ -71,8 +71,8 @@ class CommandMember(AnswerPart):
 class LabCommand(AnswerPart):
     """The fields from `distro_tree` on are only for a `provision` command, `reason` only for other ones.
 
-    `reason` says why the recipe or the reservation ended; null if the recipe completed. `attempt` is that of
-    the recipe, which reports of its progress name; null for a reservation.
+    `reason` says why the recipe or the reservation ended; null if the recipe completed and nobody gave a
+    reason. `attempt` is that of the recipe, which reports of its progress name; null for a reservation.
     """
 
     id: int

@@ -14,6 +14,7 @@ from api.rest.contract.values import (
     Mail,
     Moment,
     Name,
+    Reason,
     Role,
     Text,
 )
@@ -39,14 +40,25 @@ class Pool(Input):
     description: Text | None = None
 
 
-class LabController(Input):
+class FailureLimit(Input):
+    """The limit of failures of a lab controller; LabController describes it."""
+
+    broken_after: Annotated[int, Field(ge=0, le=MAX_BROKEN_AFTER), REFUSE_TEXT_AND_BOOLEANS] | None = None
+
+
+class LabController(FailureLimit):
     """`broken_after` consecutive provisioning failures, of different jobs and distros, make a system Broken.
 
     0 disables this, also for failed power commands. If it is left out, it stays (initially 2).
     """
 
     enabled: Flag = True
-    broken_after: Annotated[int, Field(ge=0, le=MAX_BROKEN_AFTER), REFUSE_TEXT_AND_BOOLEANS] | None = None
+
+
+class LabControllerPatch(LabController):
+    """Fields that are left out stay; `reason` says why the lab controller is disabled."""
+
+    reason: Reason | None = None
 
 
 class DistroTree(Input):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, RootModel, StringConstraints
+from pydantic import ConfigDict, Field, RootModel
 
 from api.intake.document import Job, RecipeSet
 from api.intake.limits import MAX_JOBS, MAX_RECIPE_SETS
 from api.intake.values import Name as Product
 from api.intake.values import RetentionTag, Whiteboard
-from api.rest.contract.values import Input, PriorityName, Text, no_defaults
+from api.rest.contract.values import Input, PriorityName, Reason, no_defaults
 
 
 class Cancel(Input):
-    reason: Annotated[Text, StringConstraints(min_length=1)]
+    reason: Reason
 
 
 class JobPatch(Input):

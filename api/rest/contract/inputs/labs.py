@@ -21,6 +21,7 @@ from api.rest.contract.values import (
     Name,
     OneOf,
     Real,
+    Reason,
     Sha256,
     SizeBytes,
     Text,
@@ -111,7 +112,7 @@ class RunningItem(Input):
 class Resolution(Input):
     """The reason why a system is vacant."""
 
-    reason: Annotated[Text, StringConstraints(min_length=1)]
+    reason: Reason
 
 
 class Cancellation(Cancel):
