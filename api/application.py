@@ -234,7 +234,7 @@ async def _on_error(parts: Parts, req: Any, resp: Any, error: Exception, params:
         return
     problem, headers = problems.described(req, error)
     if req.path == "/ui" or req.path.startswith("/ui/"):
-        await answer_page(req, resp, parts, problem)
+        await answer_page(req, resp, parts, problem, error)
     else:
         problems.answer(resp, problem)
     for name, value in headers.items():

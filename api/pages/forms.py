@@ -29,6 +29,9 @@ FORM_WITH_FILES: Final = "multipart/form-data"
 KEY: Final = "key"
 VERSION: Final = "form_version"
 _MAX_FIELDS: Final = 1_000
+# Fields and buttons that the user does not fill in, and the word in the names of secret fields.
+_NOT_WRITTEN: Final = (FORM_FIELD, KEY, VERSION, "username", "check", "send")
+SECRET: Final = "password"
 
 
 async def read_form(req: Request) -> dict[str, str]:
@@ -58,10 +61,29 @@ def _files_and_fields(req: Request, body: bytes) -> dict[str, str]:
     return {part.name or "": part.stream.read().decode() for part in parts}
 
 
+class UnusableForm(NotPermitted):
+    """Form of another login or page."""
+
+    def __init__(self, sent: Mapping[str, str]) -> None:
+        self.sent = sent
+        super().__init__("this form is not from a page of this service and this login, so nothing was stored")
+
+
 def require_own_form(req: Request, form: Mapping[str, str], *, is_login: bool = False) -> None:
-    """Raise NotPermitted unless the form is from a page of this service, for this login."""
+    """Raise UnusableForm unless the form is from a page of this service, for this login."""
     if not is_same_origin(req) or not is_from_form(req, form.get(FORM_FIELD), is_login=is_login):
-        raise NotPermitted("this form is not from a page of this service and this login; load the page again")
+        raise UnusableForm({} if is_login else shown_fields(req, form))
+
+
+def shown_fields(req: Request, form: Mapping[str, str]) -> dict[str, str]:
+    """Return what the user wrote into a form, without secrets; nothing of a form of another origin."""
+    if not is_same_origin(req):
+        return {}
+    return {
+        name: value
+        for name, value in form.items()
+        if value and name not in _NOT_WRITTEN and SECRET not in name
+    }
 
 
 def new_key() -> str:

@@ -44,7 +44,10 @@ SAMPLES: Final = ("kernel-smoke", "guests", "nfs-multihost", "pinned")
 _FORM_BYTES: Final = 16 << 10
 # Reasons against systems in the preview of a recipe, the most frequent first.
 _MAX_REASONS: Final = 10
-_LINE: Final = re.compile(r"line (\d+)")
+_SHOWN: Final = ("where", "why_never", "estimate")
+# The first characters of a job, which is an XML element, or an object or a list in JSON.
+_MEDIA_TYPES: Final = {"<": "application/xml", "{": "application/json", "[": "application/json"}
+_LINE: Final = re.compile(r"line (\d+)(?:, |$)")
 
 
 class DraftQuery(ReadQuery):
@@ -101,13 +104,14 @@ class SubmissionPage:
         return done
 
     async def _preview(self, req: Request, text: str) -> dict[str, Any]:
-        """Return for each recipe how many systems are viable, why others are not, and the estimate."""
+        """Return for each recipe how many systems are viable, why others are not, and what would happen."""
         _, found = await self._matches.answer(principal_of(req), *_body_of(text))
         recipes = [
-            {**_counted(recipe["systems"]), **{name: recipe[name] for name in ("where", "estimate")}}
+            {**_counted(recipe["systems"]), **{name: recipe[name] for name in _SHOWN}}
             for recipe in found["recipes"]
         ]
-        return {"recipes": recipes, "warnings": found["warnings"]}
+        aborted_count = sum(recipe["why_never"] is not None for recipe in recipes)
+        return {"recipes": recipes, "aborted_count": aborted_count, "warnings": found["warnings"]}
 
     async def _show(
         self,
@@ -138,10 +142,17 @@ def _sample(name: str) -> str:
 
 
 def _body_of(text: str) -> tuple[bytes, str]:
-    """Return the bytes of a job and their media type, by its first character. Raises Unreadable if empty."""
+    """Return the bytes of a job and their media type, by its first character.
+
+    Raises Unreadable for a text that is empty, or neither XML nor JSON.
+    """
     if not text.strip():
         raise Unreadable([Fault("text", "is empty; write a job, or choose a file")])
-    kind = "application/xml" if text.lstrip().startswith("<") else "application/json"
+    kind = _MEDIA_TYPES.get(text.lstrip()[0])
+    if kind is None:
+        raise Unreadable(
+            [Fault("text", "is neither XML, which begins with <, nor JSON, which begins with {")]
+        )
     return text.encode(), kind
 
 
@@ -165,12 +176,13 @@ def _counted(systems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _beside_lines(text: str, faults: Sequence[Fault]) -> list[dict[str, Any]]:
-    """Return the faults with their lines of the text, in the order of the lines."""
+    """Return the faults with their lines of the text, in the order of the lines, which locations omit."""
     lines = text.split("\n")
     found = []
     for fault in faults:
         located = _LINE.match(fault.where)
         number = int(located[1]) if located else None
         line = lines[number - 1] if number is not None and number <= len(lines) else ""
-        found.append({"line": number, "text": line, "where": fault.where, "message": fault.message})
+        where = fault.where if located is None else fault.where[located.end() :]
+        found.append({"line": number, "text": line, "where": where, "message": fault.message})
     return sorted(found, key=lambda each: each["line"] or 0)

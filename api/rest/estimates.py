@@ -114,13 +114,20 @@ def _summary(found: dict[str, Any]) -> str:
     p50, p90, longest = found["p50_seconds"], found["p90_seconds"], found["more_than_seconds"]
     if not found["basis"]["recipes"]:
         return "there is no recipe to compare this one with"
+    # The longest wait for one place, times the places: at a later place nobody may have waited so long yet.
+    ahead = found["ahead"]
+    with_ahead, wait = (f"with {ahead} ahead in the queue, ", "would wait") if ahead else ("", "wait")
     if p50 is None:
-        return f"more than half of comparable recipes wait more than {duration(longest)} from now"
+        return (
+            f"{with_ahead}more than half of comparable recipes {wait} more than {duration(longest)} from now"
+        )
     half = f"half of comparable recipes start {_within(p50)}"
     if p90 is not None:
         return f"{half}, and nine of ten {_within(p90)}"
     if longest < 1:
         return f"{half}; the others have waited too shortly to say more"
+    if ahead:
+        return f"{half}; {with_ahead}more than one of ten {wait} more than {duration(longest)} from now"
     return f"{half}, and more than one of ten waits more than {duration(longest)}"
 
 

@@ -52,7 +52,8 @@ def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit:
     Use - for standard input, as in `labledger workflow … | labledger matches -`. If FILE contains only a
     <hostRequires> element, show the systems that match it, without regard to access policies and loans.
 
-    Exit status 1 if FILE is refused, or if there is a recipe that no system could run.
+    Exit status 1 if FILE is refused, or if there is a recipe that no system could run, or that would be
+    aborted.
     """
     answer = _matches_of(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
     if output.as_json:
@@ -62,7 +63,7 @@ def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit:
             if number:
                 click.echo()
             _show(output, recipe, every, limit, several=len(answer["recipes"]) > 1)
-    if not all(_viable(recipe["systems"]) for recipe in answer["recipes"]):
+    if not all(_viable(recipe["systems"]) and not recipe["why_never"] for recipe in answer["recipes"]):
         raise click.exceptions.Exit(1)
 
 
@@ -88,6 +89,9 @@ def _show(output: Output, recipe: Row, every: bool, limit: int, *, several: bool
     verb = "can run it" if recipe["where"] else "match"
     where = f"{recipe['where']}: " if several else ""
     click.echo(f"{where}{len(viable)} of {counted(len(systems), 'system')} {verb}")
+    if recipe["why_never"] is not None:
+        reason = shown_reason(recipe["why_never"])
+        click.echo(f"{where}if it were submitted now, its recipe set would be aborted: {reason}")
     if recipe["estimate"] is not None:
         click.echo(f"{where}if it were submitted now: {recipe['estimate']['summary']}")
     shown = systems if every else viable

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from pkgutil import iter_modules
 
 import httpx
 import pytest
 
+import api.pages
+from api.pages.actions import ActionSubject
+from api.pages.forms import SECRET
 from tests.harness.running import Running
 from tests.pages.addresses import SYSTEM
 from tests.pages.browser import PASSWORD, Browser, form_value
@@ -63,6 +68,39 @@ def test_login__form_of_another_origin_or_without_its_value__403(stranger: Brows
     foreign = stranger.post("/ui/login", fields, **{"Sec-Fetch-Site": "cross-site"})
     assert foreign.status_code == 403
     assert stranger.post("/ui/login", fields).status_code == 303
+
+
+def test_form__without_login__shows_what_was_written_but_secrets(stranger: Browser, service: Running) -> None:
+    path = "/ui/users/admin/actions/password"
+    fields = {
+        "form_value": "0" * 64,
+        "username": "admin",
+        "password": "new one",
+        "current_password": "old one",
+    }
+    answer = stranger.post(path, {**fields, "reason": "it is old"})
+    assert (answer.status_code, answer.text.count("<textarea")) == (401, 1)
+    assert "it is old" in answer.text and "new one" not in answer.text and "old one" not in answer.text
+    assert 'href="/ui/login?next=%2Fui%2Fusers%2Fadmin%2Factions%2Fpassword"' in answer.text
+    # A long form is not read, because anybody may send one.
+    long = stranger.post(path, {"reason": "x" * (256 << 10)})
+    assert (long.status_code, "Nothing was stored" in long.text, "<textarea" in long.text) == (
+        401,
+        True,
+        False,
+    )
+    # Without a page of the form there is none to go back to.
+    assert stranger.post("/ui/logout", {}).headers["location"] == "/ui/login?next=%2Fui"
+
+
+def test_secret_fields__of_all_forms__have_a_name_that_is_not_shown() -> None:
+    modules = [import_module(each.name) for each in iter_modules(api.pages.__path__, "api.pages.")]
+    subjects = [
+        each for module in modules for each in vars(module).values() if isinstance(each, ActionSubject)
+    ]
+    fields = [each for subject in subjects for action in subject.actions for each in action.fields]
+    secrets = [each.name for each in fields if each.is_secret]
+    assert "current_password" in secrets and all(SECRET in name for name in secrets)
 
 
 def test_logout__form_of_this_login__revokes_the_token(browser: Browser, service: Running) -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.harness.running import SAMPLES, Running
+from tests.harness.waiting import wait_until
 from tests.pages.browser import PASSWORD, Browser, form_value
 from tests.rest.actions import recipe_for
 
@@ -65,7 +66,12 @@ def test_check__wrong_job__faults_are_beside_their_lines(browser: Browser, servi
         line = next(number for number, text in enumerate(WRONG.split("\n"), 1) if "Soon" in text)
         assert f'<th scope="row" class="number">{line}</th><td><code>' in page.text
         assert "priority=&#39;Soon&#39;" in page.text
-        assert all(f"{fault['where']}: {fault['message']}" in unescape(page.text) for fault in faults)
+        for fault in faults:
+            # The line has a column of its own.
+            in_line = re.sub(r"^line \d+(, |$)", "", fault["where"])
+            assert in_line != fault["where"]
+            located = f"{in_line}: " if in_line else ""
+            assert f"<bdi>{located}{fault['message']}</bdi>" in unescape(page.text)
         # The text is still there, to be corrected.
         assert WRONG.strip() in unescape(page.text)
     assert service.end() == end
@@ -92,6 +98,72 @@ def test_send__json_and_files__are_accepted(browser: Browser, service: Running) 
     newest = jobs(service)[0]
     again = browser.get("/ui/submit", params={"job": newest["job_id"]})
     assert newest["whiteboard"] in again.text
+
+
+@pytest.mark.parametrize("wrong", ['"Fedora-99"', '"s390xx"'])
+def test_check__no_distro_tree__says_the_reason_of_the_abort(
+    browser: Browser, service: Running, wrong: str
+) -> None:
+    name, arch = (wrong, '"x86_64"') if "Fedora" in wrong else ('"RHEL-9.6"', wrong)
+    distro = f"<distroRequires><distro_name op='=' value={name}/><distro_arch op='=' value={arch}/>"
+    text = re.sub("<distroRequires>.*?(?=</distroRequires>)", distro, SAMPLE, flags=re.DOTALL)
+    page = unescape(send(browser, text, "check").text)
+    assert "In its partition no system could ever run it, so it would be aborted." in page
+    (why_never,) = re.findall("The recipe set would be aborted: <bdi>(.*?)</bdi>", page)
+    assert why_never.startswith("no distro tree matches the distro requirements")
+    assert "comparable" not in page and 'name="send"' in page
+    assert "distro family" not in page and "architecture of the distro tree" not in page
+    # In the words of faults.
+    assert '<th scope="row">recipeSet[1]/recipe[1]</th>' in page
+    sent = send(browser, text, "send")
+    job = sent.headers["location"].removeprefix("/ui")
+    with service.client() as admin:
+        wait_until(lambda: admin.get(job).json()["state"] == "aborted", "it to be aborted")
+        (recipe_set,) = admin.get(job).json()["recipe_sets"]
+        (recipe,) = recipe_set["recipes"]
+    assert recipe["reason"] == why_never
+
+
+def test_check__plain_text__is_neither_xml_nor_json(browser: Browser) -> None:
+    page = send(browser, "run my job", "check")
+    assert page.status_code == 422
+    assert "text: is neither XML, which begins with <, nor JSON, which begins with {" in unescape(page.text)
+
+
+def test_form__login_ended_meanwhile__nothing_is_stored_and_the_text_is_shown(
+    stranger: Browser, service: Running
+) -> None:
+    stranger.log_in("admin", PASSWORD)
+    page = stranger.get("/ui/submit")
+    fields = {"form_value": form_value(page), "key": "k", "text": SAMPLE, "send": "1"}
+    old = dict(stranger.cookies)
+    stranger.log_out()
+    end = service.end()
+    # Without a login, and with one that was revoked.
+    for cookies in ({}, old):
+        stranger.cookies = dict(cookies)
+        answer = stranger.upload("/ui/submit", fields, {})
+        assert answer.status_code == 401
+        assert "Nothing was stored" in answer.text
+        assert 'href="/ui/login?next=%2Fui%2Fsubmit" target="_blank" rel="noopener"' in answer.text
+        assert SAMPLE.strip() in unescape(answer.text)
+        assert fields["form_value"] not in answer.text and answer.text.count("<textarea") == 1
+        foreign = stranger.upload("/ui/submit", fields, {}, **{"Sec-Fetch-Site": "cross-site"})
+        assert (foreign.status_code, "<textarea" in foreign.text) == (401, False)
+    assert service.end() == end
+
+
+def test_form__of_another_login__says_to_load_it_again_and_shows_the_text(
+    browser: Browser, service: Running
+) -> None:
+    end = service.end()
+    for value in ({"form_value": "0" * 64}, {}):
+        answer = browser.upload("/ui/submit", {"key": "k", "text": SAMPLE, "send": "1", **value}, {})
+        assert answer.status_code == 403
+        assert "Nothing was stored" in answer.text and "Ask an admin" not in answer.text
+        assert '<a href="/ui/submit" target="_blank" rel="noopener">Load the form again' in answer.text
+        assert SAMPLE.strip() in unescape(answer.text)
+    assert service.end() == end
 
 
 def test_send__empty_too_large_and_foreign__422_413_and_403(browser: Browser, service: Running) -> None:

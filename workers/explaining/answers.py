@@ -24,15 +24,13 @@ from domain.scheduling.explaining.lock_waits import (
     why_in_the_way,
 )
 from domain.scheduling.explaining.places import places_on
-from domain.scheduling.explaining.refusals import Refusal, of_system, refusals, refused_by_filter
 from domain.scheduling.explaining.shown_weights import weight_of, weight_of_set
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
-from domain.scheduling.supply.filter_key import Demand, FilterKey, own_distro
-from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 from replay.verify.recorded_decisions import DecidedCommit
 from workers.explaining.current_reasons import reason_counts, reasons
 from workers.explaining.follower import Follower
+from workers.explaining.matches import job_matches, matches
 from workers.explaining.rules import configuration, job_filter
 
 NEVER_PLACED: Final = "it never had a system"
@@ -262,37 +260,6 @@ def held_back(follower: Follower, recipe_set_ids: list[int], at: int | None, now
     return {"position": partition.position, "held_back": [[asdict(row) for row in each] for each in rows]}
 
 
-def matches(follower: Follower, recipes: list[dict[str, Any]], hidden: list[str]) -> dict[str, Any]:
-    """Return for each system of the partition whether it is viable for unsubmitted recipes, or why not.
-
-    `hidden` systems are omitted. A recipe is {"host_requires"} alone, or with its distro trees, owner and
-    group, as `_refusals_of` reads it.
-    """
-    partition = follower.at_end()
-    own = (fqdn for fqdn, system in partition.systems.items() if partition.has_lab(system.lab_controller))
-    visible = sorted(set(own).difference(hidden))
-    return {
-        "position": partition.position,
-        "recipes": [_systems(partition.labs, visible, _refusals_of(partition, recipe)) for recipe in recipes],
-    }
-
-
-def _refusals_of(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, ...]:
-    if "owner" not in recipe:
-        return refused_by_filter(partition.labs, recipe["host_requires"])
-    trees = recipe["distro_tree_id"], own_distro(recipe["distro"]), tuple(recipe["guest_tree_ids"])
-    submitter = partition.submitter(recipe["owner"], recipe["group"])
-    return refusals(partition.labs, Demand(FilterKey(recipe["host_requires"], *trees), submitter))
-
-
-def _systems(labs: Labs, visible: Iterable[str], refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
-    systems = []
-    for fqdn in visible:
-        reasons = [refusal.reason for refusal in of_system(refused, labs.number(fqdn))]
-        systems.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
-    return systems
-
-
 def lock_waits(follower: Follower, recipe_set_ids: list[int], at: int | None) -> dict[str, Any]:
     """Return the waits of the sets that wait for their resource locks."""
     partition = follower.at_end() if at is None else follower.at(at)
@@ -303,6 +270,7 @@ def lock_waits(follower: Follower, recipe_set_ids: list[int], at: int | None) ->
 ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "recipe": recipe,
     "matches": matches,
+    "job_matches": job_matches,
     "order": order,
     "job_filter": job_filter,
     "configuration": configuration,

@@ -32,6 +32,8 @@ PROBLEM_TOPICS = (
     LabControllerDisabled.TOPIC,
 )
 PROBLEM_PAGE, PROBLEM_PAGES = 50, 10
+# Subjects that have no events.
+NOTHING = ("",)
 # Hidden events are left out of what is read, so the next visible one may be some pages away.
 NEIGHBOUR_PAGE = 20
 
@@ -138,7 +140,9 @@ def selection_of(
     if hidden and ("token" in kinds or any(topic in hidden for topic in topics)):
         raise NotPermitted(f"the events of tokens require the role {' or '.join(sorted(SEES_ALL))}")
     unseen = frozenset(f"system/{fqdn}" for fqdn in view.hidden)
-    return Selection(tuple(topics) or None, tuple(subjects) or None, hidden, unseen, partition, actor)
+    # Not even the end of a page may depend on the events of a hidden system.
+    seen = tuple(subject for subject in subjects if subject not in unseen) or (NOTHING if subjects else None)
+    return Selection(tuple(topics) or None, seen, hidden, unseen, partition, actor)
 
 
 async def _bounds(parts: ReadParts, view: View, query: queries.EventQuery) -> tuple[int, int]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -22,12 +21,12 @@ from api.rest.contract.inputs.jobs import Matchable
 from api.rest.contract.operation import JSON, operation
 from api.rest.estimates import NewRecipe, estimates_of_new
 from api.rest.ports import MatchParts
+from api.rest.resources import unsubmitted_recipes
 from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
 from api.use_cases.choose_trees import require_bounded
-from api.use_cases.place_job import Placement, place
+from api.use_cases.place_job import place
 from domain.errors import Fault, FaultyInput, Unreadable
-from domain.estimates.kinds import own_arch_of, wait_properties
-from domain.job.spec import JobSpec, RecipeSpec
+from domain.partition_numbers import PartitionIdentity
 from projections.reader import At
 
 FILTER_KEYS: Final = ({"host_requires"}, {"host_requires_xml"})
@@ -42,12 +41,27 @@ Match = dict[str, Any]
 """A system, whether it is viable for a recipe, and otherwise why not."""
 
 
-class AskedRecipe(NamedTuple):
-    """A recipe that needs a system: its location in its job, its query, and the recipe for an estimate."""
+class Asked(NamedTuple):
+    """A question to the explaining processes, and the warnings of the body.
 
-    where: str
-    query: dict[str, Any]
-    compared: NewRecipe | None
+    For a job it has the partition of the job, and for each recipe that needs a system its location in the job
+    and the recipe for an estimate.
+    """
+
+    kind: str
+    question: dict[str, Any]
+    warnings: Iterable[Fault]
+    where: tuple[str, ...] = ("",)
+    compared: tuple[NewRecipe, ...] = ()
+    partition: PartitionIdentity | None = None
+
+
+class Found(NamedTuple):
+    """The matches of each recipe, and why no system could ever run it, as of a position."""
+
+    position: int
+    systems: list[list[Match]]
+    why_never: list[str | None]
 
 
 class Matches:
@@ -74,67 +88,84 @@ class Matches:
 
         Raises InvalidJob, Unreadable, and FaultyInput for too many recipes.
         """
-        asked, warnings = await self._recipes_of(principal, body, kind, strict=strict)
+        asked = await self._asked(principal, body, kind, strict=strict)
         hidden = visibility.hidden_now(principal, self._parts)
         registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
-        require_few(len(asked), registered_count - len(hidden))
+        require_few(len(asked.where), registered_count - len(hidden))
         async with self._parts.active_requests.matches.hold(principal.user):
-            position, matched = await self._matches([recipe.query for recipe in asked], hidden)
-            estimates = await self._estimates([recipe.compared for recipe in asked if recipe.compared])
+            found = await self._find(asked, hidden)
+            estimates = await self._estimates(asked.compared, found.why_never)
         recipes = [
-            {"where": recipe.where, "systems": systems, "estimate": estimate}
-            for recipe, systems, estimate in zip_longest(asked, matched, estimates)
+            {"where": where, "systems": systems, "why_never": why_never, "estimate": estimate}
+            for where, systems, why_never, estimate in zip(
+                asked.where, found.systems, found.why_never, estimates, strict=True
+            )
         ]
         # In a thread, because it would block the event loop for milliseconds.
         systems = await asyncio.to_thread(_combined, recipes)
-        return position, {
+        return found.position, {
             "systems": systems,
             "recipes": recipes,
-            "warnings": warnings_document(warnings),
+            "warnings": warnings_document(asked.warnings),
         }
 
-    async def _matches(
-        self, recipe_queries: list[dict[str, Any]], hidden: Collection[str]
-    ) -> tuple[int, list[list[Match]]]:
+    async def _find(self, asked: Asked, hidden: Collection[str]) -> Found:
         """Return for each recipe the matches of all systems, each judged by its own partition.
 
-        The position is the one that all partitions have read.
+        The position is the one that all partitions have read. The partition of a job says what can never run.
         """
-        asked = concerned_partitions.with_labs(self._parts)
-        question = {"recipes": recipe_queries, "hidden": list(hidden)}
+        own = [] if asked.partition is None else [asked.partition]
+        identities = dict.fromkeys([*own, *concerned_partitions.with_labs(self._parts)])
+        question = {**asked.question, "hidden": list(hidden)}
         answers = await asyncio.gather(
-            *(self._parts.explainers.ask(identity, "matches", **question) for identity in asked)
+            *(self._parts.explainers.ask(identity, asked.kind, **question) for identity in identities)
         )
-        position = min(answer["position"] for answer in answers)
         parts: list[list[list[Match]]] = [answer["recipes"] for answer in answers]
         nobodys = [fqdn for fqdn in concerned_partitions.systems_in_none(self._parts) if fqdn not in hidden]
         if nobodys:
             unmatched = [{"fqdn": fqdn, "viable": False, "reasons": [NO_PARTITION]} for fqdn in nobodys]
-            parts.append([unmatched] * len(recipe_queries))
-        # In a thread, for the same reason as below.
-        return position, parts[0] if len(parts) == 1 else await asyncio.to_thread(_merged, parts)
+            parts.append([unmatched] * len(asked.where))
+        return Found(
+            min(answer["position"] for answer in answers),
+            # In a thread, for the same reason as above.
+            parts[0] if len(parts) == 1 else await asyncio.to_thread(_merged, parts),
+            answers[0]["why_never"] if own else [None],
+        )
 
-    async def _estimates(self, recipes: list[NewRecipe]) -> list[dict[str, Any]]:
-        """Return the estimates for the recipes of a job, none while the read models are being built."""
+    async def _estimates(
+        self, recipes: Sequence[NewRecipe], why_never: Sequence[str | None]
+    ) -> list[dict[str, Any] | None]:
+        """Return the estimate for each recipe that some system could run.
+
+        There is none for a host requirement alone, and none while the read models are being built.
+        """
         reader = self._parts.reader
-        if not recipes or not reader.is_whole:
-            return []
-        return await estimates_of_new(self._parts, At(reader.position), recipes)
+        possible = [each for each, reason in zip(recipes, why_never, strict=False) if reason is None]
+        if not possible or not reader.is_whole:
+            return [None] * len(why_never)
+        estimates = iter(await estimates_of_new(self._parts, At(reader.position), possible))
+        return [next(estimates) if reason is None else None for reason in why_never]
 
-    async def _recipes_of(
-        self, principal: Principal, body: bytes, kind: str, *, strict: bool
-    ) -> tuple[list[AskedRecipe], Iterable[Fault]]:
+    async def _asked(self, principal: Principal, body: bytes, kind: str, *, strict: bool) -> Asked:
         parsing = self._parts.active_requests.parsing
         caller = principal.limit_key
         alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
         if alone is not None:
             job = await self._of_filter(principal, alone, strict=strict)
             await require_bounded(self._parts, job.spec, principal.user)
-            query = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
-            return [AskedRecipe("", query, None)], map(_as_alone, job.warnings)
+            question = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
+            return Asked("matches", question, map(_as_alone, job.warnings))
         spec, warnings = await read_job(self._parts, principal, body, kind, strict=strict)
         placement = await place(self._parts, [spec], principal.user)
-        return list(_recipes(spec, spec.owner or principal.user, placement)), warnings
+        sets = unsubmitted_recipes.recipe_sets(spec, spec.owner or principal.user, placement)
+        return Asked(
+            "job_matches",
+            {"recipe_sets": sets, "now": self._parts.clock().isoformat()},
+            warnings,
+            tuple(unsubmitted_recipes.locations(spec, is_xml=kind != JSON)),
+            tuple(unsubmitted_recipes.compared(spec, placement)),
+            placement.partition,
+        )
 
     async def _of_filter(self, principal: Principal, alone: dict[str, Any], *, strict: bool) -> ReadJob:
         job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **OTHER_FIELDS}]}]})
@@ -179,41 +210,6 @@ def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
 
 def _as_alone(fault: Fault) -> Fault:
     return Fault(fault.where.partition(f"{FILTER_PATH}.")[2] or fault.where, fault.message)
-
-
-def _recipes(spec: JobSpec, owner: str, placement: Placement) -> Iterator[AskedRecipe]:
-    """Yield each recipe but guests, which need no system of their own."""
-    trees = iter(placement.trees[0])
-    for set_number, recipe_set in enumerate(spec.recipe_sets):
-        for number, recipe in enumerate(recipe_set.recipes):
-            own = next(trees)
-            guests = [(guest, next(trees)) for guest in recipe.guests]
-            properties = wait_properties(
-                recipe.host_requires, recipe.distro_requires, own_arch_of(recipe.distro)
-            )
-            yield AskedRecipe(
-                f"recipe_sets[{set_number}].recipes[{number}]",
-                _wanted(recipe, owner, spec, own, guests),
-                NewRecipe(placement.partition.number, recipe_set.priority, properties),
-            )
-
-
-def _wanted(
-    recipe: RecipeSpec,
-    owner: str,
-    spec: JobSpec,
-    tree_id: int | None,
-    guests: list[tuple[RecipeSpec, int | None]],
-) -> dict[str, Any]:
-    of_guests = [tree for guest, tree in guests if guest.distro is None]
-    return {
-        "host_requires": recipe.host_requires,
-        "owner": owner,
-        "group": spec.group,
-        "distro_tree_id": tree_id,
-        "distro": recipe.distro,
-        "guest_tree_ids": list(dict.fromkeys(of_guests)),
-    }
 
 
 def _combined(recipes: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,9 +8,12 @@ from typing import NamedTuple
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
+from domain.scheduling.supply.reasons import NO_DISTRO_TREE
 from domain.scheduling.supply.rules import FITTING, passing
 
 REQUIREMENT = FITTING[-1]
+# Rules about properties of the distro.
+ABOUT_DISTRO = ("arch", "exclusion")
 
 
 class Refusal(NamedTuple):
@@ -22,8 +25,22 @@ class Refusal(NamedTuple):
 
 
 def refusals(labs: Labs, demand: Demand) -> tuple[Refusal, ...]:
-    """Return the refusals of all rules, in their order; a system that no rule refuses is viable."""
-    return tuple(Refusal(rule, reason, _kept_out(labs, ok)) for rule, reason, ok in passing(labs, demand))
+    """Return the refusals of all rules, in their order; a system that no rule refuses is viable.
+
+    Without a distro tree every system is refused for that, and none for the architecture or family of a tree.
+    """
+    found = tuple(Refusal(rule, reason, _kept_out(labs, ok)) for rule, reason, ok in passing(labs, demand))
+    key = demand.key
+    if key.own or labs.distro(key.distro_tree_id):
+        return found
+    reasons = {"distro": NO_DISTRO_TREE} if key.distro_tree_id is None else {}
+    return tuple(
+        each._replace(
+            reason=reasons.get(each.rule, each.reason),
+            systems=0 if each.rule in ABOUT_DISTRO else each.systems,
+        )
+        for each in found
+    )
 
 
 def refused_by_filter(labs: Labs, host_requires: str) -> tuple[Refusal, ...]:

@@ -345,10 +345,17 @@ SOME = [system("a"), system("b", FILTER), system("c"), system("d", ARCH, FILTER)
 NONE = [system("a", ARCH)]
 
 
-def on(server: LoopbackServer, *recipes: tuple[str, list[dict[str, Any]]]) -> None:
-    estimate = {"summary": "half of comparable recipes start within 5 min from now"}
+def on(
+    server: LoopbackServer, *recipes: tuple[str, list[dict[str, Any]]], why_never: str | None = None
+) -> None:
+    estimate = None if why_never else {"summary": "half of comparable recipes start within 5 min from now"}
     rows = [
-        {"where": where, "systems": systems, "estimate": estimate if where else None}
+        {
+            "where": where,
+            "systems": systems,
+            "why_never": why_never,
+            "estimate": estimate if where else None,
+        }
         for where, systems in recipes
     ]
     server.on("POST", "/matches", Answer({"position": 7, "systems": recipes[0][1], "recipes": rows}))
@@ -382,6 +389,15 @@ def test_matches__recipe_without_a_viable_system__is_named_and_status_1(
     assert result.exit_code == 1
     assert f"{WHERE}: 2 of 4 systems can run it" in result.stdout
     assert "recipe_sets[0].recipes[1]: 0 of 1 system can run it" in result.stdout
+
+
+def test_matches__set_that_would_be_aborted__says_why_and_status_1(server: LoopbackServer, run: Run) -> None:
+    on(server, (WHERE, SOME), why_never="no lab has enough viable systems for all recipes of the set at once")
+    result = run("matches", "-", input=JOB)
+    assert result.exit_code == 1
+    reason = "no lab has enough matching systems for all recipes of the set"
+    assert f"if it were submitted now, its recipe set would be aborted: {reason}" in result.stdout
+    assert "start within" not in result.stdout
 
 
 def test_matches__of_host_requires_alone__asks_for_just_that(server: LoopbackServer, run: Run) -> None:

@@ -117,7 +117,18 @@ def test_estimate__waiting_recipe__counts_its_wait_and_those_that_still_wait(
     assert (found["basis"]["started"], found["basis"]["waiting"]) == (5, 34)
     assert found["p90_seconds"] is None
     assert found["more_than_seconds"] > 0
-    assert "more than" in found["summary"]
+    assert "with 39 ahead in the queue, more than one of ten would wait more than" in found["summary"]
+
+
+def test_estimate__new_recipe_behind_others__is_not_said_to_be_a_wait_that_was_observed(
+    models: ProjectedLog, database: TestDatabase
+) -> None:
+    # Too few starts for a p90, and no wait has lasted longer than 1,000 s.
+    start_after(models, 500.0, recipes=40, last=36)
+    found = ask(database, of_new_recipe, Priority.Normal, host(1).host_requires)
+    assert found["more_than_seconds"] > 1_000.0 and found["ahead"] > 0
+    assert f"with {found['ahead']} ahead in the queue, more than " in found["summary"]
+    assert "would wait more than" in found["summary"]
 
 
 async def of_queue(parts: Any, view: View, recipe_ids: list[int]) -> dict[int, Any]:

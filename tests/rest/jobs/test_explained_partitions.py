@@ -252,3 +252,19 @@ def test_reasons__of_both_partitions__name_the_position_of_each(
     page = client.get("/queue", params={"reasons": True, "min_position": since}).json()
     codes = {row["recipe_id"]: row["reason"]["code"] for row in page["recipes"]}
     assert codes == dict.fromkeys((here["recipe_id"], there["recipe_id"]), "no-idle-system")
+
+
+def test_matches__job_of_a_partition_whose_systems_cannot_run_it__says_why_never(
+    client: httpx.Client,
+) -> None:
+    for partition, fqdn, possible in (
+        ("default", EAST_SYSTEM, True),
+        ("default", WEST_SYSTEM, False),
+        (GPU, WEST_SYSTEM, True),
+        (GPU, EAST_SYSTEM, False),
+    ):
+        job = {"partition": partition, "recipe_sets": [{"recipes": [recipe_for(fqdn)]}]}
+        (found,) = client.post("/matches", json=job).json()["recipes"]
+        # A viable system of another partition does not help.
+        assert [each["fqdn"] for each in found["systems"] if each["viable"]] == [fqdn]
+        assert (found["why_never"] is None) is possible, (partition, fqdn, found["why_never"])

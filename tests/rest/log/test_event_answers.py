@@ -112,6 +112,13 @@ def test_event__of_a_hidden_system_or_a_token__does_not_exist(
             answer = people[name].get(f"/events/{position}", params=after(done))
             assert (name, answer.status_code) == (name, 200 if name == "bob" else 404)
         assert people[name].get(f"/events/{token['position']}").status_code == 404
+    asked = {**after(done), "limit": 1, "as_of": int(done.headers["labledger-position"])}
+    for direction in ({}, {"newest_first": "true"}):
+        answers = [
+            people["carol"].get("/events", params={**asked, **direction, "subject": f"system/{fqdn}"}).json()
+            for fqdn in (machine, "never-there.example.com")
+        ]
+        assert answers[0] == answers[1] and answers[0]["events"] == []
     last = client.put("/pools/big", json={"owner_group": None, "description": "after the hidden event"})
     changed = int(last.headers["labledger-position"])
     shown_to = {name: shown(people[name], changed)["previous_of_subject"] for name in ("bob", "carol")}

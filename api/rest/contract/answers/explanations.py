@@ -220,14 +220,17 @@ class Match(AnswerPart):
 
 
 class RecipeMatches(AnswerPart):
-    """`where`: the place of the recipe in its job, empty for a host requirement alone.
+    """`where`: the location of the recipe in its job, empty for a host requirement alone.
 
-    `estimate`: when it would start if the job were submitted now; null for a host requirement alone, and
+    `why_never`: the reason with which the recipe would be aborted if the job were submitted now, because no
+    lab could ever run its set; else null. Numbers of recipes in it count within the set from 1, guests after
+    their hosts. `estimate`: when it would start; null beside `why_never`, for a host requirement alone, and
     while the read models are being built.
     """
 
     where: str
     systems: list[Match]
+    why_never: str | None
     estimate: TimeLeft | None
 
 
