@@ -20,5 +20,5 @@ class EndingEvent(Event):
 
 
 def with_reason(text: str, reason: str | None) -> str:
-    """Return the reason of what ends together with something else: `text`, and the given reason if any."""
+    """Return `text`, followed by the reason that a person gave, if any."""
     return f"{text}: {reason}" if reason else text

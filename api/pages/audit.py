@@ -35,7 +35,7 @@ class EventPages:
         values = {
             "events": found.events,
             "before": found.following,
-            # A page of the events of an actor may have none, but older pages.
+            # With an actor, a page may be empty although older pages have events.
             "searched_to": None if found.events else found.following,
             "is_first": query.before is None,
             "filters": _filters(query),

@@ -14,7 +14,7 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.headers import EVENT_STREAM
-from api.pages.forms import UnusableForm, read_form, shown_fields
+from api.pages.forms import ForeignForm, read_form, shown_fields
 from api.pages.page import show
 from api.pages.security import secure
 from api.rest.context import request_id_of
@@ -43,11 +43,11 @@ async def answer_page(
 ) -> None:
     """Answer with a problem as a page; a read without a login leads to the login page and back."""
     status: int = problem["status"]
-    if isinstance(error, UnusableForm):
-        await _show_unsent(req, resp, parts, status, error.sent)
+    if isinstance(error, ForeignForm):
+        await _show_refused_form(req, resp, parts, status, error.sent)
         return
     if status == 401 and _has_form(req):
-        await _show_unsent(req, resp, parts, status, await _sent(req))
+        await _show_refused_form(req, resp, parts, status, await _sent(req))
         return
     if status == 401 and req.path == _LIVE:
         secure(resp)
@@ -83,7 +83,7 @@ def _login_leading_to(address: str) -> str:
     return f"/ui/login?{urlencode({'next': address})}"
 
 
-async def _show_unsent(
+async def _show_refused_form(
     req: Request, resp: Response, parts: NameParts, status: int, sent: Mapping[str, str]
 ) -> None:
     """Answer a form of another login or of none: nothing was stored, what was sent, and how to send it."""
@@ -96,4 +96,4 @@ async def _show_unsent(
         "status": status,
         "request_id": request_id_of(req),
     }
-    await show(req, resp, parts, None, "unsent_form.html", values)
+    await show(req, resp, parts, None, "refused_form.html", values)

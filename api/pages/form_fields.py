@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
@@ -104,8 +103,7 @@ class FormField:
         if self.format is Format.ADDRESSES:
             return _addresses(text)
         if self.format is Format.JSON:
-            with suppress(orjson.JSONDecodeError):
-                return orjson.loads(text)
+            return orjson.loads(text)
         return text
 
 
@@ -177,9 +175,9 @@ def _format(kind: Mapping[str, Any]) -> Format:
 def read_model_form(
     model: type[BaseModel], fields: Sequence[FormField], form: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the values of a form as the model writes them in JSON. Raises FaultyInput with all faults.
+    """Return the values of a form as the model writes them in JSON.
 
-    Empty fields are left out, but for texts that may be empty and for lists of names or addresses.
+    Raises FaultyInput with the faults of texts that are not JSON, otherwise with all faults. Empty fields are left out, but for texts that may be empty and for lists of names or addresses.
     """
     may_be_empty = (Format.WORDS, Format.NAMES, Format.ADDRESSES)
     texts = {each: form[each.name].strip() for each in fields if each.name in form}

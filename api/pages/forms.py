@@ -61,7 +61,7 @@ def _files_and_fields(req: Request, body: bytes) -> dict[str, str]:
     return {part.name or "": part.stream.read().decode() for part in parts}
 
 
-class UnusableForm(NotPermitted):
+class ForeignForm(NotPermitted):
     """Form of another login or page."""
 
     def __init__(self, sent: Mapping[str, str]) -> None:
@@ -70,9 +70,9 @@ class UnusableForm(NotPermitted):
 
 
 def require_own_form(req: Request, form: Mapping[str, str], *, is_login: bool = False) -> None:
-    """Raise UnusableForm unless the form is from a page of this service, for this login."""
+    """Raise ForeignForm unless the form is from a page of this service, for this login."""
     if not is_same_origin(req) or not is_from_form(req, form.get(FORM_FIELD), is_login=is_login):
-        raise UnusableForm({} if is_login else shown_fields(req, form))
+        raise ForeignForm({} if is_login else shown_fields(req, form))
 
 
 def shown_fields(req: Request, form: Mapping[str, str]) -> dict[str, str]:

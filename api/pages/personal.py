@@ -1,4 +1,4 @@
-"""Pages that show something about their reader: a live view of one has readers of one user alone."""
+"""Pages that depend on their user: each user has a live view of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-# The home page, the own tokens, and the page of one thing, whose actions depend on the reader.
+# The home page, the reader's tokens, and the page of one thing, whose actions depend on the reader.
 _PERSONAL: Final = re.compile(r"/ui(\?|$|/tokens|/[a-z-]+/[^/?]+(\?|$))")
 
 

@@ -146,7 +146,7 @@ def _can_be_reserved(system: Facts) -> bool:
     return is_for_people and system["user"] is None and system["recipe_id"] is None
 
 
-def _affected_recipe(system: Facts) -> str:
+def _affected_use(system: Facts) -> str:
     recipe_id = system["recipe_id"]
     if system["user"] is not None:
         return f"{system['user']} has reserved the system. The condition Removed ends the reservation."
@@ -164,7 +164,7 @@ _CHANGE_CONDITION: Final = Action(
     require_may=_may_change,
     perform=_change_condition,
     fields=(FormField("condition", "Condition", choices=CONDITIONS, is_required=True), REASON),
-    ends=_affected_recipe,
+    ends=_affected_use,
 )
 _DRAIN: Final = Action(
     name="drain",

@@ -66,7 +66,7 @@ class SystemPages:
             "waiting": waiting,
             "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, system),
             **await self._policies(view, fqdn),
-            **_with_state(await self._usage(view, fqdn), system),
+            **_with_present_interval(await self._usage(view, fqdn), system),
         }
         await show(req, resp, self._parts, view, "system.html", values)
 
@@ -112,16 +112,16 @@ async def waiting_recipes(parts: QueueParts, view: View, fqdn: str) -> tuple[Vie
     return replace(view, at=page.at), waiting
 
 
-def _with_state(usage: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
-    """Return the usage with the present state of the system, which a page as of its last change lacks."""
+def _with_present_interval(usage: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
+    """Append the present state: the time line of a page as of the last change ends before it."""
     timeline = usage["timeline"]
     intervals, until = timeline["systems"][0]["intervals"], timeline["until"]
     state = displayed_usage(system["condition"], system["usage"])
     if intervals[-1]["state"] in (state, "mixed"):
         return usage
     names = ("condition", "usage", "recipe_id", "user")
-    begun = {"since": until, "until": until, "seconds": 0, "shares": [], "state": state, "x": 0, "width": 0}
-    intervals.append({**begun, **{name: system[name] for name in names}})
+    empty = {"since": until, "until": until, "seconds": 0, "shares": [], "state": state, "x": 0, "width": 0}
+    intervals.append({**empty, **{name: system[name] for name in names}})
     return usage
 
 

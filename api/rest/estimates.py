@@ -125,7 +125,7 @@ def _summary(found: dict[str, Any]) -> str:
     if p90 is not None:
         return f"{half}, and nine of ten {_within(p90)}"
     if longest < 1:
-        return f"{half}; the others have waited too shortly to say more"
+        return f"{half}; the others have not waited long enough to say more"
     if ahead:
         return f"{half}; {with_ahead}more than one of ten {wait} more than {duration(longest)} from now"
     return f"{half}, and more than one of ten waits more than {duration(longest)}"

@@ -36,7 +36,7 @@ SELECT live.close_hours('1970-01-01 00:00:00+00', date_trunc('hour', recorded_at
 FROM progress WHERE recorded_at IS NOT NULL
 
 -- name: delete_repeated_actors
--- Each process that folds a part of the log has stored the first of its own events.
+-- Each of the two processes of a rebuild has stored the first event of an actor among its own.
 DELETE FROM actor_parts WHERE ctid IN (
     SELECT r.ctid FROM (
         SELECT ctid, row_number() OVER (PARTITION BY actor, part ORDER BY since_position, ctid) AS number

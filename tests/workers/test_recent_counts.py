@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from workers.explaining import recent_counts
-from workers.explaining.recent_counts import AGE_PER_COUNTING, MAX_AGE_SECONDS, RecentCounts
+from workers.explaining.recent_counts import MAX_AGE_FACTOR, MAX_AGE_SECONDS, RecentCounts
 
 
 class Counting:
@@ -33,8 +33,8 @@ class Counting:
     ("took", "age"),
     [
         # A short queue is counted nearly always.
-        (0.001, 0.001 * AGE_PER_COUNTING),
-        (0.1, 0.1 * AGE_PER_COUNTING),
+        (0.001, 0.001 * MAX_AGE_FACTOR),
+        (0.1, 0.1 * MAX_AGE_FACTOR),
         (3.0, MAX_AGE_SECONDS),
     ],
 )

@@ -1,4 +1,4 @@
-"""Matches of unsubmitted recipes with the systems of a partition, and why no system could ever run one."""
+"""Matches of unsubmitted recipes with the systems of a partition, and why no lab could ever run one."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 MAX_AGE_SECONDS: Final = 5.0
-"""The maximum time for which counts are answered again."""
-AGE_PER_COUNTING: Final = 10
-"""Counts are answered again for this multiple of the time that counting took: a second for a long queue."""
+"""The maximum time for which counts are reused."""
+MAX_AGE_FACTOR: Final = 10
+"""Counts are reused for this multiple of the time that counting took. A long queue takes about a second."""
 MAX_CACHED: Final = 16
 """The maximum number of readers who know different systems and whose counts are cached."""
 
@@ -32,5 +32,5 @@ class RecentCounts:
         ended = time.monotonic()
         if len(self._counted) >= MAX_CACHED:
             self._counted.clear()
-        self._counted[excluded] = ended + min(MAX_AGE_SECONDS, AGE_PER_COUNTING * (ended - began)), counts
+        self._counted[excluded] = ended + min(MAX_AGE_SECONDS, MAX_AGE_FACTOR * (ended - began)), counts
         return counts

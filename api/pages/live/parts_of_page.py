@@ -15,8 +15,14 @@ _AGE: Final = re.compile(r"<span data-age>[^<]*</span>")
 
 
 def live_parts(text: str) -> dict[str, str]:
-    """Return name -> HTML of the live parts of a page. The title of the page is the part `title`."""
-    found = dict(_PART.findall(text))
+    """Return name -> HTML of the live parts of a page. The title of the page is the part `title`.
+
+    Raises ValueError for two parts of one name, of which a browser would find the first one only.
+    """
+    parts = _PART.findall(text)
+    found = dict(parts)
+    if len(found) < len(parts):
+        raise ValueError(f"live parts of one name: {sorted(name for name, _ in parts)}")
     title = _TITLE.search(text)
     return found if title is None else {"title": title[1], **found}
 

@@ -173,7 +173,7 @@ class JobFilterQuery(ReadQuery, OfPartition):
     pass
 
 
-class JobFilterRemoval(EndingQuery, OfPartition):
+class JobFilterRemovalQuery(EndingQuery, OfPartition):
     pass
 
 

@@ -105,10 +105,10 @@ class JobFilters:
             identity, "job_filter", name=job_filter.name, document=document
         )
 
-    @operation("Remove a job filter", answers.JobFilterRemoved, queries.JobFilterRemoval, versioned=True)
+    @operation("Remove a job filter", answers.JobFilterRemoved, queries.JobFilterRemovalQuery, versioned=True)
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(NAME, name)
-        query, request = query_of(req, queries.JobFilterRemoval), request_of(req)
+        query, request = query_of(req, queries.JobFilterRemovalQuery), request_of(req)
         done = await remove_job_filter(self._parts, request, query.partition, name, query.reason)
         await paging.answer_write(resp, self._parts.log, done, {"name": name, "removed": done is not None})
 

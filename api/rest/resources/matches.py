@@ -57,7 +57,7 @@ class Asked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The matches of each recipe, and why no system could ever run it, as of a position."""
+    """The matches of each recipe, and why no lab could ever run it, as of a position."""
 
     position: int
     systems: list[list[Match]]

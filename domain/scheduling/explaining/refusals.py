@@ -13,7 +13,7 @@ from domain.scheduling.supply.rules import FITTING, passing
 
 REQUIREMENT = FITTING[-1]
 # Rules about properties of the distro.
-ABOUT_DISTRO = ("arch", "exclusion")
+_NEED_A_TREE = ("arch", "exclusion")
 
 
 class Refusal(NamedTuple):
@@ -37,7 +37,7 @@ def refusals(labs: Labs, demand: Demand) -> tuple[Refusal, ...]:
     return tuple(
         each._replace(
             reason=reasons.get(each.rule, each.reason),
-            systems=0 if each.rule in ABOUT_DISTRO else each.systems,
+            systems=0 if each.rule in _NEED_A_TREE else each.systems,
         )
         for each in found
     )
