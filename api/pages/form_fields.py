@@ -177,7 +177,8 @@ def read_model_form(
 ) -> dict[str, Any]:
     """Return the values of a form as the model writes them in JSON.
 
-    Raises FaultyInput with the faults of texts that are not JSON, otherwise with all faults. Empty fields are left out, but for texts that may be empty and for lists of names or addresses.
+    Empty fields are left out, but for texts that may be empty and for lists of names or addresses. Raises
+    FaultyInput with the faults of texts that are not JSON, otherwise with all faults.
     """
     may_be_empty = (Format.WORDS, Format.NAMES, Format.ADDRESSES)
     texts = {each: form[each.name].strip() for each in fields if each.name in form}

@@ -2,8 +2,9 @@
 
 No event of one part changes a row that the other part reads. The facts of jobs and recipes depend on no row,
 and go with the systems, which are the smaller part. So do the events that only add their actor. The processes
-of both parts return rows for the same actors, and the rebuild deletes the later ones. A part is folded from the beginning
-of the log, so it never fetches a row. It writes each row once the row is closed, so it never updates one.
+of both parts return rows for the same actors, and the rebuild deletes the later ones. A part is folded from
+the beginning of the log, so it never fetches a row. It writes each row once the row is closed, so it never
+updates one.
 """
 
 from __future__ import annotations
