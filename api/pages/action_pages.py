@@ -112,7 +112,8 @@ class ActionPages:
         log, perform = self._parts.log, partial(action.perform, self._parts, request, key, fields)
         try:
             return await commit_once(log, request, perform)
-        except Stale:
+        except (Stale, Unknown):
+            # Unknown: this form may have removed the subject.
             if (done := await done_before(log, request)) is None:
                 raise
             return done

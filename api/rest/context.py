@@ -114,7 +114,11 @@ def keyed_request(req: Request, body: bytes) -> RequestContext:
         return request
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
         raise FaultyInput([Fault(IDEMPOTENCY_KEY, f"a key has 1 to {MAX_KEY_LENGTH} characters")])
-    digest = hashlib.sha256(b"\0".join((req.method.encode(), req.path.encode(), body))).digest()
+    given = [req.method.encode(), req.path.encode(), body]
+    # Without a reason, the digest is that of requests before requests without a body had any.
+    if reason := req.get_param("reason"):
+        given.append(reason.encode())
+    digest = hashlib.sha256(b"\0".join(given)).digest()
     key_of_user = hashlib.sha256(f"{request.actor}\0{key}".encode()).hexdigest()
     return replace(request, command_id=f"key/{key_of_user}", digest=digest)
 

@@ -129,10 +129,10 @@ def load_demo(connection: Connection) -> bool:
     """
     lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
     with Client(connection.url, connection.token) as client:
+        there = {each["fqdn"] for each in client.get("/lab-controllers", limit=1000)["lab_controllers"]}
+        if there and there.isdisjoint(each["fqdn"] for each in lab["lab_controllers"]):
+            raise click.ClickException(messages.not_the_demo(min(there)))
         if client.get("/events", types="system.registered", limit=1)["events"]:
-            there = {each["fqdn"] for each in client.get("/lab-controllers", limit=1000)["lab_controllers"]}
-            if there and there.isdisjoint(each["fqdn"] for each in lab["lab_controllers"]):
-                raise click.ClickException(messages.not_the_demo(min(there)))
             return False
         load_lab(client, lab, advancing)
         client.get("/systems", limit=1, min_position=client.position)

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.pages.live.parts_of_page import live_parts
 from tests.harness.running import Running
 from tests.pages.browser import PASSWORD, Browser
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
@@ -54,10 +55,11 @@ def test_events__newest_page__is_live_in_one_line_and_no_row_comes_in_above_thos
     browser: Browser, service: Running, submitted: dict[str, Any]
 ) -> None:
     page = browser.get("/ui/events", params={"min_position": service.end()})
-    (live,) = re.findall(r'<div data-part="\w+">.*?</div><!--', page.text, re.DOTALL)
-    assert f'<a href="/ui/events/{positions(page)[0]}">' in live and "<tr" not in live
+    live = live_parts(page.text)
+    assert f'<a href="/ui/events/{positions(page)[0]}">' in live["newest"]
+    assert not [name for name, part in live.items() if "<tr" in part]
     for rest in (f"before={service.end()}", f"as_of={service.end()}"):
-        assert "data-part" not in browser.get(f"/ui/events?{rest}").text
+        assert "newest" not in live_parts(browser.get(f"/ui/events?{rest}").text)
 
 
 def test_events__filters__select_and_stay_in_the_form(

@@ -73,7 +73,7 @@ def test_lab_page__of_a_moment__its_table_has_the_intervals_of_the_api(
     with service.client() as admin:
         until = datetime.fromisoformat(admin.get("/timeline", params={"as_of": position}).json()["until"])
         since = (until - timedelta(seconds=seconds)).isoformat()
-        asked = {"as_of": position, "since": since}
+        asked = {"as_of": position, "since": since, "limit": 500}
         page = opened(browser, **asked)
         resolution = seconds * 3 // UNITS
         answer = admin.get("/timeline", params={**asked, "resolution_seconds": resolution}).json()

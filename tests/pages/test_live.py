@@ -34,6 +34,7 @@ TABS = 12
         ("/ui/lab", True),
         # Their actions depend on the reader.
         ("/ui/jobs/1", False),
+        ("/ui/jobs/1/", False),
         ("/ui/%6aobs/1", False),
         ("/ui/systems/a.example.com?cursor=x", False),
         ("/ui/recipes/1", False),

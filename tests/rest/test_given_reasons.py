@@ -138,3 +138,14 @@ def test_lab_controller__removed_by_force__reasons_of_its_systems_name_that_of_t
     changes = client.get(f"/systems/{fqdn}/history", params=after(done)).json()
     assert f"lab controller {lab} is removed: {WHY}" in [each["reason"] for each in changes["changes"]]
     assert fqdn in [row["fqdn"] for row in rows_of(client, "systems", condition="Removed", limit=1000)]
+
+
+def test_close__key_used_with_another_reason__is_refused(client: httpx.Client) -> None:
+    job_id = client.post("/jobs", json={"open": True}).json()["job_id"]
+    statuses = [
+        client.post(
+            f"/jobs/{job_id}/close", params={"reason": reason}, headers={"Idempotency-Key": f"close {job_id}"}
+        ).status_code
+        for reason in ("first", "first", "second")
+    ]
+    assert statuses == [200, 200, 422]

@@ -114,7 +114,7 @@ function start() {
   function heard(event) {
     heardAt = Date.now();
     if (event.isLoginOver) return endLogin();
-    if (!isLoggedIn) join();
+    if (!isLoggedIn && !document.hidden) join();
     if (event.page !== ADDRESS) return;
     // What has changed since another state than that of this tab would leave rows of the wrong state.
     if (event.after !== null && event.after !== Number(document.body.dataset.position)) return catchUp();

@@ -51,7 +51,8 @@ def test_matches__job_that_could_never_run__has_the_reasons_of_the_abort(
 
 def test_matches__no_distro_tree__claims_nothing_about_a_tree(client: httpx.Client) -> None:
     answer = client.post("/matches", json={"recipe_sets": [{"recipes": [recipe(HUGE, NO_TREE)]}]}).json()
-    assert {tuple(each["reasons"]) for each in answer["systems"]} == {
+    reasons = {tuple(each["reasons"]) for each in answer["systems"] if "it is Removed" not in each["reasons"]}
+    assert reasons == {
         ("no distro tree matches the distro requirements", "it does not match the host requirements")
     }
 
