@@ -81,6 +81,7 @@ def test_day__of_an_owner__drains_reserves_returns_and_lends(program: Program, l
         assert "back to work" in page.inner_text("main")
 
 
+@pytest.mark.soak
 def test_day__of_an_admin__gives_a_user_a_token_changes_a_pool_and_removes_the_user(
     program: Program, lab: DayLab
 ) -> None:
@@ -111,6 +112,7 @@ def test_day__of_an_admin__gives_a_user_a_token_changes_a_pool_and_removes_the_u
         assert who_is(lab, token).status_code == 401
 
 
+@pytest.mark.soak
 def test_day__of_an_operator__adds_a_lab_controller_whose_first_contact_shows(
     program: Program, lab: DayLab
 ) -> None:
@@ -134,6 +136,7 @@ def test_day__of_an_operator__adds_a_lab_controller_whose_first_contact_shows(
         assert who_is(lab, token).status_code == 401
 
 
+@pytest.mark.soak
 def test_day__of_an_operator__stops_a_lab_resolves_what_runs_in_it_and_repairs_a_system(
     program: Program, lab: DayLab
 ) -> None:

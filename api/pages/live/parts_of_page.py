@@ -17,7 +17,7 @@ _AGE: Final = re.compile(r"<span data-age>[^<]*</span>")
 def live_parts(text: str) -> dict[str, str]:
     """Return name -> HTML of the live parts of a page. The title of the page is the part `title`.
 
-    Raises ValueError for two parts of one name, of which a browser would find the first one only.
+    Raises ValueError for two parts of one name: a browser would find the first one only.
     """
     parts = _PART.findall(text)
     found = dict(parts)
