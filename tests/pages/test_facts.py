@@ -60,7 +60,10 @@ def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, ...]]:
     yield f"/events/{position}", f"/events/{position}"
     yield "/jobs", "/jobs"
     yield "/queue", "/queue?reasons=true&estimates=true", "/queue/reasons"
-    yield from ((f"/waits?by={by}",) * 2 for by in ("priority", "group", "pool", "requirement"))
+    yield from (
+        (f"/waits?by={by}&since=2020-01-01T00:00:00Z",) * 2
+        for by in ("priority", "group", "pool", "requirement")
+    )
     for job in listed[-6:]:
         yield f"/jobs/{job['job_id']}", f"/jobs/{job['job_id']}"
         shown = admin.get(f"/jobs/{job['job_id']}", params={"as_of": position}).json()

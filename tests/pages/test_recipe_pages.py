@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from api.pages.elements import exact
 from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
@@ -101,6 +103,8 @@ def test_waits_page__by_each_property__shows_groups_and_histograms(
         assert waits["groups"], by
         page = browser.get("/ui/waits", params={"by": by, "as_of": position})
         assert page.status_code == 200, page.text
+        week = timedelta(days=7)
+        assert f'since <time datetime="{exact(datetime.fromisoformat(waits["until"]) - week)}"' in page.text
         for group in waits["groups"]:
             assert f">{group['example_recipe_id']}</a>" in page.text
             assert (group["key"] or "none") in page.text
