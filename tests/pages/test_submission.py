@@ -108,7 +108,7 @@ def test_check__no_distro_tree__says_the_reason_of_the_abort(
     distro = f"<distroRequires><distro_name op='=' value={name}/><distro_arch op='=' value={arch}/>"
     text = re.sub("<distroRequires>.*?(?=</distroRequires>)", distro, SAMPLE, flags=re.DOTALL)
     page = unescape(send(browser, text, "check").text)
-    assert "In its partition no system could ever run it, so it would be aborted." in page
+    assert "No lab of its partition could ever run it, so it would be aborted." in page
     (why_never,) = re.findall("The recipe set would be aborted: <bdi>(.*?)</bdi>", page)
     assert why_never.startswith("no distro tree matches the distro requirements")
     assert "comparable" not in page and 'name="send"' in page
