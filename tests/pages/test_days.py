@@ -38,8 +38,11 @@ def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Pr
         page.evaluate("window.isTheSame = true")
         live(page, "completed", JOB_SECONDS)
         assert page.evaluate("window.isTheSame")
-        keyboard.follow("Previous change")
-        assert "This page is about the past" in page.inner_text("body")
+        # The first step may lead to the end of the job, if something else has happened since.
+        for _ in range(2):
+            keyboard.skip()
+            keyboard.follow("Previous change")
+            assert "This page is about the past" in page.inner_text("body")
         assert "completed" not in page.inner_text("main")
         keyboard.follow("Show the present")
         assert "completed" in page.inner_text("main")
