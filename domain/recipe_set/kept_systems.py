@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from domain.endings import with_reason
 from domain.errors import Refused
 from domain.events import Decided
 from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeReserved
@@ -79,7 +78,7 @@ def end_kept(members: Members, recipe: Recipe, reason: str | None = None) -> Dec
     """
     if recipe.abort_reason is None:
         return end_one(members, recipe, RecipeCompleted(reason=reason))
-    why = with_reason(f"{recipe.abort_reason}; returned", reason) if reason else recipe.abort_reason
+    why = f"{recipe.abort_reason}; returned: {reason}" if reason else recipe.abort_reason
     return end_one(members, recipe, RecipeAborted(reason=why))
 
 
