@@ -7,7 +7,7 @@
 --
 -- An interval that is shorter than `resolution` seconds becomes mixed, together with its short neighbours. It has the
 -- seconds of each condition and usage. Before its registration a system is `unregistered`. Intervals without duration are
--- left out. At most `max_intervals` intervals of a system are read, all if it is null. A page ends early, after the system with
+-- left out; `end_…` is the state at the end of the span. At most `max_intervals` intervals of a system are read, all if it is null. A page ends early, after the system with
 -- which it has `max_page_intervals` intervals; `has_more` then tells that the page is cut.
 WITH span AS MATERIALIZED (
     -- The positions at both ends.
@@ -15,6 +15,9 @@ WITH span AS MATERIALIZED (
                      ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS first,
            least(coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
                            ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) AS last,
+           -- A change at the very end has no duration, but it is the state at the end.
+           least(coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(until)s::timestamptz
+                           ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) AS ending,
            %(since)s::timestamptz AS since, %(until)s::timestamptz AS until
 ),
 page AS MATERIALIZED (
@@ -94,10 +97,18 @@ drawn AS (
         ORDER BY s.since_position DESC LIMIT 1) AS r ON true
     GROUP BY i.fqdn
 )
-SELECT page.fqdn, page.lab_controller, page.owner, page.condition, page.pools, d.number, d.intervals, d.has_more
+SELECT page.fqdn, page.lab_controller, page.owner, page.condition, page.pools, d.number, d.intervals, d.has_more,
+       e.condition AS end_condition, e.usage AS end_usage, e.recipe_id AS end_recipe_id, e.user AS end_user
 FROM (
     SELECT *, sum(number) OVER (ORDER BY fqdn) - number AS before, sum(number) OVER (ORDER BY fqdn) >= %(max_page_intervals)s AS has_more
     FROM drawn) AS d
 JOIN page ON page.fqdn = d.fqdn
+CROSS JOIN span
+LEFT JOIN LATERAL (
+    SELECT u.condition, u.usage, u.recipe_id, coalesce(j.owner, s.reserved_by) AS user FROM read.system_usage u
+    JOIN read.systems s ON s.fqdn = u.fqdn AND s.since_position <= span.ending AND s.until_position > span.ending
+    LEFT JOIN read.recipe_details j ON j.recipe_id = u.recipe_id
+    WHERE u.fqdn = page.fqdn AND u.since_position <= span.ending
+    ORDER BY u.since_position DESC LIMIT 1) AS e ON true
 WHERE d.before < %(max_page_intervals)s
 ORDER BY page.fqdn

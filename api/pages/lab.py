@@ -94,6 +94,8 @@ def drawn(answer: dict[str, Any], length: timedelta | None) -> dict[str, Any]:
     end = since + length if length else answer["until"]
     drawn = plain(answer)
     for system in drawn["systems"]:
+        if system["at_end"] is not None:
+            system["at_end"]["state"] = _state(system["at_end"])
         for interval in system["intervals"]:
             x, stop = (_place(interval[name], since, end) for name in ("since", "until"))
             interval |= {"x": x, "width": stop - x, "state": _state(interval)}

@@ -26,7 +26,6 @@ from api.rest.resources.timeline import TIMELINE_START, timeline_answer
 from api.rest.views import View
 from domain.errors import FaultyInput
 from domain.system.lifecycle import WITHOUT_RECIPES
-from domain.system.usage import displayed_usage
 
 # The page has the first waiting recipes in the order of the system.
 MAX_WAITING: Final = 20
@@ -66,7 +65,7 @@ class SystemPages:
             "waiting": waiting,
             "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, system),
             **await self._policies(view, fqdn),
-            **_with_present_interval(await self._usage(view, fqdn), system),
+            **_with_end(await self._usage(view, fqdn)),
         }
         await show(req, resp, self._parts, view, "system.html", values)
 
@@ -112,16 +111,12 @@ async def waiting_recipes(parts: QueueParts, view: View, fqdn: str) -> tuple[Vie
     return replace(view, at=page.at), waiting
 
 
-def _with_present_interval(usage: dict[str, Any], system: dict[str, Any]) -> dict[str, Any]:
-    """Append the present state: the time line of a page as of the last change ends before it."""
-    timeline = usage["timeline"]
-    intervals, until = timeline["systems"][0]["intervals"], timeline["until"]
-    state = displayed_usage(system["condition"], system["usage"])
-    if intervals[-1]["state"] in (state, "mixed"):
-        return usage
-    names = ("condition", "usage", "recipe_id", "user")
-    empty = {"since": until, "until": until, "seconds": 0, "shares": [], "state": state, "x": 0, "width": 0}
-    intervals.append({**empty, **{name: system[name] for name in names}})
+def _with_end(usage: dict[str, Any]) -> dict[str, Any]:
+    """Append the state at the end if it has just begun: the time line leaves out what has no duration."""
+    (system,), until = usage["timeline"]["systems"], usage["timeline"]["until"]
+    intervals, at_end = system["intervals"], system["at_end"]
+    if at_end is not None and intervals[-1]["state"] not in (at_end["state"], "mixed"):
+        intervals.append({**at_end, "since": until, "until": until, "seconds": 0, "shares": [], "x": 0, "width": 0})
     return usage
 
 

@@ -101,7 +101,9 @@ def _require_few(rows: list[Row], since: datetime, until: datetime) -> None:
 
 def _system(row: Row) -> dict[str, Any]:
     shown = {name: row[name] for name in ("fqdn", "lab_controller", "owner", "condition", "pools")}
-    return {**shown, "intervals": orjson.Fragment(row["intervals"])}
+    end = {name: row[f"end_{name}"] for name in ("condition", "usage", "recipe_id", "user")}
+    at_end = end if end["usage"] is not None else None
+    return {**shown, "intervals": orjson.Fragment(row["intervals"]), "at_end": at_end}
 
 
 class Timeline:

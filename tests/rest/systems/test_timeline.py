@@ -47,9 +47,12 @@ def test_timeline__of_a_moment__each_row_adds_up_to_the_span(
     since, until = ends(answer)
     assert until == datetime.fromisoformat(answer["as_of"]) == since + timedelta(days=1)
     assert answer["resolution_seconds"] == resolution
-    assert [row["fqdn"] for row in answer["systems"]] == [
-        row["fqdn"] for row in client.get("/systems", params={"as_of": history[1]}).json()["systems"]
-    ]
+    systems = client.get("/systems", params={"as_of": history[1], "limit": 100}).json()["systems"]
+    assert [row["fqdn"] for row in answer["systems"]] == [system["fqdn"] for system in systems]
+    named = ("condition", "usage", "recipe_id", "user")
+    for row, system in zip(answer["systems"], systems, strict=True):
+        person = system["user"] if row["at_end"]["recipe_id"] is None else row["at_end"]["user"]
+        assert row["at_end"] == {**{name: system[name] for name in named}, "user": person}
     for row in answer["systems"]:
         assert sum(round(one["seconds"] * 10**6) for one in row["intervals"]) == 86_400 * 10**6
         between = [moment for one in row["intervals"] for moment in ends(one)]

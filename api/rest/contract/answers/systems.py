@@ -101,8 +101,20 @@ class TimelineInterval(AnswerPart):
     shares: list[UsageShare]
 
 
+class TimelineEnd(AnswerPart):
+    """The state of a system at the end of the time span, also if the last interval is mixed."""
+
+    condition: Condition
+    usage: UsageState
+    recipe_id: Id | None
+    user: str | None
+
+
 class TimelineSystem(AnswerPart):
-    """A system as of the read. The seconds of `intervals` add up to those of the time span."""
+    """A system as of the read. The seconds of `intervals` add up to those of the time span.
+
+    `at_end` is null if the system was added later.
+    """
 
     fqdn: str
     lab_controller: str
@@ -110,6 +122,7 @@ class TimelineSystem(AnswerPart):
     condition: Condition
     pools: list[str]
     intervals: list[TimelineInterval]
+    at_end: TimelineEnd | None
 
 
 class Timeline(ListAnswer):
