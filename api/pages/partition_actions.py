@@ -145,7 +145,10 @@ _CONFIGURE: Final = Action(
     label="Configure the partition",
     require_may=_require_admin,
     perform=_configure,
-    fields=fields_of_model(_GivenConfiguration, configuration="the whole configuration as JSON; lab_controllers are the labs of this partition"),
+    fields=fields_of_model(
+        _GivenConfiguration,
+        configuration="the whole configuration as JSON; lab_controllers are the labs of this partition",
+    ),
     model=_GivenConfiguration,
 )
 _PUT_JOB_FILTER: Final = Action(

@@ -116,7 +116,9 @@ def _with_end(usage: dict[str, Any]) -> dict[str, Any]:
     (system,), until = usage["timeline"]["systems"], usage["timeline"]["until"]
     intervals, at_end = system["intervals"], system["at_end"]
     if at_end is not None and intervals[-1]["state"] not in (at_end["state"], "mixed"):
-        intervals.append({**at_end, "since": until, "until": until, "seconds": 0, "shares": [], "x": 0, "width": 0})
+        intervals.append(
+            {**at_end, "since": until, "until": until, "seconds": 0, "shares": [], "x": 0, "width": 0}
+        )
     return usage
 
 
