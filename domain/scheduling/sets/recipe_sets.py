@@ -232,12 +232,15 @@ class RecipeSets(SetStates):
         self.admission.drop_recipe(recipe)
         self.index.drop(recipe)
         self._holders.hopeless.pop(recipe_set_id, None)
-        if not self.members(recipe_set_id):
+        if self.members(recipe_set_id):
+            self.incomplete[recipe_set_id] = None
+        else:
             self.classes.drop(recipe_set_id)
             recipe_set = self.sets.pop(recipe_set_id)
             self.admission.drop(recipe_set)
             self.turns.drop(recipe_set)
             self.host_counts.pop(recipe_set_id, None)
+            self.incomplete.pop(recipe_set_id, None)
             self.overtakings.put(recipe_set_id, 0)
             self.preemptions.drop_set(recipe_set_id)
             if recipe_set.job_id not in self.admission.unfinished_jobs:

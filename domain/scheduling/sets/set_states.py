@@ -23,8 +23,8 @@ class SetStates:
     """The read-only base class of `RecipeSets`, which changes the states.
 
     `newly_assigned` are the recipes that became assigned in the present batch, `overtakings` the counts of
-    sets. `host_counts` has the number of hosts of each set, also of those that were dropped. `turns` has what
-    the recipes of each queue hold.
+    sets. `host_counts` has the number of hosts of each set, also of those that were dropped; `incomplete` are the
+    sets from which a recipe was dropped. `turns` has what the recipes of each queue hold.
     """
 
     def __init__(self) -> None:
@@ -33,6 +33,7 @@ class SetStates:
         self.newly_assigned: dict[int, None] = {}
         self.overtakings = Overtakings()
         self.host_counts: dict[int, int] = {}
+        self.incomplete: dict[int, None] = {}
         self.turns = QueueTurns()
         self.preemptions = Preemptions()
 
@@ -90,12 +91,7 @@ class SetStates:
 
     def plain_host_counts(self) -> list[tuple[int, int]]:
         """Return the numbers of hosts of the sets from which recipes were dropped."""
-        counts, recipes = self.host_counts, self.recipes
-        return [
-            (recipe_set_id, counts[recipe_set_id])
-            for recipe_set_id, recipe_set in self.sets.items()
-            if not all(recipe_id in recipes for recipe_id in recipe_set.recipe_ids)
-        ]
+        return [(recipe_set_id, self.host_counts[recipe_set_id]) for recipe_set_id in self.incomplete]
 
     # The order
 
@@ -143,7 +139,9 @@ class SetStates:
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is None:
                 counts[recipe.recipe_set_id] = counts.get(recipe.recipe_set_id, 0) + 1
-        counts.update(host_counts)
+        found = dict(host_counts)
+        counts.update(found)
+        self.incomplete.update(dict.fromkeys(found))
 
 
 def holds_something(recipe: Recipe) -> bool:

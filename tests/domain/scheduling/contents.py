@@ -142,6 +142,7 @@ def _sets(partition: Partition) -> dict[str, Any]:
     turns = held.pop("turns")
     indexes["turns"] = sorted(turns.used.items()), sorted(turns.of_job.items()), turns.is_one_line
     del held["rooms"], held["host_counts"]
+    indexes["incomplete"] = sorted(held.pop("incomplete"))
     for name in ("held_back", "ending", "_dependents", "_of_job"):
         indexes[name] = sorted(admission[name].items())
     indexes["outcomes"] = list(admission["outcomes"].plain())
@@ -175,6 +176,8 @@ def _check_rooms(partition: Partition) -> None:
         applying = sets.admission.applying(recipe_set)
         needs = by_set[recipe_set_id] = rooms.needs(recipe_set, sets.host_counts[recipe_set_id], applying)
         assert sets.classes.needs_of(recipe_set_id) == needs
+        is_incomplete = not sets.recipes.keys() >= set(recipe_set.recipe_ids)
+        assert (recipe_set_id in sets.incomplete) == is_incomplete
         is_charged = any(host.system or host.state == "assigned" for host in sets.hosts(recipe_set_id))
         if needs != NO_NEEDS and is_charged:
             charged[recipe_set_id] = needs.of_set
