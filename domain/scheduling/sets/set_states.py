@@ -23,8 +23,8 @@ class SetStates:
     """The read-only base class of `RecipeSets`, which changes the states.
 
     `newly_assigned` are the recipes that became assigned in the present batch, `overtakings` the counts of
-    sets. `host_counts` has the number of hosts of each set, also of those that were dropped; `incomplete` are the
-    sets from which a recipe was dropped. `turns` has what the recipes of each queue hold.
+    sets. `host_counts` has the number of hosts of each set, also of those that were dropped; `incomplete` are
+    the sets from which a recipe was dropped. `turns` has what the recipes of each queue hold.
     """
 
     def __init__(self) -> None:
