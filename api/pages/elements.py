@@ -23,7 +23,8 @@ _INVISIBLE: Final = re.compile(rf"[{_CONTROLS}\u061c\u200b-\u200f\u2028-\u202e\u
 
 def visible(value: Any) -> Any:
     """Return a value for output: a character that would not be seen is written as its escape."""
-    if isinstance(value, str) and not isinstance(value, Markup):
+    # Nearly all texts are printable, and a page has thousands.
+    if isinstance(value, str) and not value.isprintable() and not isinstance(value, Markup):
         return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
     return value
 
@@ -39,7 +40,7 @@ def as_time(at: datetime | str) -> datetime:
 
 def moment(at: datetime | str) -> str:
     """Return a time for people, in UTC."""
-    return f"{as_time(at):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{as_time(at).replace(microsecond=0, tzinfo=None)} UTC"
 
 
 def tick(at: datetime | str, first: datetime | str, last: datetime | str) -> str:
@@ -56,21 +57,23 @@ def exact(at: datetime | str) -> str:
 @pass_context
 def when(context: Context, at: datetime | str) -> Markup:
     """Return how long before the moment of the page a time is, and the exact time."""
-    age = context["page"].moment - as_time(at)
-    return _time(at, f"{duration(max(age, timedelta()).total_seconds())} ago")
+    time = as_time(at)
+    age = context["page"].moment - time
+    return _time(time, f"{duration(max(age, timedelta()).total_seconds())} ago")
 
 
 @pass_context
 def until(context: Context, at: datetime | str) -> Markup:
     """Return how long after the moment of the page a time is, and the exact time."""
-    left = as_time(at) - context["page"].moment
-    return _time(at, f"in {duration(left.total_seconds())}" if left > timedelta() else "over")
+    time = as_time(at)
+    left = time - context["page"].moment
+    return _time(time, f"in {duration(left.total_seconds())}" if left > timedelta() else "over")
 
 
-def _time(at: datetime | str, relative: str) -> Markup:
-    return Markup('<time datetime="{}"><span data-age>{}</span> <small>({})</small></time>').format(
-        exact(at), relative, moment(at)
-    )
+def _time(at: datetime, relative: str) -> Markup:
+    # Times and durations have nothing to escape, which would take most of the time of a long table.
+    ages = f"<span data-age>{relative}</span> <small>({moment(at)})</small>"
+    return Markup(f'<time datetime="{exact(at)}">{ages}</time>')
 
 
 def cut(text: str | None, length: int = MAX_SHOWN) -> str:
