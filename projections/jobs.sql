@@ -169,7 +169,7 @@ WHERE d.recipe_set_id = %(recipe_set_id)s AND d.host_recipe_id IS NULL ORDER BY 
 
 -- name: usage_of_queues
 -- Systems in use, jobs with systems, and waiting hosts, by queue of a partition. The first part begins with the systems,
--- because few recipes hold one, and mostly with their open intervals, as `systems_by_activity` does.
+-- because few recipes hold one.
 SELECT queue, sum(used)::integer AS used, sum(jobs)::integer AS jobs, sum(waiting)::integer AS waiting
 FROM (
     SELECT j.queue, count(*) AS used, count(DISTINCT j.job_id) AS jobs, 0 AS waiting
@@ -180,13 +180,10 @@ FROM (
         SELECT fqdn FROM read.systems
         WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
     ) AS s
-    LEFT JOIN read.system_usage o
-      ON o.fqdn = s.fqdn AND o.until_position = 9223372036854775807 AND o.since_position <= %(at)s
-    LEFT JOIN LATERAL (
-        SELECT i.recipe_id FROM read.system_usage i
-        WHERE o.fqdn IS NULL AND i.fqdn = s.fqdn AND i.since_position <= %(at)s
-        ORDER BY i.since_position DESC LIMIT 1) AS u ON true
-    JOIN read.recipe_details d ON d.recipe_id = coalesce(o.recipe_id, u.recipe_id)
+    CROSS JOIN LATERAL (
+        SELECT i.recipe_id FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
+        ORDER BY i.since_position DESC LIMIT 1) AS u
+    JOIN read.recipe_details d ON d.recipe_id = u.recipe_id
     JOIN read.job_documents j ON j.job_id = d.job_id AND j.partition = %(partition)s
     GROUP BY j.queue
     UNION ALL
