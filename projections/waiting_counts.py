@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
 from psycopg import Cursor
 
@@ -11,6 +12,8 @@ from domain.priority import Priority
 from postgres.binary_copy import Row
 from projections.rows import WaitRow
 from projections.sql import SQL
+
+_HIGHEST: Final = int(max(Priority))
 
 
 class WaitingCounts:
@@ -22,8 +25,7 @@ class WaitingCounts:
     def __init__(self, *, tables_are_empty: bool) -> None:
         self._is_loaded = tables_are_empty
         self._counts = Counter[tuple[int, str, int]]()
-        # The columns after the key, which is a recipe.
-        self._places = [WaitRow._fields.index(name) + 1 for name in ("partition", "arch", "priority")]
+        self._place = itemgetter(*map(WaitRow._fields.index, ("partition", "arch", "priority")))
 
     def load(self, cursor: Cursor[Any]) -> None:
         """Count the stored rows, before the first page of events."""
@@ -34,11 +36,12 @@ class WaitingCounts:
 
     def replace(self, key: Row, before: Row | None, after: Row | None) -> None:
         """Count the replacement of the open row of a recipe by another one. None stands for no row."""
-        for row, amount in ((before, -1), (after, 1)):
-            if row is not None:
-                partition, arch, priority = ((*key, *row)[place] for place in self._places)
-                self._counts[partition, arch, priority] += amount
+        if before is not None:
+            self._counts[self._place(before)] -= 1
+        if after is not None:
+            self._counts[self._place(after)] += 1
 
     def ahead(self, partition: int, arch: str, priority: int) -> int:
         """Return the number of recipes with this architecture and at least this priority."""
-        return sum(self._counts[partition, arch, each] for each in range(priority, max(Priority) + 1))
+        counts = self._counts
+        return sum([counts[partition, arch, each] for each in range(priority, _HIGHEST + 1)])
