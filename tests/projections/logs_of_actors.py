@@ -8,7 +8,7 @@ from domain.directory.events import PoolRegistered
 from domain.events import Recorded
 from domain.job.events import JobKeyUsed
 from domain.recipe.events import WatchdogSet
-from projections.actor_parts import PART_POSITIONS
+from postgres.log_parts import PART_POSITIONS
 from tests.harness.sessions import Owner
 from tests.projections.happened import lab, registered
 from tests.projections.projected_log import ProjectedLog

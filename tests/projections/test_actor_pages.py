@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from domain.events import Recorded
-from projections.actor_parts import PART_POSITIONS
+from postgres.log_parts import PART_POSITIONS
 from store import event_log
 from store.event_log import EventLog
 from store.selection import Selection, subjects_of

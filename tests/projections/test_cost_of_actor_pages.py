@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from projections.actor_parts import PART_POSITIONS
+from postgres.log_parts import PART_POSITIONS
 from store.sql import BACKWARDS, BOUNDED, MAX_PAGE_BYTES
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
@@ -22,7 +22,7 @@ FROM generate_series(%(first)s::integer, %(last)s::integer) AS g
 """
 PARTS = b"""
 INSERT INTO read.actor_parts
-SELECT convert_from(state, 'UTF8')::json ->> 'actor', notification_id / 1024, min(notification_id)
+SELECT convert_from(state, 'UTF8')::json ->> 'actor', notification_id / %s::bigint, min(notification_id)
 FROM log.events GROUP BY 1, 2 ON CONFLICT DO NOTHING
 """
 MANY = 40_000
@@ -30,7 +30,7 @@ MANY = 40_000
 
 def fill(owner: Owner, first: int, last: int) -> None:
     owner.execute(FILL, {"first": first, "last": last})
-    owner.execute(PARTS)
+    owner.execute(PARTS, (PART_POSITIONS,))
     owner.execute("UPDATE read.progress SET position = %s", (last - 10,))
 
 
