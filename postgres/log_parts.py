@@ -1,4 +1,4 @@
-"""The size of the parts of the log of which the read model `actor_parts` holds the actors."""
+"""The size of the parts in `actor_parts`, the read model of the actors in each part of the log."""
 
 from typing import Final
 

@@ -20,13 +20,13 @@ from workers.rebuild import check, rebuild
 
 
 @pytest.fixture
-def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a rebuild fold this short log in parts."""
+def in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a rebuild fold this short log in halves."""
     monkeypatch.setattr(worker, "FEW_EVENTS", 0)
 
 
-@pytest.mark.usefixtures("in_parts")
-def test_actor_parts__read_models_rebuilt_in_parts_or_migrated__have_the_same_rows(
+@pytest.mark.usefixtures("in_halves")
+def test_actor_parts__read_models_rebuilt_in_halves_or_migrated__have_the_same_rows(
     models: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     dice = Random(3)
