@@ -72,7 +72,7 @@ class ActionPages:
             await self._show(req, resp, found, subject_key, form, status=status, refusal=refusal)
         except Unknown as error:
             # A name in a field, unless the subject itself has been removed.
-            missing = Refused(f"there is no {error}")
+            missing = Refused(error.sentence)
             await self._show(req, resp, found, subject_key, form, status=409, refusal=missing)
         except NotPermitted as error:
             # The caller may take the action, but not with these values.
