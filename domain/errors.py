@@ -60,6 +60,11 @@ class Unknown(LabledgerError):
         """`Job 3000 not found`"""
         return f"{self._thing[:1].upper()}{self._thing[1:]} not found"
 
+    @property
+    def sentence(self) -> str:
+        """`there is no job 3000`"""
+        return f"there is no {self}"
+
 
 class NotPermitted(LabledgerError):
     """Permission denied."""

@@ -1,1 +1,1 @@
-"""PostgreSQL utilities for store and projections: errors, named SQL statements, binary COPY."""
+"""PostgreSQL utilities for store and projections: errors, named SQL, binary COPY, parts of the log."""

@@ -9,10 +9,9 @@ from psycopg import Cursor
 
 from domain.events import Recorded
 from postgres.binary_copy import CopyData, CopyEncoder, Row, arrays
+from postgres.log_parts import PART_POSITIONS
 from projections.sql import SQL
 
-# The number of positions of a part, also in `store/log.sql`, `store/sql.py` and the migration of the table.
-PART_POSITIONS: Final = 1_024
 _COLUMNS: Final = {"actor": "text", "part": "bigint", "since_position": "bigint"}
 
 

@@ -79,7 +79,7 @@ class LockClass(Enum):
     PASSWORDS = LockSpec(LockKind.TASK, "Hashes of passwords that are being computed.")
 
     AGENT_REPORTS = LockSpec(LockKind.THREAD, "The output of the agents of `labledger lab simulate`.")
-    REBUILD_STEPS = LockSpec(LockKind.THREAD, "The steps that were sent to the parts of a rebuild.")
+    REBUILD_STEPS = LockSpec(LockKind.THREAD, "The steps that were sent to the halves of a rebuild.")
     REBUILD_TASKS = LockSpec(LockKind.THREAD, "The remaining tasks of the sessions of a rebuild.")
     AGGREGATES = LockSpec(LockKind.THREAD, "The cache of the states of aggregates.")
     MEMORY_LOG = LockSpec(LockKind.THREAD, "The log in memory of tests: a statement is a transaction.")

@@ -281,7 +281,7 @@ def _query_of(selection: Selection) -> str:
 MAX_ROWS = 500
 
 
-class LogPart:
+class LogReader:
     """A reader of the log after a position, without the excluded topics. Raises the errors of psycopg.
 
     It yields what a partition reads, and everything if none is given.

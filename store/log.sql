@@ -209,18 +209,20 @@ ORDER BY e.notification_id ASC LIMIT %(limit)s
 
 -- name: of_actor
 -- The rows of another query by one actor, from the parts of the log in which the actor has events, one part at a time
--- until there are enough. The read models know these parts up to their position; later parts are read in any case.
+-- until there are enough. The read models hold these parts up to their position; later parts are read in any case. The
+-- number of positions of a part, PART_POSITIONS, is that of `postgres/log_parts.py`.
 -- Unseen rows are left out here, so that nothing depends on them, not even the end of a page.
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM (
     SELECT part FROM read.actor_parts
-    WHERE actor = %(actor)s AND part >= (%(after)s::bigint + 1) / 1024 AND part <= %(upto)s::bigint / 1024
-      AND part < (SELECT position / 1024 FROM read.progress WHERE name = 'all')
+    WHERE actor = %(actor)s
+      AND part >= (%(after)s::bigint + 1) / PART_POSITIONS AND part <= %(upto)s::bigint / PART_POSITIONS
+      AND part < (SELECT position / PART_POSITIONS FROM read.progress WHERE name = 'all')
     UNION ALL
     SELECT later.part
     FROM generate_series(
-        (SELECT greatest(position, %(after)s::bigint + 1) / 1024 FROM read.progress WHERE name = 'all'),
-        %(upto)s::bigint / 1024) AS later (part)
+        (SELECT greatest(position, %(after)s::bigint + 1) / PART_POSITIONS FROM read.progress WHERE name = 'all'),
+        %(upto)s::bigint / PART_POSITIONS) AS later (part)
     ORDER BY part ASC
 ) AS wanted_part
 CROSS JOIN LATERAL (

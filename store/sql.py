@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from postgres.log_parts import PART_POSITIONS
 from postgres.named_sql import named_queries
 from store.mapper import StoredRow
 
@@ -15,19 +16,19 @@ SQL = named_queries(Path(__file__).with_name("log.sql"))
 # An event may contain a whole job, so a read is limited in bytes, too.
 MAX_PAGE_BYTES = 4 << 20
 
-# Parameters of a query, and their values in the part of the log that `of_actor` reads. It has 1,024
-# positions, as in `projections/actor_parts.py`.
+# Parameters of a query, and their values in the part of the log that `of_actor` reads.
 _IN_A_PART = {
-    b"%(after)s": b"greatest(%(after)s::bigint, wanted_part.part * 1024 - 1)",
-    b"%(upto)s": b"least(%(upto)s::bigint, wanted_part.part * 1024 + 1023)",
-    b"%(limit)s": b"1024",
+    b"%(after)s": b"greatest(%(after)s::bigint, wanted_part.part * PART_POSITIONS - 1)",
+    b"%(upto)s": b"least(%(upto)s::bigint, (wanted_part.part + 1) * PART_POSITIONS - 1)",
+    b"%(limit)s": b"PART_POSITIONS",
 }
 
 
 def _of_actor(query: bytes) -> bytes:
     for parameter, value in _IN_A_PART.items():
         query = query.replace(parameter, value)
-    return SQL["of_actor"].replace(b"QUERY", query)
+    statement = SQL["of_actor"].replace(b"QUERY", query)
+    return statement.replace(b"PART_POSITIONS", str(PART_POSITIONS).encode())
 
 
 SELECTIONS = ("all_between", "of_partition", "selected")

@@ -72,7 +72,7 @@ class ActionPages:
             await self._show(req, resp, found, subject_key, form, status=status, refusal=refusal)
         except Unknown as error:
             # A name in a field, unless the subject itself has been removed.
-            missing = Refused(f"there is no {error}")
+            missing = Refused(error.sentence)
             await self._show(req, resp, found, subject_key, form, status=409, refusal=missing)
         except NotPermitted as error:
             # The caller may take the action, but not with these values.
@@ -133,9 +133,23 @@ class ActionPages:
         """Answer with the form, filled as it was sent, for the present version of its subject."""
         version, answer = await self._facts(req, key)
         facts = await asyncio.to_thread(plain, answer)
+        values = {
+            **self._form_values(action, key, facts, form),
+            "faults": faults_by_field(faults, action.fields),
+            "refusal": None if refusal is None else str(refusal),
+            "changes": await self._changes(key, form) if status == 412 else [],
+            "key": new_key(),
+            "version": version,
+        }
+        resp.status = status
+        # Without its view: a form is about the present, whenever it is sent.
+        await show(req, resp, self._parts, None, "action.html", values)
+
+    def _form_values(self, action: Action, key: Any, facts: Facts, form: Mapping[str, str]) -> dict[str, Any]:
+        """Return the values of the template that describe the form, its action and its contents."""
         shown = facts if action.model else {}
         is_possible = action.is_possible(facts)
-        values = {
+        return {
             "subject": {
                 "word": self._subject.word,
                 "path": self._subject.path,
@@ -147,15 +161,7 @@ class ActionPages:
             "is_possible": is_possible,
             "ends": action.ends(facts) if action.ends and is_possible else None,
             "given": {each.name: each.filled(form, shown) for each in action.fields},
-            "faults": faults_by_field(faults, action.fields),
-            "refusal": None if refusal is None else str(refusal),
-            "changes": await self._changes(key, form) if status == 412 else [],
-            "key": new_key(),
-            "version": version,
         }
-        resp.status = status
-        # Without its view: a form is about the present, whenever it is sent.
-        await show(req, resp, self._parts, None, "action.html", values)
 
     async def _facts(self, req: Request, key: Any) -> tuple[int, Facts]:
         """Return the version of the subject, and the facts about it; of a new one, what is proposed."""

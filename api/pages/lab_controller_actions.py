@@ -41,7 +41,7 @@ _MAY_CHANGE: Final = partial(require_may_change, _KIND)
 _FORMS: Final = DocumentForms(
     LabControllers,
     _KIND,
-    inputs.LabController,
+    inputs.LabControllerFields,
     key=("fqdn", Fqdn),
     hints={
         "broken_after": "provisioning failures in a row that make a system Broken; 0 for none",

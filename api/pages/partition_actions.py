@@ -87,7 +87,7 @@ async def _remove_job_filter(
     try:
         return await remove_job_filter(parts, request, name, fields["filter"], fields["reason"])
     except Unknown as error:
-        raise FaultyInput([Fault("filter", f"there is no {error}")]) from error
+        raise FaultyInput([Fault("filter", error.sentence)]) from error
 
 
 async def _remove(parts: PageParts, request: RequestContext, name: str, fields: Fields) -> Committed | None:

@@ -40,7 +40,7 @@ async def _move_system(
     try:
         return await move_system(parts, request, pool, fqdn, member=member, reason=reason)
     except Unknown as error:
-        raise FaultyInput([Fault("system", f"there is no {error}")]) from error
+        raise FaultyInput([Fault("system", error.sentence)]) from error
 
 
 def _require_own_pool(parts: PageParts, request: RequestContext, pool: str) -> None:

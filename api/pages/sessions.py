@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import falcon
 from falcon.asgi import Request, Response
@@ -77,6 +78,11 @@ def local(path: str | None) -> str:
     """Return a path below `/ui`, that of the home page for any other."""
     is_local = path is not None and (path == HOME or path.startswith(f"{HOME}/"))
     return path if path is not None and is_local and path.isprintable() and "\\" not in path else HOME
+
+
+def login_leading_to(address: str) -> str:
+    """Return the address of the login page that leads to another page after the login."""
+    return f"/ui/login?{urlencode({'next': address})}"
 
 
 def see(resp: Response, path: str) -> None:

@@ -32,7 +32,7 @@ from api.rest.contract.query_values import Number
 from api.rest.contract.values import OneOf
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import job_xml
-from api.rest.resources.matches import Matches
+from api.rest.resources.matches import matches_answer
 from api.rest.resources.submissions import submit_body
 from api.use_cases.idempotency import commit_once
 from domain.errors import Fault, FaultyInput, LabledgerError, Refused, Unreadable
@@ -58,7 +58,6 @@ class DraftQuery(ReadQuery):
 class SubmissionPage:
     def __init__(self, parts: PageParts) -> None:
         self._parts = parts
-        self._matches = Matches(parts)
 
     @operation("Show the page to submit a job", None, DraftQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response) -> None:
@@ -105,7 +104,7 @@ class SubmissionPage:
 
     async def _preview(self, req: Request, text: str) -> dict[str, Any]:
         """Return for each recipe how many systems are viable, why others are not, and what would happen."""
-        _, found = await self._matches.answer(principal_of(req), *_body_of(text))
+        _, found = await matches_answer(self._parts, principal_of(req), *_body_of(text))
         recipes = [
             {**_counted(recipe["systems"]), **{name: recipe[name] for name in _SHOWN}}
             for recipe in found["recipes"]

@@ -166,10 +166,11 @@ def _member(client: Client, name: str, fqdn: str) -> str:
 @click.option(
     "--enabled/--disabled", default=True, help="Whether recipes get its systems [default: enabled]."
 )
+@reason_option
 @remote
-def put_lab_controller(client: Client, output: Output, name: str, enabled: bool) -> None:
-    """Add the lab controller FQDN, or enable or disable it."""
-    LAB_CONTROLLER.put(client, output, name, {"enabled": enabled})
+def put_lab_controller(client: Client, output: Output, name: str, enabled: bool, reason: str | None) -> None:
+    """Add the lab controller FQDN, or enable or disable it; --reason says why it is disabled."""
+    LAB_CONTROLLER.put(client, output, name, {"enabled": enabled, **_because(reason)})
 
 
 @lab_controller.command
@@ -186,8 +187,11 @@ def enable(client: Client, output: Output, name: str) -> None:
 @remote
 def disable(client: Client, output: Output, name: str, reason: str | None) -> None:
     """Stop granting the systems of FQDN to recipes; started recipes continue."""
-    because = {} if reason is None else {"reason": reason}
-    _switch(client, output, name, {"enabled": False, **because})
+    _switch(client, output, name, {"enabled": False, **_because(reason)})
+
+
+def _because(reason: str | None) -> dict[str, str]:
+    return {} if reason is None else {"reason": reason}
 
 
 def _switch(client: Client, output: Output, fqdn: str, change: dict[str, Any]) -> None:

@@ -73,8 +73,8 @@ class Rebuild:
         return int(self._fetch_value("log_end"))
 
     def fill(self, rows: Sequence[Generator[CopyData]]) -> None:
-        """Write the rows of the parts in parallel, at most once; `complete` adds keys and durability."""
-        self._sessions.run(partial(_write, part) for part in rows)
+        """Write the rows of both halves in parallel, at most once; `complete` adds keys and durability."""
+        self._sessions.run(partial(_write, half) for half in rows)
 
     def complete(self, position: int = 0) -> None:
         """Create keys and indexes, and set the position up to which the tables were filled."""

@@ -14,7 +14,7 @@ from projections.projector import SCHEMA
 from projections.rebuild.schemas import SQL
 from runtime.locks import LockClass
 
-# One session for each part of the log; each keeps a core busy.
+# One session for each half of a rebuild; each keeps a core busy.
 MAX_SESSIONS = 2
 OTHER_VERSION = "the database is of another version than this program: run `labledger migrate`"
 

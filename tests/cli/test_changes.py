@@ -105,6 +105,11 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *("lab controller l.b added", "lab controller l.b unchanged"),
     ),
     (
+        *("lab-controller put l.b --disabled --reason moved", "PUT", "/lab-controllers/l.b"),
+        *({"enabled": False, "reason": "moved"}, "changed"),
+        *("lab controller l.b changed", "lab controller l.b unchanged"),
+    ),
+    (
         *('distro-tree put 5 name=F urls={"l.b":["u"]}', "PUT", "/distro-trees/5"),
         *({"name": "F", "urls": {"l.b": ["u"]}}, "added"),
         *("distro tree 5 added", "distro tree 5 unchanged"),

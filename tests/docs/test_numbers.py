@@ -29,8 +29,9 @@ from domain.requirements import comparisons
 from domain.scheduling.decisions import timers
 from domain.scheduling.world import absent_trees
 from domain.system import failures
+from postgres import log_parts
 from runtime.settings import Settings
-from store import contacts, sql
+from store import contacts, event_log, sql
 from tests.docs.page import TOP
 from workers import clocks
 from workers.explaining import explainer
@@ -116,6 +117,10 @@ ROWS = {
     "docs/watching.md": WATCHING,
     "docs/operation.md": OPERATION,
     "docs/how-to/run-a-lab.md": (f"Up to {inventory_file.SYSTEMS_IN_PART} systems are one commit",),
+    "docs/read-models.md": (
+        f"a part of the log, which is {log_parts.PART_POSITIONS:,} positions",
+        f"at most {event_log.MAX_ACTOR_POSITIONS:,} positions (`MAX_ACTOR_POSITIONS`)",
+    ),
     "docs/scheduling.md": (f"given up after {absent_trees.MAX_ABSENCE_SECONDS} s without",),
     "docs/performance.md": (
         f"{bench_submit.CLIENTS} clients submit for `--seconds`",

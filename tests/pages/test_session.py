@@ -141,7 +141,7 @@ def test_cookie__with_the_token_of_a_lab_controller__reads_and_offers_no_action(
     for path in ("", f"/lab-controllers/{EAST}", f"/systems?lab_controller={EAST}", f"/systems/{SYSTEM}"):
         page = stranger.get(f"/ui{path}")
         assert page.status_code == 200, page.text
-        assert "admin, lab-controller" in page.text
+        assert "admin</a>, lab-controller</span>" in page.text
         assert "/actions/" not in page.text
         assert "/ui/new/" not in page.text
     assert stranger.get("/ui/reconciliations").status_code == 200

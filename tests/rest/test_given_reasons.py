@@ -112,17 +112,21 @@ def test_ending__with_and_without_a_reason__is_in_its_event(
     assert ended(service, done, ending.topic) == ending.otherwise
 
 
-def test_lab_controller__disabled__takes_a_reason_only_then(client: httpx.Client, service: Running) -> None:
+@pytest.mark.parametrize("method", ["PATCH", "PUT"])
+def test_lab_controller__disabled__takes_a_reason_only_then(
+    client: httpx.Client, service: Running, method: str
+) -> None:
     path = "/lab-controllers/off.example.com"
     client.put(path, json={}).raise_for_status()
     for change in ({"reason": WHY}, {"reason": WHY, "enabled": True}, {"reason": "", "enabled": False}):
-        refused = client.patch(path, json=change)
+        refused = client.request(method, path, json=change)
         assert refused.status_code == 422, refused.text
         assert [each["where"] for each in refused.json()["errors"]] == ["reason"]
-    off = client.patch(path, json={"enabled": False, "reason": WHY})
+    off = client.request(method, path, json={"enabled": False, "reason": WHY})
     assert ended(service, off, "lab-controller.disabled") == WHY
-    client.patch(path, json={"enabled": True}).raise_for_status()
-    off = client.patch(path, json={"enabled": False})
+    assert "reason" not in client.get(path, params=after(off)).json() | off.json()
+    client.request(method, path, json={"enabled": True}).raise_for_status()
+    off = client.request(method, path, json={"enabled": False})
     assert ended(service, off, "lab-controller.disabled") is None
     client.delete(path).raise_for_status()
 

@@ -16,7 +16,7 @@ from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from postgres.errors import DATABASE_ERRORS, away
 from replay.verify.recorded_decisions import DecidedCommit, decided
 from runtime.processes.garbage_collection import collect_frozen, gc_paused
-from store.event_log import EventLog, LogPart
+from store.event_log import EventLog, LogReader
 from store.snapshots import Snapshots
 from store.sql import SQL
 from workers.explaining.recent_counts import RecentCounts
@@ -108,9 +108,9 @@ class Follower:
         return dict(self._log.rows(SQL["moments"], (sorted(positions),)))
 
     @contextmanager
-    def _log_after(self, after: int) -> Iterator[LogPart]:
+    def _log_after(self, after: int) -> Iterator[LogReader]:
         try:
-            with closing(LogPart(self._url, EXCLUDED_TOPICS, self._number, after)) as log:
+            with closing(LogReader(self._url, EXCLUDED_TOPICS, self._number, after)) as log:
                 yield log
         except DATABASE_ERRORS as error:
             raise away(error) from error

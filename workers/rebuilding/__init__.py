@@ -1,1 +1,1 @@
-"""A rebuild by several processes: each folds one part of the log."""
+"""A rebuild by several processes: each folds one half."""

@@ -1,6 +1,6 @@
-"""The process that folds one part of the log: `python -m workers.rebuilding.child NAME`.
+"""The process that folds one half of a rebuild: `python -m workers.rebuilding.child NAME`.
 
-Each message of the parent names a position up to which the process folds its part. It answers with the rows
+Each message of the parent names a position up to which the process folds its half. It answers with the rows
 that have been closed. At the end of its input it sends the open rows.
 """
 
@@ -12,23 +12,23 @@ from contextlib import closing
 
 from postgres.binary_copy import CopyData
 from postgres.errors import DATABASE_ERRORS, away
-from projections.rebuild.parts import Part
+from projections.rebuild.halves import Half
 from runtime.processes.child import Channel, run_child
 from runtime.processes.garbage_collection import gc_paused
-from store.event_log import LogPart
+from store.event_log import LogReader
 
 
-def fold_part(parent: Channel, url: str) -> None:
-    part = Part(sys.argv[1])
+def fold_half(parent: Channel, url: str) -> None:
+    half = Half(sys.argv[1])
     # No collection is needed: folded events make no cycles, and the process soon ends.
     with gc_paused():
         try:
-            with closing(LogPart(url, part.excluded_topics)) as log:
+            with closing(LogReader(url, half.excluded_topics)) as log:
                 while message := parent.receive():
-                    part.fold(log.upto(message.content["position"]))
-                    _send_rows(parent, part.take_closed_rows())
-                    parent.send({"reached": log.position, "kept": part.open_row_count})
-            _send_rows(parent, part.take_remaining_rows())
+                    half.fold(log.upto(message.content["position"]))
+                    _send_rows(parent, half.take_closed_rows())
+                    parent.send({"reached": log.position, "kept": half.open_row_count})
+            _send_rows(parent, half.take_remaining_rows())
         except DATABASE_ERRORS as error:
             raise away(error) from error
         parent.send({"is_done": True})
@@ -40,4 +40,4 @@ def _send_rows(parent: Channel, rows: Iterable[CopyData]) -> None:
 
 
 if __name__ == "__main__":
-    run_child(fold_part)
+    run_child(fold_half)

@@ -1,4 +1,4 @@
-"""The processes that fold the parts of the log in a rebuild."""
+"""The processes that fold the halves of a rebuild."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import ExitStack, closing, suppress
 
 from postgres.binary_copy import CopyData
 from postgres.errors import DatabaseAway, DatabaseFull
-from projections.rebuild.parts import PARTS
+from projections.rebuild.halves import HALVES
 from projections.rebuild.rebuild import Rebuild
 from runtime.processes.child import Child, ChildEnded
 from workers.progress import ProgressCallback
 from workers.rebuilding.steps import Steps
 
 
-class PartProcess:
-    """The process that folds one part of the log."""
+class HalfProcess:
+    """The process that folds one half of a rebuild."""
 
     def __init__(self, url: str, name: str) -> None:
         errors = (DatabaseAway, DatabaseFull)
@@ -47,7 +47,7 @@ class PartProcess:
 def fill(fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progress: ProgressCallback) -> int:
     """Fold the log from its beginning into the empty tables, and return the last folded position."""
     with ExitStack() as stack:
-        processes = [stack.enter_context(closing(PartProcess(owner_url, name))) for name in PARTS]
+        processes = [stack.enter_context(closing(HalfProcess(owner_url, name))) for name in HALVES]
         steps = Steps(processes, find_end, on_progress)
 
         def rows_of(number: int) -> Generator[CopyData]:
@@ -60,5 +60,5 @@ def fill(fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progres
                 raise
 
         steps.begin()
-        fresh.fill([rows_of(number) for number in range(len(PARTS))])
+        fresh.fill([rows_of(number) for number in range(len(HALVES))])
     return steps.position

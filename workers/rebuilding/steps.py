@@ -1,4 +1,4 @@
-"""The steps of a rebuild: the positions up to which all parts fold, so that all end at the same position."""
+"""The steps of a rebuild: the positions up to which both halves fold, so that both end at the same one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from workers.progress import ProgressCallback
 STEP_EVENTS = 10_000
 # Maximum number of open rows in memory, some 500 bytes each. Beyond it, the rest is folded page by page.
 MAX_KEPT_ROWS = 1_000_000
-# Maximum lead of a part over the slowest one; long stretches of a log belong to one part only.
+# Maximum lead of a half over the slower one; long stretches of a log belong to one half only.
 STEPS_AHEAD = 10
 
 
-class PartFolder(Protocol):
-    """A process that folds one part of the log."""
+class HalfFolder(Protocol):
+    """A process that folds one half of a rebuild."""
 
     def fold_up_to(self, position: int) -> None: ...
 
@@ -25,47 +25,47 @@ class PartFolder(Protocol):
 
 
 class Steps:
-    """The steps of all parts. Thread-safe. `find_end` returns the end of the log at that moment."""
+    """The steps of both halves. Thread-safe. `find_end` returns the end of the log at that moment."""
 
     def __init__(
-        self, parts: Sequence[PartFolder], find_end: Callable[[], int], on_progress: ProgressCallback
+        self, halves: Sequence[HalfFolder], find_end: Callable[[], int], on_progress: ProgressCallback
     ) -> None:
-        self._parts = parts
+        self._halves = halves
         self._find_end = find_end
         self._on_progress = on_progress
         self._end = find_end()
         self._lock = LockClass.REBUILD_STEPS.mutex()
-        # One number for each part. Replaced as a whole: no collection is shared under the lock.
-        self._reached: tuple[int, ...] = (0,) * len(parts)
-        self._kept: tuple[int, ...] = (0,) * len(parts)
+        # One number for each half. Replaced as a whole: no collection is shared under the lock.
+        self._reached: tuple[int, ...] = (0,) * len(halves)
+        self._kept: tuple[int, ...] = (0,) * len(halves)
         self._has_ended = False
         self.position = 0
-        """The last position that was sent to the parts."""
+        """The last position that was sent to the halves."""
 
     def begin(self) -> None:
         with self._lock:
             self._send_steps()
 
-    def reached(self, part: int, position: int, kept: int) -> None:
+    def reached(self, half: int, position: int, kept: int) -> None:
         with self._lock:
-            self._reached = _with_number(self._reached, part, position)
-            self._kept = _with_number(self._kept, part, kept)
+            self._reached = _with_number(self._reached, half, position)
+            self._kept = _with_number(self._kept, half, kept)
             self._on_progress(min(self._reached), self._end)
             self._send_steps()
 
     def _send_steps(self) -> None:
-        """Send the next positions to all parts, or finish them."""
+        """Send the next positions to both halves, or finish them."""
         while not self._has_ended and self.position < min(self._reached) + STEPS_AHEAD * STEP_EVENTS:
             if self.position == self._end:
                 self._end = self._find_end()
             if self.position == self._end or sum(self._kept) > MAX_KEPT_ROWS:
                 self._has_ended = True
-                for part in self._parts:
-                    part.finish()
+                for half in self._halves:
+                    half.finish()
                 return
             self.position = min(self.position + STEP_EVENTS, self._end)
-            for part in self._parts:
-                part.fold_up_to(self.position)
+            for half in self._halves:
+                half.fold_up_to(self.position)
 
 
 def _with_number(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:

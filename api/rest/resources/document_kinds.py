@@ -26,6 +26,7 @@ from api.rest.resources.documents import Documents, Shapes, check_name, containi
 from api.rest.views import View
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import change_lab_controller
 from api.use_cases.remove_lab import remove_lab
 from domain.directory.partition_queues import partitions_naming
@@ -34,6 +35,7 @@ from domain.directory.roles import SUBMITTER
 from domain.errors import Fault, FaultyInput
 from domain.partition_numbers import DEFAULT_NUMBER
 from domain.system.failures import BROKEN_AFTER
+from store.requests import Committed
 
 FQDN: TypeAdapter[Any] = TypeAdapter(Fqdn)
 NUMBER: TypeAdapter[Any] = TypeAdapter(Number)
@@ -168,11 +170,18 @@ class LabControllers(Documents):
     )
     async def on_patch(self, req: Request, resp: Response, name: str) -> None:
         change: inputs.LabControllerPatch = await read_model(req)
-        if change.reason is not None and change.enabled:
-            raise FaultyInput([Fault("reason", "requires enabled: false")])
+        _check_reason(change.model_dump())
         changes = change.model_dump(exclude_unset=True)
         done = await change_lab_controller(self._parts, request_of(req), name, changes)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "changed": done is not None})
+
+    async def put(
+        self, request: RequestContext, name: str, given: dict[str, Any]
+    ) -> tuple[dict[str, Any], Committed | None]:
+        """Register, change or disable a lab controller; return it, without the reason, and the commit."""
+        _check_reason(given)
+        document, done = await super().put(request, name, given)
+        return {field: value for field, value in document.items() if field != "reason"}, done
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
@@ -205,3 +214,9 @@ class LabControllers(Documents):
             "broken_after": BROKEN_AFTER,
             "last_heard_at": heard.get(name),
         }
+
+
+def _check_reason(lab_controller: Mapping[str, Any]) -> None:
+    """Raise FaultyInput for a reason of a lab controller that is not disabled."""
+    if lab_controller.get("reason") is not None and lab_controller["enabled"]:
+        raise FaultyInput([Fault("reason", "requires enabled: false")])

@@ -38,7 +38,7 @@ def long_log(database: TestDatabase, log: EventLog) -> None:
     project_undisturbed(database.service_url, log.end(), page_size=500)
 
 
-@pytest.fixture(params=[pytest.param("cli", marks=pytest.mark.soak), "tests.projections.rebuild.in_parts"])
+@pytest.fixture(params=[pytest.param("cli", marks=pytest.mark.soak), "tests.projections.rebuild.in_halves"])
 def begin(database: TestDatabase, request: pytest.FixtureRequest) -> Begin:
     owner = {"LABLEDGER_OWNER_DATABASE_URL": database.owner_url}
     return lambda: program(request.param, "replay", "rebuild", **owner)

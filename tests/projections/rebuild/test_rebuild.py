@@ -30,7 +30,7 @@ from tests.workers.read_models import forget
 from workers import rebuild as worker
 from workers.rebuild import check, rebuild
 from workers.rebuilding import steps
-from workers.rebuilding.processes import PartProcess
+from workers.rebuilding.processes import HalfProcess
 
 # Rights and storage parameters that an operator set by hand.
 BY_HAND = b"""
@@ -53,7 +53,7 @@ NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more tex
 
 
 @pytest.fixture
-def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_halves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lower the limits, so that a short log takes many steps, as a long one does."""
     monkeypatch.setattr(worker, "FEW_EVENTS", 0)
     monkeypatch.setattr(steps, "STEP_EVENTS", 50)
@@ -69,8 +69,8 @@ def test_rebuild__random_history__equal_to_the_byte(
     assert left_over(owner) == []
 
 
-@pytest.mark.usefixtures("in_parts")
-def test_rebuild__log_folded_in_parts__equal_to_the_byte(
+@pytest.mark.usefixtures("in_halves")
+def test_rebuild__log_folded_in_halves__equal_to_the_byte(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     progress: list[tuple[int, int]] = []
@@ -82,7 +82,7 @@ def test_rebuild__log_folded_in_parts__equal_to_the_byte(
     assert check(database.owner_url, silent, 10) == (end, [])
 
 
-@pytest.mark.usefixtures("in_parts")
+@pytest.mark.usefixtures("in_halves")
 def test_rebuild__more_open_rows_than_memory_allows__equal_to_the_byte(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +93,7 @@ def test_rebuild__more_open_rows_than_memory_allows__equal_to_the_byte(
         rebuild(database.owner_url, silent)
 
 
-@pytest.mark.usefixtures("in_parts")
+@pytest.mark.usefixtures("in_halves")
 def test_rebuild__a_table_refuses_a_row__aborted_and_leaves_nothing(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,20 +106,20 @@ def test_rebuild__a_table_refuses_a_row__aborted_and_leaves_nothing(
         assert left_over(owner) == []
 
 
-@pytest.mark.usefixtures("in_parts")
+@pytest.mark.usefixtures("in_halves")
 def test_rebuild__a_child_process_is_killed__aborted_and_leaves_nothing(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(process: PartProcess, position: int) -> None:
+    def killed(process: HalfProcess, position: int) -> None:
         process.stop()
 
-    monkeypatch.setattr(PartProcess, "fold_up_to", killed)
+    monkeypatch.setattr(HalfProcess, "fold_up_to", killed)
     with unchanged(owner), pytest.raises(ChildFailed, match="was killed by signal 9"):
         rebuild(database.owner_url, silent)
     assert left_over(owner) == []
 
 
-@pytest.mark.usefixtures("in_parts")
+@pytest.mark.usefixtures("in_halves")
 def test_rebuild__an_unreadable_event__aborted_with_its_error(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:

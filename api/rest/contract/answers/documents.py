@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
-from api.rest.contract.inputs.documents import DistroTree, Group, LabController, Pool, User
+from api.rest.contract.inputs.documents import DistroTree, Group, LabControllerFields, Pool, User
 from api.rest.contract.values import Id, Time
 
 
@@ -76,7 +76,7 @@ class PoolMember(Answer):
     member: bool
 
 
-class ListedLabController(LabController):
+class ListedLabController(LabControllerFields):
     """`silent`: the lab controller has not contacted the service for long, so its systems get no recipes.
 
     `never_heard`: silent since its registration. `last_heard_at`: its last contact, null in answers about
@@ -100,7 +100,7 @@ class LabControllerList(ListAnswer):
     lab_controllers: list[ListedLabController]
 
 
-class LabControllerPut(_Put, LabController):
+class LabControllerPut(_Put, LabControllerFields):
     fqdn: str
 
 

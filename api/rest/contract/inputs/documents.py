@@ -46,19 +46,24 @@ class FailureLimit(Input):
     broken_after: Annotated[int, Field(ge=0, le=MAX_BROKEN_AFTER), REFUSE_TEXT_AND_BOOLEANS] | None = None
 
 
-class LabController(FailureLimit):
-    """`broken_after` consecutive provisioning failures, of different jobs and distros, make a system Broken.
-
-    0 disables this, also for failed power commands. If it is left out, it stays (initially 2).
-    """
+class LabControllerFields(FailureLimit):
+    """The properties of a lab controller; LabController describes them."""
 
     enabled: Flag = True
 
 
-class LabControllerPatch(LabController):
-    """Fields that are left out stay; `reason` says why the lab controller is disabled."""
+class LabController(LabControllerFields):
+    """`broken_after` consecutive provisioning failures, of different jobs and distros, make a system Broken.
+
+    0 disables this, also for failed power commands. If it is left out, it stays (initially 2). `reason` says
+    why an enabled lab controller is disabled.
+    """
 
     reason: Reason | None = None
+
+
+class LabControllerPatch(LabController):
+    """Fields that are left out stay; `reason` says why the lab controller is disabled."""
 
 
 class DistroTree(Input):

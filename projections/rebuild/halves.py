@@ -1,8 +1,8 @@
-"""Two parts of the log that can be folded independently: recipes, and systems.
+"""The two halves of a rebuild, which can be folded independently: recipes, and systems.
 
-No event of one part changes a row that the other part reads. The facts of jobs and recipes depend on no row,
-and go with the systems, which are the smaller part. So do the events that only add their actor. The processes
-of both parts return rows for the same actors, and the rebuild deletes the later ones. A part is folded from
+No event of one half changes a row that the other half reads. The facts of jobs and recipes depend on no row,
+and go with the systems, which are the smaller half. So do the events that only add their actor. The processes
+of both halves return rows for the same actors, and the rebuild deletes the later ones. A half is folded from
 the beginning of the log, so it never fetches a row. It writes each row once the row is closed, so it never
 updates one.
 """
@@ -26,16 +26,16 @@ from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 
 RECIPES, SYSTEMS = "recipes", "systems"
-PARTS = (RECIPES, SYSTEMS)
+HALVES = (RECIPES, SYSTEMS)
 
 _SYSTEM_FOLDS = (put_system, put_lab_serving, put_pool_system, put_document, remove_document)
 
 
-class Part:
-    """A fold of one part of the log, whose events must not have one of the `excluded_topics`."""
+class Half:
+    """A fold of one half of the events, which must not have one of the `excluded_topics`."""
 
     def __init__(self, name: str) -> None:
-        self._folds = _system_part() if name == SYSTEMS else _recipe_part()
+        self._folds = _system_half() if name == SYSTEMS else _recipe_half()
         self.excluded_topics = sorted(
             kind.TOPIC for kind in (*FOLDED, *SKIPPED_EVENTS) if kind not in self._folds
         )
@@ -65,7 +65,7 @@ class Part:
         return self._models.take_remaining_rows()
 
 
-def _system_part() -> dict[type[Event], Fold]:
+def _system_half() -> dict[type[Event], Fold]:
     skipped: dict[type[Event], Fold] = dict.fromkeys(SKIPPED_EVENTS, _skip)
     systems = {kind: fold for kind, fold in FOLDED.items() if fold in (*_SYSTEM_FOLDS, put_command_state)}
     return {**skipped, **FACTS, **systems}
@@ -75,5 +75,5 @@ def _skip(models: ReadModels, recorded: Recorded, event: Event, now: Instant) ->
     """Fold nothing: the read models have no more of the event than its actor."""
 
 
-def _recipe_part() -> dict[type[Event], Fold]:
+def _recipe_half() -> dict[type[Event], Fold]:
     return {kind: fold for kind, fold in FOLDED.items() if fold not in _SYSTEM_FOLDS}
