@@ -24,6 +24,9 @@ NEVER = "infinity"
 """The timestamp after all others."""
 # Some megabytes.
 ROWS_PER_PIECE: Final = 20_000
+# Rows that are encoded together: so many that columns repeat their values, and so few that the processor
+# keeps them in its cache.
+ROWS_AT_ONCE: Final = 1_000
 
 _BEGINNING: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END: Final = b"\xff\xff"
@@ -61,11 +64,16 @@ class CopyEncoder:
             yield CopyData(self._statement, encoded(piece, self._encoders))
 
 
-def encoded(rows: Iterable[Row], encoders: Sequence[ColumnEncoder]) -> bytes:
+def encoded(rows: Sequence[Row], encoders: Sequence[ColumnEncoder]) -> bytes:
+    chunks = (rows[first : first + ROWS_AT_ONCE] for first in range(0, len(rows), ROWS_AT_ONCE))
+    return b"".join((_BEGINNING, *(_encoded_rows(chunk, encoders) for chunk in chunks), _END))
+
+
+def _encoded_rows(rows: Sequence[Row], encoders: Sequence[ColumnEncoder]) -> bytes:
     columns = zip(*rows, strict=True)
     values = [encode(column) for encode, column in zip(encoders, columns, strict=True)]
     of_rows = zip(repeat(_FIELDS(len(encoders))), *values)
-    return b"".join((_BEGINNING, *chain.from_iterable(of_rows), _END))
+    return b"".join(chain.from_iterable(of_rows))
 
 
 class Array(NamedTuple):
