@@ -18,9 +18,11 @@ def update_wait(
     models: ReadModels, recipe_id: int, before: RecipeRow | None, after: RecipeRow, now: Instant
 ) -> None:
     """Begin the wait of a recipe that is new or has to start again; end it when the recipe starts or ends."""
+    waited = before is not None and not before.started
     if after.started or after.state in FINISHED:
-        models.waits.end((recipe_id,), now)
-    elif before is None or before.started:
+        if waited:
+            models.waits.end((recipe_id,), now)
+    elif not waited:
         _begin(models, recipe_id, now[1], now)
 
 
