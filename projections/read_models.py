@@ -99,8 +99,9 @@ _BUCKETS = [
     for bucket in range(len(bounds) + 1)
 ]
 
-# Maximum number of keys in the caches of all tables, of some 300 bytes each. A larger cache is dropped.
-MAX_CACHED_KEYS = 500_000
+# Maximum number of keys in the caches of all tables, of some 300 bytes each. A larger cache is dropped, and its
+# rows are fetched again: a waiting recipe has five keys, and a queue of a hundred thousand must not reach it.
+MAX_CACHED_KEYS = 750_000
 
 
 class ReadModels:
