@@ -99,8 +99,8 @@ _BUCKETS = [
     for bucket in range(len(bounds) + 1)
 ]
 
-# Maximum number of keys in the caches of all tables, of some 300 bytes each. A larger cache is dropped, and its
-# rows are fetched again: a waiting recipe has five keys, and a queue of a hundred thousand must not reach it.
+# Maximum number of keys in the caches of all tables, of some 300 bytes each. A larger cache is dropped, and
+# its rows are fetched again. A waiting recipe has five keys; a queue of a hundred thousand must not reach it.
 MAX_CACHED_KEYS = 750_000
 
 
