@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from domain.events import TOPICS, Event
-from postgres.binary_copy import NEVER, CopyEncoder, array
+from postgres.binary_copy import NEVER, ROWS_AT_ONCE, CopyEncoder, array
 from projections.folding import FACTS, FOLDED, SKIPPED_EVENTS
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
@@ -54,6 +54,15 @@ def test_encode__values_of_every_type__are_read_back(database: TestDatabase) -> 
         for copied in copying.encode(ROWS):
             copied.write(cursor)
         assert cursor.execute("SELECT * FROM copied").fetchall() == ROWS
+
+
+def test_encode__more_rows_than_are_encoded_at_once__are_read_back_in_order(database: TestDatabase) -> None:
+    rows = [(number, f"text {number % 7}") for number in range(2 * ROWS_AT_ONCE + 1)]
+    with owner_session(database.owner_url) as session, session.cursor() as cursor:
+        cursor.execute(TABLE)
+        (copied,) = CopyEncoder("copied", {"id": "bigint", "name": "text"}).encode(rows)
+        copied.write(cursor)
+        assert cursor.execute("SELECT id, name FROM copied").fetchall() == rows
 
 
 def test_encode__never__is_after_all_other_times(database: TestDatabase) -> None:
