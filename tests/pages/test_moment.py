@@ -94,7 +94,7 @@ def test_page_of_the_past__its_links__keep_the_moment(browser: Browser, service:
     assert "cancelled" not in browser.get(f"/ui/jobs/{job}", params={"as_of": before}).text
     missing = browser.get(f"/ui/jobs/{job}", params={"as_of": before - 1})
     assert missing.status_code == 404
-    assert f"This page is about the past: as of {before - 1}." in missing.text
+    assert f"This page is about the past: as of position {before - 1}." in missing.text
     assert f'<a href="/ui/jobs/{job}">Show the present</a>' in missing.text
     present = browser.get(f"/ui/jobs/{10**9}")
     assert present.status_code == 404 and "about the past" not in present.text
