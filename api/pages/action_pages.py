@@ -156,7 +156,7 @@ class ActionPages:
                 "key": key,
                 "has_page": self._subject.has_page,
             },
-            "action": {"name": action.name, "label": action.label},
+            "action": {"name": action.name, "label": action.label, "effect": action.effect},
             "fields": [each.element() for each in action.fields],
             "is_possible": is_possible,
             "ends": action.ends(facts) if action.ends and is_possible else None,

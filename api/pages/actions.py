@@ -35,6 +35,7 @@ class Action:
     `is_possible` says whether the state of the subject allows it. `require_may` blocks, and raises
     NotPermitted for a caller who may not. The change is made by `perform`, or by `show`, whose page answers
     the form because no other page shows the same; it has to take effect once by itself.
+    `effect` says what the action does, and what it needs. It may be empty if `ends` says it.
     `ends` says what the action ends, for its confirmation; None if it ends nothing. An action that ends
     something has a required field `reason`. If the fields are those of a `model` of the HTTP API, the model
     checks them, and the form shows their present values. `removes` says whether the subject has no page
@@ -44,6 +45,7 @@ class Action:
     name: str
     label: str
     require_may: Callable[[PageParts, RequestContext, Any], object]
+    effect: str = ""
     perform: Perform | None = None
     show: Show | None = None
     is_possible: Callable[[Facts], bool] = lambda _: True
@@ -55,6 +57,8 @@ class Action:
     def __post_init__(self) -> None:
         if (self.perform is None) == (self.show is None):
             raise ValueError(f"action {self.name} must have either `perform` or `show`")
+        if not self.effect and self.ends is None:
+            raise ValueError(f"action {self.name} must say what it does, by `effect` or `ends`")
         required = {each.name for each in self.fields if each.is_required}
         if self.ends is not None and REASON.name not in required:
             raise ValueError(f"action {self.name} ends something, so it must require a reason")

@@ -13,6 +13,7 @@ _FORMS: Final = DocumentForms(
     DistroTrees,
     "distro-tree",
     inputs.DistroTree,
+    "A distro tree is an operating system that recipes can install in the labs where it has an address.",
     key=("id", Number),
     hints={
         "tags": "one on each line",

@@ -27,11 +27,15 @@ OfKind = Callable[[PageParts], Documents]
 
 @dataclass(frozen=True)
 class DocumentForms:
-    """The forms of one kind of document; `key` is the name of the field of its key, with its type."""
+    """The forms of one kind of document; `key` is the name of the field of its key, with its type.
+
+    `purpose` says what a new one is for.
+    """
 
     of: OfKind
     kind: str
     model: type[BaseModel]
+    purpose: str
     key: tuple[str, Any] = ("name", Name)
     hints: Mapping[str, str] = field(default_factory=dict)
 
@@ -58,18 +62,25 @@ class DocumentForms:
         return Action(
             name="create",
             label=f"Create a {self.word}",
+            effect=self.purpose,
             require_may=partial(_require_may_create, self.kind),
             perform=partial(_create, self.of, name),
             fields=fields_of_model(new, first=name, **self.hints),
             model=new,
         )
 
-    def change(self, perform: Perform | None = None, model: type[BaseModel] | None = None) -> Action:
+    def change(
+        self,
+        perform: Perform | None = None,
+        model: type[BaseModel] | None = None,
+        effect: str = "It replaces all present values by these.",
+    ) -> Action:
         """Return the action that replaces a document, unless `perform` changes it by a `model` of its own."""
         model = model or self.model
         return Action(
             name="change",
             label=f"Change the {self.word}",
+            effect=effect,
             require_may=partial(require_may_change, self.kind),
             perform=perform or partial(_change, self.of),
             fields=fields_of_model(model, **self.hints),

@@ -16,6 +16,7 @@ from domain.scheduling.supply.reasons import shown_reason
 
 # Longer texts are cut in lists; the page of the thing itself has the whole text.
 MAX_SHOWN: Final = 200
+_WHOLE_WORDS: Final = {"arch": "architecture"}
 # Characters that change the order or hide the text around them, and other control characters.
 _CONTROLS: Final = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
 _INVISIBLE: Final = re.compile(rf"[{_CONTROLS}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -97,7 +98,7 @@ def as_text(value: Any) -> str:
 
 def words(name: str) -> str:
     """Return the name of a field as words: `lab_controller` is `lab controller`."""
-    return name.replace("_", " ").replace("-", " ")
+    return _WHOLE_WORDS.get(name) or name.replace("_", " ").replace("-", " ")
 
 
 def external_link(url: str, name: str | None = None) -> Markup:

@@ -15,6 +15,7 @@ from api.pages.security import secure
 from api.pages.sessions import HOME, login_leading_to
 from api.rest.context import request_id_of
 from api.use_cases.ports import NameParts
+from domain.errors import Unknown
 
 _NEXT_STEPS: Final = {
     403: "Ask an admin, or log in with another role.",
@@ -51,5 +52,11 @@ async def answer_page(
     if status == 503:
         resp.set_header("Refresh", str(_RETRY_SECONDS))
     next_step = _NEXT_STEPS.get(status, "Load the page again, and tell an admin the number of the request.")
-    values = {"problem": problem, "request_id": request_id_of(req), "next_step": next_step}
+    values = {
+        "problem": problem,
+        "request_id": request_id_of(req),
+        "next_step": next_step,
+        # What did not exist then may exist now.
+        "missing_as_of": req.get_param("as_of") if isinstance(error, Unknown) else None,
+    }
     await show(req, resp, parts, None, "error.html", values)

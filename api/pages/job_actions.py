@@ -123,6 +123,7 @@ _CANCEL_SET: Final = Action(
 _CHANGE_PRIORITY: Final = Action(
     name="priority",
     label="Change the priority",
+    effect="Recipe sets with a higher priority get systems first; a queue may limit or raise it.",
     is_possible=lambda recipe_set: recipe_set["state"] in UNPLACED,
     require_may=own_or_administered_set,
     perform=_change_priority,

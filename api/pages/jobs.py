@@ -17,6 +17,7 @@ from api.rest.contract.queries import JobPage, ReadQuery
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
+from domain.job.stages import STAGES
 
 
 class JobPages:
@@ -34,7 +35,12 @@ class JobPages:
         view = await page_view(req, self._parts)
         _, job = await job_answer(self._parts, view, job_id)
         actions = await offered(self._parts, request_of(req), view, JOB, job_id, job)
-        values = {"job": job, "sentence": _sentence(f"Job {job_id}", job), "actions": actions}
+        values = {
+            "job": job,
+            "stage_meaning": next(stage.when for stage in STAGES if stage.name == job["stage"]),
+            "sentence": _sentence(f"Job {job_id}", job),
+            "actions": actions,
+        }
         await show(req, resp, self._parts, view, "job.html", values, begin=job["submitted_at"])
 
     @operation("Show a job as XML", None, ReadQuery, gives=(HTML,))

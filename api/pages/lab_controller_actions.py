@@ -42,6 +42,7 @@ _FORMS: Final = DocumentForms(
     LabControllers,
     _KIND,
     inputs.LabControllerFields,
+    "A lab controller provisions the systems of a lab. Its token is made on the page of tokens.",
     key=("fqdn", Fqdn),
     hints={
         "broken_after": "provisioning failures in a row that make a system Broken; 0 for none",
@@ -49,10 +50,11 @@ _FORMS: Final = DocumentForms(
 )
 
 LAB_CONTROLLER: Final = _FORMS.subject(
-    _FORMS.change(_change_lab, inputs.FailureLimit),
+    _FORMS.change(_change_lab, inputs.FailureLimit, "It changes when failures make a system Broken."),
     Action(
         name="enable",
         label="Enable the lab controller",
+        effect="Its systems get recipes again.",
         is_possible=lambda lab: not lab["enabled"],
         require_may=_MAY_CHANGE,
         perform=partial(_set_enabled, True),

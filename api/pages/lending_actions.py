@@ -76,6 +76,7 @@ def _can_be_reserved(system: Facts) -> bool:
 _RESERVE: Final = Action(
     name="reserve",
     label="Reserve the system",
+    effect="You alone have the system, and no recipe gets it, until you return it or the time is over.",
     is_possible=_can_be_reserved,
     require_may=checked(_require_may_reserve),
     perform=_reserve,
@@ -93,6 +94,10 @@ _RETURN: Final = Action(
 _LEND: Final = Action(
     name="lend",
     label="Lend the system",
+    effect=(
+        "Only the borrower may then use the system, by jobs or a reservation, until the loan ends. A"
+        " recipe or a person that has it keeps it."
+    ),
     is_possible=lambda system: system["condition"] != "Removed" and system["loaned_to"] is None,
     require_may=checked(_require_may_lend),
     perform=_lend,

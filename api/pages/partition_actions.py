@@ -110,6 +110,7 @@ def _can_be_removed(partition: Facts) -> bool:
 _CREATE: Final = Action(
     name="create",
     label="Create a partition",
+    effect="A partition has a queue and a scheduler of its own. It gets its labs by its configuration.",
     require_may=_require_admin,
     perform=_create,
     fields=fields_of_model(_NewPartition),
@@ -118,6 +119,7 @@ _CREATE: Final = Action(
 _START: Final = Action(
     name=START,
     label="Start the partition",
+    effect="It then takes new jobs and grants systems again.",
     is_possible=lambda partition: partition["state"] != ACTIVE,
     require_may=_require_admin,
     perform=partial(_move, START),
@@ -129,7 +131,7 @@ _DRAIN: Final = Action(
     require_may=_require_admin,
     perform=partial(_move, DRAIN),
     fields=(REASON,),
-    ends=lambda _: "It then takes no new jobs, and finishes those that it has.",
+    ends=lambda _: "It then takes no new jobs, and finishes those that it has. It can be removed then.",
 )
 _STOP: Final = Action(
     name=STOP,
@@ -138,11 +140,17 @@ _STOP: Final = Action(
     require_may=_require_admin,
     perform=partial(_move, STOP),
     fields=(REASON,),
-    ends=lambda _: "It then takes no new jobs and grants nothing; what has started goes on.",
+    ends=lambda _: (
+        "It then takes no new jobs and grants nothing; what has started goes on. It can be removed then."
+    ),
 )
 _CONFIGURE: Final = Action(
     name="configure",
     label="Configure the partition",
+    effect=(
+        "It replaces the configuration, which says which labs the partition has, and how recipes rank"
+        " and are limited."
+    ),
     require_may=_require_admin,
     perform=_configure,
     fields=fields_of_model(
@@ -154,6 +162,10 @@ _CONFIGURE: Final = Action(
 _PUT_JOB_FILTER: Final = Action(
     name="put-filter",
     label="Add or replace a job filter",
+    effect=(
+        "The first job filter that matches a recipe set admits it, holds it back, cancels it or limits"
+        " the number."
+    ),
     require_may=_require_admin,
     perform=_put_job_filter,
     fields=fields_of_model(
@@ -177,6 +189,10 @@ _REMOVE_JOB_FILTER: Final = Action(
 _REMOVE: Final = Action(
     name="remove",
     label="Remove the partition",
+    effect=(
+        "The partition must be draining or stopped, and without unfinished recipes unless they end with"
+        " it. Partition default cannot be removed."
+    ),
     is_possible=_can_be_removed,
     require_may=_require_admin,
     perform=_remove,

@@ -65,6 +65,7 @@ _FORMS: Final = DocumentForms(
     Pools,
     "pool",
     inputs.Pool,
+    "A pool is a set of systems with an access policy. Recipes can require it by its name.",
     hints={
         "owner_group": "its members and owners may change the pool",
     },
@@ -75,6 +76,7 @@ POOL: Final = _FORMS.subject(
     Action(
         name="add-system",
         label="Add a system",
+        effect="The access policy of the pool then also counts for jobs on the system.",
         require_may=_require_own_pool,
         perform=_add_system,
         fields=(_SYSTEM,),
@@ -90,6 +92,7 @@ POOL: Final = _FORMS.subject(
     Action(
         name="policy",
         label="Change the access policy",
+        effect="It replaces the access policy of the pool, which says who may do what on its systems.",
         require_may=_require_own_pool,
         perform=_change_policy,
         fields=fields_of_model(PoolPolicy, entries="the whole policy as JSON"),

@@ -28,6 +28,7 @@ _FORMS: Final = DocumentForms(
     Users,
     "user",
     inputs.User,
+    "A user can log in, after a password is set, and do what the roles allow.",
     hints={
         "roles": f"one on each line, the first is that of a login: {', '.join(ROLES)}",
     },
@@ -37,6 +38,7 @@ USER: Final = _FORMS.subject(
     Action(
         name="password",
         label="Set the password",
+        effect="The previous password is no longer valid. Logins and tokens stay.",
         require_may=require_may_set_password,
         perform=_set_password,
         fields=fields_of_model(
@@ -56,6 +58,7 @@ _OF_GROUPS: Final = DocumentForms(
     Groups,
     "group",
     inputs.Group,
+    "The members of a group share its jobs. Pools and access policies can name it.",
     hints={
         "owners": "users, one on each line",
         "members": "users, one on each line",

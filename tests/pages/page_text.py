@@ -28,6 +28,11 @@ def element_text(element: html.HtmlElement) -> str:
     return f"{' '.join(' '.join(element.itertext()).split())} {times}"
 
 
+def percent(element: html.HtmlElement, name: str) -> float:
+    """Return the number of an attribute that is a share of a picture."""
+    return float(element.get(name).removesuffix("%"))
+
+
 def facts_of(value: Any) -> Iterator[str | int | float]:
     """Yield the texts and numbers in a value. Truths and `*` are words on a page."""
     if isinstance(value, Mapping):

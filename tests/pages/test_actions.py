@@ -12,7 +12,8 @@ import pytest
 
 from api.pages.actions import REASON
 from api.pages.form_fields import FormField
-from api.pages.job_actions import JOB
+from api.pages.job_actions import JOB, RECIPE_SET
+from api.pages.system_actions import SYSTEM
 from tests.harness.running import Running
 from tests.pages.browser import Browser, form_value, hidden_fields
 from tests.pages.people import people_of, reasons_after, require_reason, shown
@@ -309,6 +310,20 @@ def test_action__ends_something_without_a_required_reason__cannot_be_declared(
     cancel = JOB.action("cancel")
     with pytest.raises(ValueError, match="action cancel ends something, so it must require a reason"):
         replace(cancel, fields=fields)
+
+
+def test_action__says_neither_what_it_does_nor_what_it_ends__cannot_be_declared() -> None:
+    priority = RECIPE_SET.action("priority")
+    with pytest.raises(ValueError, match="action priority must say what it does"):
+        replace(priority, effect="")
+
+
+@pytest.mark.parametrize("action", ["drain", "lend"])
+def test_form__its_effect__is_said_above_its_fields(
+    people: dict[str, Browser], system: str, action: str
+) -> None:
+    page = people["alice"].get(f"/ui/systems/{system}/actions/{action}")
+    assert SYSTEM.action(action).effect in page.text.partition('<form method="post" action="/ui/systems')[0]
 
 
 def test_return__of_a_kept_system__needs_a_reason_which_the_recipe_shows(

@@ -69,6 +69,8 @@ def test_job_and_set_page__cancelled_job__shows_the_facts_of_the_api(
     page = browser.get(f"/ui/jobs/{submitted['job_id']}").text
     for name in ("state", "stage", "result", "owner", "queue"):
         assert job[name] in page
+    assert "cancelled (the job is over, and a recipe was cancelled)" in page
+    assert "root.default, partition default</a>" in page
     assert f'href="/ui/recipe-sets/{recipe_set_id}"' in page
     of_set = browser.get(f"/ui/recipe-sets/{recipe_set_id}").text
     assert f"<title>Recipe set {recipe_set_id} of admin is cancelled, with the result Warn" in of_set

@@ -13,6 +13,7 @@ from api.pages.lab import LENGTHS, UNITS, LabQuery
 from domain.system.usage import displayed_usage
 from tests.harness.running import Running
 from tests.pages.browser import Browser
+from tests.pages.page_text import percent
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
 # No other test uses it, so its recipe gets it at once.
@@ -83,8 +84,10 @@ def test_lab_page__of_a_moment__its_table_has_the_intervals_of_the_api(
         assert f"as_of={position}" in link
     assert all(href.startswith("url(#state-") for href in page.xpath("//*[@class='timeline']//rect/@fill"))
     for picture in page.xpath("//table[@class='timeline']//svg"):
-        ends = [(int(rect.get("x")), int(rect.get("width"))) for rect in picture.findall("rect")]
-        assert all(x + width <= UNITS for x, width in ends)
+        ends = [(percent(rect, "x"), percent(rect, "width")) for rect in picture.findall("rect")]
+        assert all(x + width < 100.01 for x, width in ends)
+        # A stretched picture would have other patterns than the key.
+        assert picture.get("viewbox") is None
         assert [x for x, _ in ends] == sorted(x for x, _ in ends)
 
 

@@ -92,5 +92,10 @@ def test_page_of_the_past__its_links__keep_the_moment(browser: Browser, service:
     assert f'href="/ui/jobs/{job}?as_of={before}"' in page
     assert '<a href="/ui/jobs?owner=admin">Show the present</a>' in page
     assert "cancelled" not in browser.get(f"/ui/jobs/{job}", params={"as_of": before}).text
-    assert browser.get(f"/ui/jobs/{job}", params={"as_of": before - 1}).status_code == 404
+    missing = browser.get(f"/ui/jobs/{job}", params={"as_of": before - 1})
+    assert missing.status_code == 404
+    assert f"This page is about the past: as of position {before - 1}." in missing.text
+    assert f'<a href="/ui/jobs/{job}">Show the present</a>' in missing.text
+    present = browser.get(f"/ui/jobs/{10**9}")
+    assert present.status_code == 404 and "about the past" not in present.text
     assert browser.get("/ui/jobs", params={"as_of": 10**9}).status_code == 422

@@ -99,6 +99,12 @@ def test_partition__from_creation_to_removal__each_action_is_for_admins_and_take
     assert PATH not in browser.get(page).text
 
 
+def test_removal__of_a_partition_that_takes_jobs__says_what_it_needs(people: dict[str, Browser]) -> None:
+    page = people[ADMIN].get("/ui/partitions/default/actions/remove").text
+    assert "The partition must be draining or stopped" in page
+    assert "<form" not in page.partition("<main")[2]
+
+
 @pytest.mark.parametrize(
     ("page", "expected"),
     [("filters", {"put-filter", "remove-filter"}), ("partitions/default/configuration", {"configure"})],

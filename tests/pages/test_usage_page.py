@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from lxml import html
 
-from api.pages.elements import duration
+from api.pages.elements import duration, words
 from api.pages.usage import HEIGHT, WIDTH
 from domain.system.usage import displayed_usage
 from tests.harness.running import Running
 from tests.pages.browser import Browser
+from tests.pages.page_text import percent
 from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
 # A system that no other test uses.
@@ -82,7 +83,7 @@ def test_usage_page__by_each_group__its_tables_have_the_sums_of_the_api(
     page = opened(browser, group_by=group_by, limit=20, **asked)
     groups = answer(service, group_by=group_by, step="hour", limit=20, **asked)["groups"]
     total, _, steps = page.findall(".//main//table")
-    none = f"no {group_by.replace('_', ' ')}"
+    none = f"no {words(group_by)}"
     assert [(key, cells) for key, cells in rows_of(total)] == [
         (group["key"] or none, {"Total": whole(group), **states(group["seconds"])}) for group in groups
     ]
@@ -99,14 +100,19 @@ def test_usage_page__pictures__fill_their_width_and_stay_within_their_height(
     browser: Browser, asked: Asked
 ) -> None:
     page = opened(browser, group_by="lab_controller", **asked)
-    bars = page.xpath("//section[@aria-labelledby='total']//svg")
-    over_time = page.xpath("//section[@aria-labelledby='over-time']//svg")
+    bars = page.xpath("//section[@aria-labelledby='total']//td/svg")
+    over_time = page.xpath("//section[@aria-labelledby='over-time']//td/svg")
     assert bars and len(bars) == len(over_time)
     for bar in bars:
-        assert sum(int(part.get("width")) for part in bar.findall("rect")) == WIDTH
+        assert sum(percent(part, "width") for part in bar.findall("rect")) == pytest.approx(100)
     for picture in over_time:
-        numbers = [path.get("d") for path in picture.findall("path")]
+        numbers = [path.get("d") for path in picture.findall("svg/path")]
         assert numbers
+        # What has a pattern is not stretched: the pattern is that of the key.
+        assert [svg for svg in (picture, *bars) if svg.get("viewbox")] == []
+        cut = [rect.get("clip-path") for rect in picture.findall("rect")]
+        assert cut == [f"url(#{each.get('id')})" for each in picture.iter("clippath")]
+        assert len(set(cut)) == len(numbers)
         for path in numbers:
             heights = [int(number) for number in re.findall(r"V(\d+)", path)]
             assert all(0 <= number < HEIGHT for number in heights)
@@ -151,7 +157,11 @@ def test_usage_page__groups__are_links_as_of_the_moment(browser: Browser, asked:
 def test_usage_page__of_the_present__ends_now_and_its_form_has_what_was_asked(browser: Browser) -> None:
     page = opened(browser, group_by="arch", length="day")
     chosen = page.xpath("//form[@aria-label='Filters']//option[@selected]/text()")
-    assert chosen == ["arch", "day"]
+    assert chosen == ["architecture", "day"]
+    values = page.xpath(
+        "//select[@name='group_by']/option/@value | //select[@name='group_by']/option[not(@value)]/text()"
+    )
+    assert values == list(GROUPS)
     assert page.xpath("//div[@data-part='usage']")
     assert opened(browser, partition="default").xpath("//div[@data-part='usage']//tbody/tr")
 
