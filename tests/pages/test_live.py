@@ -17,7 +17,7 @@ from tests.harness.running import Running
 from tests.harness.waiting import wait_until
 from tests.pages.browser import PASSWORD, Browser, form_value, stream
 from tests.pages.chromium import live
-from tests.rest.actions import cancel_set, recipe_for, submit
+from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 
 TABS = 12
 
@@ -65,18 +65,26 @@ def test_stream__recipe_is_cancelled__sends_the_changed_parts(
     assert changed["parts"]["lead"] in whole
 
 
-def test_stream__one_job_of_many_changes__sends_its_row_alone(browser: Browser, service: Running) -> None:
+def test_stream__one_job_of_many_changes__sends_its_row_alone(
+    browser: Browser, service: Running, machine: str
+) -> None:
     with service.client() as admin:
-        jobs = [submit(admin, recipe_for("x86-01.east.example.com")) for _ in range(3)]
-        admin.get("/jobs", params={"min_position": jobs[-1]["position"]}).raise_for_status()
+        # The other jobs wait for the system of the first one, and change only here.
+        first = submit(admin, recipe_for(machine))
+        in_state(admin, first["recipe_ids"][0], "waiting")
+        jobs = [submit(admin, recipe_for(machine)) for _ in range(3)]
+        for job in jobs:
+            in_state(admin, job["recipe_ids"][0], "queued")
+        present = service.end()
+        admin.get("/jobs", params={"min_position": present}).raise_for_status()
         with stream(browser, "/ui/jobs") as events:
-            whole = next(event for event in events if event["position"] >= jobs[-1]["position"])
+            whole = next(event for event in events if event["position"] >= present)
             cancel_set(admin, jobs[1])
             received = [whole]
             while f'data-key="{jobs[1]["job_id"]}"><' not in str(received[-1]) or len(received) == 1:
                 received.append(next(events))
             changed = received[-1]
-        for job in (jobs[0], jobs[2]):
+        for job in (jobs[0], jobs[2], first):
             cancel_set(admin, job)
     assert whole["after"] is None and "data-same" not in str(whole)
     assert [event["after"] for event in received[1:]] == [event["position"] for event in received[:-1]]
