@@ -66,7 +66,8 @@ def words_of_templates() -> frozenset[str]:
     """Return the words that the templates and the code of the pages contain, also with a capital letter."""
     folder = files("api.pages")
     code = (each for each in folder.iterdir() if each.name.endswith(".py"))
-    sources = [*(folder / "templates").iterdir(), *code]
+    # A page of a job says what its stage means.
+    sources = [*(folder / "templates").iterdir(), *code, files("domain.job") / "stages.py"]
     words = {word for each in sources for word in WORD.findall(each.read_text("utf-8"))}
     return frozenset(words | {word.capitalize() for word in words})
 
