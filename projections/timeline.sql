@@ -8,7 +8,7 @@
 -- An interval that is shorter than `resolution` seconds becomes mixed, together with its short neighbours. It has the
 -- seconds of each condition and usage. Before its registration a system is `unregistered`. Intervals without duration are
 -- left out; `end_…` is the state at the end of the span. At most `max_intervals` intervals of a system are read, all if it is
--- null. A page ends early, after the system with which it has `max_page_intervals` intervals; `has_more` then tells that the
+-- null. A page ends early, after the system with which it has `max_page_intervals` intervals; `has_more` is then true: the
 -- page is cut.
 WITH span AS MATERIALIZED (
     -- The positions at both ends.

@@ -73,7 +73,7 @@ class DocumentForms:
         self,
         perform: Perform | None = None,
         model: type[BaseModel] | None = None,
-        effect: str = "It replaces all present values by these.",
+        effect: str = "The values below replace all present ones.",
     ) -> Action:
         """Return the action that replaces a document, unless `perform` changes it by a `model` of its own."""
         model = model or self.model

@@ -51,12 +51,13 @@ async def answer_page(
     resp.status = status
     if status == 503:
         resp.set_header("Refresh", str(_RETRY_SECONDS))
+    is_missing = isinstance(error, Unknown)
     next_step = _NEXT_STEPS.get(status, "Load the page again, and tell an admin the number of the request.")
     values = {
         "problem": problem,
         "request_id": request_id_of(req),
         "next_step": next_step,
-        # What did not exist then may exist now.
-        "missing_as_of": req.get_param("as_of") if isinstance(error, Unknown) else None,
+        # What did not exist then may exist now. Actions are of the present.
+        "missing_as_of": req.get_param("as_of") if is_missing and "/actions/" not in req.path else None,
     }
     await show(req, resp, parts, None, "error.html", values)

@@ -42,7 +42,7 @@ _FORMS: Final = DocumentForms(
     LabControllers,
     _KIND,
     inputs.LabControllerFields,
-    "A lab controller provisions the systems of a lab. Its token is made on the page of tokens.",
+    "A lab controller provisions the systems of a lab. Its token is created on the page of tokens.",
     key=("fqdn", Fqdn),
     hints={
         "broken_after": "provisioning failures in a row that make a system Broken; 0 for none",

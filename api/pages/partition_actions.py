@@ -131,7 +131,7 @@ _DRAIN: Final = Action(
     require_may=_require_admin,
     perform=partial(_move, DRAIN),
     fields=(REASON,),
-    ends=lambda _: "It then takes no new jobs, and finishes those that it has. It can be removed then.",
+    ends=lambda _: "It then takes no new jobs, and finishes those that it has.",
 )
 _STOP: Final = Action(
     name=STOP,
@@ -140,9 +140,7 @@ _STOP: Final = Action(
     require_may=_require_admin,
     perform=partial(_move, STOP),
     fields=(REASON,),
-    ends=lambda _: (
-        "It then takes no new jobs and grants nothing; what has started goes on. It can be removed then."
-    ),
+    ends=lambda _: "It then takes no new jobs and grants nothing; what has started goes on.",
 )
 _CONFIGURE: Final = Action(
     name="configure",
@@ -163,8 +161,8 @@ _PUT_JOB_FILTER: Final = Action(
     name="put-filter",
     label="Add or replace a job filter",
     effect=(
-        "The first job filter that matches a recipe set admits it, holds it back, cancels it or limits"
-        " the number."
+        "The first job filter that matches a recipe set admits it, holds it back or cancels it, or limits how"
+        " many of the sets that match are admitted."
     ),
     require_may=_require_admin,
     perform=_put_job_filter,

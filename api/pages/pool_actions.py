@@ -65,7 +65,7 @@ _FORMS: Final = DocumentForms(
     Pools,
     "pool",
     inputs.Pool,
-    "A pool is a set of systems with an access policy. Recipes can require it by its name.",
+    "A pool is a collection of systems with an access policy. Recipes can require it by its name.",
     hints={
         "owner_group": "its members and owners may change the pool",
     },

@@ -82,7 +82,10 @@ def _affected_use(system: Facts) -> str:
 _CHANGE_CONDITION: Final = Action(
     name="condition",
     label="Change the condition",
-    effect="Automated systems are for recipes, Manual ones for people, Broken and Removed ones for neither.",
+    effect=(
+        "Automated systems are for recipes, Manual ones for people. A Broken system is only for its borrower"
+        " and for recipes that force it, a Removed one for nobody."
+    ),
     require_may=_may_change,
     perform=_change_condition,
     fields=(FormField("condition", "Condition", choices=CONDITIONS, is_required=True), REASON),

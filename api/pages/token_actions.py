@@ -55,7 +55,7 @@ _REVOKE: Final = Action(
 _CREATE: Final = Action(
     name="create",
     label="Create a token",
-    effect="Whoever has the token may do what its user may in its role. It is shown once.",
+    effect="The bearer of the token has the rights of its user in its role. The token is shown once.",
     # Everybody may create tokens of their own.
     require_may=lambda *_: None,
     show=_create,

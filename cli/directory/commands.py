@@ -169,7 +169,7 @@ def _member(client: Client, name: str, fqdn: str) -> str:
 @reason_option
 @remote
 def put_lab_controller(client: Client, output: Output, name: str, enabled: bool, reason: str | None) -> None:
-    """Add the lab controller FQDN, or enable or disable it; --reason says why it is disabled."""
+    """Add the lab controller FQDN, or enable or disable it; --reason says why an enabled one is disabled."""
     LAB_CONTROLLER.put(client, output, name, {"enabled": enabled, **_because(reason)})
 
 

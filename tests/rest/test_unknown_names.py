@@ -25,6 +25,9 @@ def test_list__of_an_unknown_name__is_empty(client: httpx.Client, name: str, par
     answer = client.get(f"/{name}", params={parameter: NOBODY})
     assert answer.status_code == 200, answer.text
     assert (answer.json()[name], answer.json()["next"]) == ([], None)
+    # These lists have rows without the filter; claims, reconciliations and jobs depend on what others did.
+    if name in ("systems", "groups", "pools", "events"):
+        assert client.get(f"/{name}").json()[name]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from api.rest.paging import PageAt
 from api.rest.resources import timeline
 from domain.errors import FaultyInput
 from projections.reader import At
-from tests.rest.actions import People, cancel_set, in_state, recipe_for, submit
+from tests.rest.actions import People, cancel_set, in_state, recipe_for, rows_of, submit
 
 FIRST_PAGE = PageAt(At(1), 100, timeline.TIMELINE_START)
 
@@ -39,6 +39,36 @@ def history(client: httpx.Client, people: People, machine: str) -> tuple[str, in
     return machine, int(position)
 
 
+def test_timeline__ends_with_a_change__has_the_state_after_it(
+    client: httpx.Client, history: tuple[str, int]
+) -> None:
+    machine, position = history
+    events = rows_of(client, "events", subject=f"system/{machine}", as_of=position)
+    for event in events:
+        later = {"fqdn": machine, "until": event["recorded_at"], "resolution_seconds": 100_000}
+        (system,) = shown(client, **later)["systems"]
+        assert system["at_end"] == end_after(client, machine, event["commit_end"])
+    assert [event["topic"] for event in events][-4:-1] == [
+        "system.scheduled",
+        "system.waiting",
+        "system.pending",
+    ]
+
+
+def end_after(client: httpx.Client, machine: str, position: int) -> dict[str, Any]:
+    """Return the end of a time line as the system and its recipe are as of a position."""
+    system = client.get(f"/systems/{machine}", params={"as_of": position}).json()
+    person = system["user"] if system["recipe_id"] is None else "alice"
+    return {**{name: system[name] for name in ("condition", "usage", "recipe_id")}, "user": person}
+
+
+def test_timeline__before_a_system_was_added__has_no_end(client: httpx.Client, machine: str) -> None:
+    (first, *_) = rows_of(client, "events", subject=f"system/{machine}")
+    until = datetime.fromisoformat(first["recorded_at"]) - timedelta(seconds=1)
+    (system,) = shown(client, fqdn=machine, until=until.isoformat())["systems"]
+    assert system["at_end"] is None
+
+
 @pytest.mark.parametrize("resolution", [0, 100, 100_000])
 def test_timeline__of_a_moment__each_row_adds_up_to_the_span(
     client: httpx.Client, history: tuple[str, int], resolution: int
@@ -49,10 +79,9 @@ def test_timeline__of_a_moment__each_row_adds_up_to_the_span(
     assert answer["resolution_seconds"] == resolution
     systems = client.get("/systems", params={"as_of": history[1], "limit": 100}).json()["systems"]
     assert [row["fqdn"] for row in answer["systems"]] == [system["fqdn"] for system in systems]
-    named = ("condition", "usage", "recipe_id", "user")
+    named = ("condition", "usage", "recipe_id")
     for row, system in zip(answer["systems"], systems, strict=True):
-        person = system["user"] if row["at_end"]["recipe_id"] is None else row["at_end"]["user"]
-        assert row["at_end"] == {**{name: system[name] for name in named}, "user": person}
+        assert {name: row["at_end"][name] for name in named} == {name: system[name] for name in named}
     for row in answer["systems"]:
         assert sum(round(one["seconds"] * 10**6) for one in row["intervals"]) == 86_400 * 10**6
         between = [moment for one in row["intervals"] for moment in ends(one)]
