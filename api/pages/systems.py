@@ -21,7 +21,11 @@ from api.rest.contract.queries import Page, QueuePage, SystemPage
 from api.rest.explainer_answers import in_time
 from api.rest.ports import QueueParts
 from api.rest.resources import history, recipe_queue, systems
-from api.rest.resources.policies import pool_policy_answer, system_policy_answer
+from api.rest.resources.policies import (
+    pool_policy_answer,
+    system_policy_from_rows,
+    system_policy_queries,
+)
 from api.rest.resources.timeline import TIMELINE_START, timeline_answer
 from api.rest.views import View
 from domain.errors import FaultyInput
@@ -53,7 +57,7 @@ class SystemPages:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await page_view(req, self._parts)
         view, waiting = await waiting_recipes(self._parts, view, fqdn)
-        _, system = await systems.system_answer(self._parts, view, fqdn)
+        system, policies = await self._system(view, fqdn)
         page = paging.page_at(req, view.at, history.BEFORE_ALL)
         changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
         values = {
@@ -64,17 +68,24 @@ class SystemPages:
             "next": paging.next_path(req, resp, changes.key),
             "waiting": waiting,
             "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, system),
-            **await self._policies(view, fqdn),
+            **policies,
             **_with_end(await self._usage(view, fqdn)),
         }
         await show(req, resp, self._parts, view, "system.html", values)
 
-    async def _policies(self, view: View, fqdn: str) -> dict[str, Any]:
-        """Return the policy of a system, and that of the pool that replaces it, None without one."""
-        _, policy = await system_policy_answer(self._parts, view, fqdn)
+    async def _system(self, view: View, fqdn: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return a system, and its policy with that of the pool that replaces it, None without one.
+
+        Both are one question. Raises Unknown.
+        """
+        of_system = systems.system_queries(view, fqdn)
+        found = await self._parts.reader.together(*of_system, *system_policy_queries(view, fqdn))
+        rows, policy_rows = found[: len(of_system)], found[len(of_system) :]
+        _, system = await systems.system_from_rows(self._parts, view, fqdn, rows)
+        _, policy = system_policy_from_rows(fqdn, policy_rows)
         pool = policy["active_pool"]
         pool_policy = None if pool is None else (await pool_policy_answer(self._parts, view, pool))[1]
-        return {"policy": policy, "pool_policy": pool_policy}
+        return system, {"policy": policy, "pool_policy": pool_policy}
 
     async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
         """Return the usage of the day before the moment of the page, drawn as on the page of the lab.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -20,6 +20,7 @@ from store.event_log import EventLog
 from tests.harness.running import Running
 from tests.pages.addresses import addresses
 from tests.pages.directory_lab import DirectoryLab
+from tests.rest.actions import cancel_set, in_state, recipe_for, submit
 from workers.explaining.explainers import Explainers
 
 MAX_QUESTIONS = 10
@@ -79,11 +80,31 @@ async def questions(service: Running, pages: list[str], asked: list[str]) -> dic
     return found
 
 
+@pytest.fixture
+def partition(service: Running) -> Iterator[str]:
+    """Yield a second partition: with one, reads of the past ask for the partitions of labs."""
+    name = "of-questions"
+    with service.client() as admin:
+        admin.put(f"/partitions/{name}").raise_for_status()
+        yield name
+        admin.post(f"/partitions/{name}/stop").raise_for_status()
+        admin.delete(f"/partitions/{name}").raise_for_status()
+
+
+@pytest.mark.usefixtures("partition")
 def test_pages__with_a_waiting_recipe__ask_ten_questions_or_fewer(
-    service: Running, lab: DirectoryLab, monkeypatch: pytest.MonkeyPatch
+    service: Running, lab: DirectoryLab, machine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    pages = [*addresses(service), *lab.addresses]
+    with service.client() as admin:
+        # The job filters of the lab concern the second job, which waits for the system of the first one.
+        jobs = [submit(admin, recipe_for(machine)) for _ in range(2)]
+        for job, state in zip(jobs, ("waiting", "queued"), strict=True):
+            in_state(admin, job["recipe_ids"][0], state)
+        of_system = [f"/ui/systems/{machine}", f"/ui/systems/{machine}?as_of={service.end()}"]
+        for job in reversed(jobs):
+            cancel_set(admin, job)
+    pages = [*addresses(service), *lab.addresses, *of_system]
     counted(monkeypatch, asked)
     found = asyncio.run(questions(service, pages, asked))
     assert set(found) == set(pages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from falcon.asgi import Request, Response
@@ -19,6 +20,7 @@ from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from domain.access.policy import INITIAL_POLICY, policy_form
 from domain.access.validation import normalised
 from domain.errors import Unknown, display_name
+from projections.read_sessions import NamedQuery, Row
 
 
 async def pool_policy_answer(parts: ReadParts, view: View, name: str) -> tuple[int, dict[str, Any]]:
@@ -34,10 +36,19 @@ async def system_policy_answer(parts: ReadParts, view: View, fqdn: str) -> tuple
 
     Raises Unknown.
     """
+    found = await parts.reader.together(*system_policy_queries(view, fqdn))
+    return system_policy_from_rows(fqdn, found)
+
+
+def system_policy_queries(view: View, fqdn: str) -> list[NamedQuery]:
+    """Return the queries whose rows `system_policy_from_rows` takes. Raises Unknown for a hidden system."""
     view.require_visible(fqdn)
-    params = {"at": view.position, "fqdn": fqdn}
-    version = {"at": view.position, "subject": f"system/{fqdn}"}
-    rows, versions = await parts.reader.together(("access_to_system", params), ("version", version))
+    at = {"at": view.position}
+    return [("access_to_system", {**at, "fqdn": fqdn}), ("version", {**at, "subject": f"system/{fqdn}"})]
+
+
+def system_policy_from_rows(fqdn: str, found: Sequence[list[Row]]) -> tuple[int, dict[str, Any]]:
+    rows, versions = found
     if not rows:
         raise Unknown(display_name("system", fqdn))
     own: Any = rows[0]["access_policy"]

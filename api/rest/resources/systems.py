@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,7 @@ from api.use_cases.idempotency import commit_once
 from api.use_cases.system_rights import require_may_change
 from domain.endings import with_reason
 from domain.errors import Fault, FaultyInput, Unknown, display_name
-from projections.read_sessions import Row
+from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_SYSTEM
 
 # The fields whose changes have a reason.
@@ -57,15 +58,27 @@ async def system_list(
 
 async def system_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, dict[str, Any]]:
     """Return the version of a system, and the answer about it. Raises Unknown."""
+    found = await parts.reader.together(*system_queries(view, fqdn))
+    return await system_from_rows(parts, view, fqdn, found)
+
+
+def system_queries(view: View, fqdn: str) -> list[NamedQuery]:
+    """Return the queries whose rows `system_from_rows` takes. Raises Unknown for a hidden system."""
     view.require_visible(fqdn)
     params = {**ANY_SYSTEM, "at": view.position, "fqdn": fqdn, "after": "", "limit": 1}
-    version = {"at": view.position, "subject": f"system/{fqdn}"}
-    rows, versions, claims, moved = await parts.reader.together(
+    return [
         ("systems", params),
-        ("version", version),
+        ("version", {"at": view.position, "subject": f"system/{fqdn}"}),
         claim_query(view, system=fqdn),
         partitions.moved_labs(view.at),
-    )
+    ]
+
+
+async def system_from_rows(
+    parts: ReadParts, view: View, fqdn: str, found: Sequence[list[Row]]
+) -> tuple[int, dict[str, Any]]:
+    """Return what `system_answer` does, from the rows of `system_queries`. Raises Unknown."""
+    rows, versions, claims, moved = found
     if not rows:
         raise Unknown(display_name("system", fqdn))
     labs = await partitions.from_moved_labs(parts, view.at, moved)
