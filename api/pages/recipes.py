@@ -56,8 +56,8 @@ class RecipePages:
             "recipe_id": recipe_id,
             "explanation": explained,
             "system": query.system,
-            "sentence": f"Recipe {recipe_id}{_predicate(explained)}: {shown_reason(explained['summary'])}",
-            "what": _predicate(explained),
+            "sentence": f"Recipe {recipe_id}{_verb_phrase(explained)}: {shown_reason(explained['summary'])}",
+            "verb_phrase": _verb_phrase(explained),
         }
         await show(req, resp, self._parts, view, "why.html", values)
 
@@ -69,8 +69,8 @@ class RecipePages:
         return await estimate_of_recipe(self._parts, view, recipe_id) if has_to_wait else None
 
 
-def _predicate(explained: dict[str, Any]) -> str:
-    """Return the predicate of a sentence about an explained recipe, empty for one that got its system."""
+def _verb_phrase(explained: dict[str, Any]) -> str:
+    """Return the verb phrase of a sentence about an explained recipe, empty for one that got its system."""
     if explained["granted"]:
         return ""
     waits = explained["waiting"] and explained["state"] in BEFORE_START

@@ -170,7 +170,7 @@ def _member(client: Client, name: str, fqdn: str) -> str:
 @remote
 def put_lab_controller(client: Client, output: Output, name: str, enabled: bool, reason: str | None) -> None:
     """Add the lab controller FQDN, or enable or disable it; --reason says why an enabled one is disabled."""
-    LAB_CONTROLLER.put(client, output, name, {"enabled": enabled, **_because(reason)})
+    LAB_CONTROLLER.put(client, output, name, {"enabled": enabled, **_reason_field(reason)})
 
 
 @lab_controller.command
@@ -187,10 +187,10 @@ def enable(client: Client, output: Output, name: str) -> None:
 @remote
 def disable(client: Client, output: Output, name: str, reason: str | None) -> None:
     """Stop granting the systems of FQDN to recipes; started recipes continue."""
-    _switch(client, output, name, {"enabled": False, **_because(reason)})
+    _switch(client, output, name, {"enabled": False, **_reason_field(reason)})
 
 
-def _because(reason: str | None) -> dict[str, str]:
+def _reason_field(reason: str | None) -> dict[str, str]:
     return {} if reason is None else {"reason": reason}
 
 

@@ -131,6 +131,16 @@ def test_lab_controller__disabled__takes_a_reason_only_then(
     client.delete(path).raise_for_status()
 
 
+def test_lab_controller__registered_with_a_reason__says_that_there_is_nothing_to_disable(
+    client: httpx.Client,
+) -> None:
+    path = "/lab-controllers/never.example.com"
+    refused = client.put(path, json={"enabled": False, "reason": WHY})
+    (error,) = refused.json()["errors"]
+    assert (refused.status_code, error["where"]) == (422, "reason")
+    assert client.get(path).status_code == 404
+
+
 def test_lab_controller__removed_by_force__reasons_of_its_systems_name_that_of_the_removal(
     client: httpx.Client, service: Running
 ) -> None:

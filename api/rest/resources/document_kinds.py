@@ -180,6 +180,8 @@ class LabControllers(Documents):
     ) -> tuple[dict[str, Any], Committed | None]:
         """Register, change or disable a lab controller; return it, without the reason, and the commit."""
         _check_reason(given)
+        if given.get("reason") is not None and self._parts.feed.directory.get("lab-controller", name) is None:
+            raise FaultyInput([Fault("reason", "requires a registered lab controller, which it disables")])
         document, done = await super().put(request, name, given)
         return {field: value for field, value in document.items() if field != "reason"}, done
 

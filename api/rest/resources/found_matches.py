@@ -1,4 +1,4 @@
-"""Matches of all systems, as the explaining processes of all partitions find them"""
+"""Matches of all systems, as the explaining processes of all partitions find them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ async def find_matches(parts: MatchParts, question: MatchQuestion, hidden: Colle
         *(parts.explainers.ask(identity, question.kind, **arguments) for identity in identities)
     )
     by_partition: list[list[list[Match]]] = [answer["recipes"] for answer in answers]
-    nobodys = [fqdn for fqdn in concerned_partitions.systems_in_none(parts) if fqdn not in hidden]
-    if nobodys:
-        unmatched = [{"fqdn": fqdn, "viable": False, "reasons": [NO_PARTITION]} for fqdn in nobodys]
+    in_no_partition = [fqdn for fqdn in concerned_partitions.systems_in_none(parts) if fqdn not in hidden]
+    if in_no_partition:
+        unmatched = [{"fqdn": fqdn, "viable": False, "reasons": [NO_PARTITION]} for fqdn in in_no_partition]
         by_partition.append([unmatched] * len(question.locations))
     return FoundMatches(
         min(answer["position"] for answer in answers),

@@ -1,4 +1,4 @@
-"""Questions about matches: the body of a request to /matches as a question to the explaining processes"""
+"""Questions about matches: the body of a request to /matches as a question to the explaining processes."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ async def read_question(
     """
     parsing = parts.active_requests.parsing
     caller = principal.limit_key
-    alone = await parsing.run(caller, len(body), partial(_filter_alone, body, media_type))
-    if alone is not None:
-        job = await _job_of_filter(parts, principal, alone, strict=strict)
+    bare = await parsing.run(caller, len(body), partial(_bare_requirement, body, media_type))
+    if bare is not None:
+        job = await _job_of_filter(parts, principal, bare, strict=strict)
         await require_bounded(parts, job.spec, principal.user)
         arguments = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
-        return MatchQuestion("matches", arguments, map(_as_alone, job.warnings))
+        return MatchQuestion("matches", arguments, map(_without_job_path, job.warnings))
     spec, warnings = await read_job(parts, principal, body, media_type, strict=strict)
     placement = await place(parts, [spec], principal.user)
     sets = unsubmitted_recipes.recipe_sets(spec, spec.owner or principal.user, placement)
@@ -70,7 +70,7 @@ async def read_question(
     )
 
 
-def _filter_alone(body: bytes, media_type: str) -> dict[str, Any] | None:
+def _bare_requirement(body: bytes, media_type: str) -> dict[str, Any] | None:
     """Return a host requirement without a job; None for any other body, which is read as a job."""
     if media_type != JSON:
         return None
@@ -82,15 +82,15 @@ def _filter_alone(body: bytes, media_type: str) -> dict[str, Any] | None:
 
 
 async def _job_of_filter(
-    parts: MatchParts, principal: Principal, alone: dict[str, Any], *, strict: bool
+    parts: MatchParts, principal: Principal, bare: dict[str, Any], *, strict: bool
 ) -> ReadJob:
-    job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **_OTHER_FIELDS}]}]})
+    job = orjson.dumps({"recipe_sets": [{"recipes": [{**bare, **_OTHER_FIELDS}]}]})
     try:
         return await read_job(parts, principal, job, JSON, strict=strict)
     except FaultyInput as faulty:
-        faults = [_as_alone(fault) for fault in faulty.faults]
+        faults = [_without_job_path(fault) for fault in faulty.faults]
         raise type(faulty)(faults) from None
 
 
-def _as_alone(fault: Fault) -> Fault:
+def _without_job_path(fault: Fault) -> Fault:
     return Fault(fault.where.partition(f"{_FILTER_PATH}.")[2] or fault.where, fault.message)
