@@ -22,9 +22,16 @@ def recipe(client: httpx.Client, service: Running, machine: str) -> list[dict[st
 
 
 def found(client: httpx.Client, **params: Any) -> list[int]:
-    answer = client.get("/events", params=params)
-    assert answer.status_code == 200, answer.text
-    return [event["position"] for event in answer.json()["events"]]
+    """Return the positions of all pages of an answer: the log grows with the tests that ran before."""
+    cursor = "before" if params.get("newest_first") == "true" else "after"
+    positions, following = [], params
+    while True:
+        answer = client.get("/events", params=following)
+        assert answer.status_code == 200, answer.text
+        positions += [event["position"] for event in answer.json()["events"]]
+        if answer.json()["next"] is None:
+            return positions
+        following = {**params, cursor: answer.json()["next"]}
 
 
 def shown(client: httpx.Client, position: int, **params: Any) -> dict[str, Any]:
