@@ -77,6 +77,7 @@ from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
 from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reservations import Loans, Reservations
+from api.rest.resources.results import Results
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.systems import Systems
 from api.rest.resources.timeline import Timeline
@@ -112,6 +113,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "recipes": Recipes(parts),
         "estimates": Estimates(parts),
         "queue": Queue(parts),
+        "results": Results(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
         "weights": Weights(parts),

@@ -17,6 +17,8 @@ SECTIONS = {
         "job": ("cli.jobs.job:job", "Show a job and the states of its recipes."),
         "jobs": ("cli.lists.filtered:jobs", "List jobs, newest first."),
         "recipe": ("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
+        "results": ("cli.jobs.results:results", "Show the results of a job, what failed first."),
+        "logs": ("cli.jobs.logs:logs", "List or fetch the log files of a recipe."),
         "recipe-set": (
             "cli.jobs.recipe_set:recipe_set",
             "Show a recipe set with its resource locks, weight and admission.",

@@ -13,10 +13,11 @@ from api.pages.security import HTML
 from api.rest import paging
 from api.rest.context import query_of, request_of
 from api.rest.contract.operation import operation
-from api.rest.contract.queries import JobPage, ReadQuery
+from api.rest.contract.queries import JobPage, ReadQuery, ResultQuery
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
+from api.rest.resources.results import tasks_with_results
 from domain.job.stages import STAGES
 
 
@@ -48,6 +49,13 @@ class JobPages:
         view = await page_view(req, self._parts)
         _, xml = await job_xml(self._parts, view, job_id)
         await show(req, resp, self._parts, view, "job_xml.html", {"job_id": job_id, "xml": xml.decode()})
+
+    @operation("Show the page of the results of a job", None, ResultQuery, gives=(HTML,))
+    async def on_get_results(self, req: Request, resp: Response, job_id: int) -> None:
+        view, only_failed = await page_view(req, self._parts), query_of(req, ResultQuery).failed
+        tasks = await tasks_with_results(self._parts, view, "job", job_id, only_failed=only_failed)
+        values = {"job_id": job_id, "only_failed": only_failed, "tasks": tasks}
+        await show(req, resp, self._parts, view, "results.html", values)
 
 
 class RecipeSetPages:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import ID, WordChoice, Words, assigned, assignments_argument, reason_option
+from cli.arguments.numbered import JOB_ID, RECIPE_ID, SET_ID
+from cli.arguments.params import WordChoice, Words, assigned, assignments_argument, reason_option
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output, note
@@ -29,7 +30,7 @@ cancel_reason_option = click.option(
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
 @cancel_reason_option
 @remote
 def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
@@ -38,7 +39,7 @@ def cancel(client: Client, output: Output, job_id: int, reason: str) -> None:
 
 
 @click.command("cancel-set")
-@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
+@click.argument("recipe_set_id", metavar="SET", type=SET_ID, shell_complete=completing.unplaced_sets)
 @cancel_reason_option
 @remote
 def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) -> None:
@@ -53,7 +54,7 @@ def _cancel(client: Client, output: Output, path: str, target: str, reason: str)
 
 
 @click.command("set-job")
-@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
 @assignments_argument
 @remote
 def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...]) -> None:
@@ -67,7 +68,7 @@ def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...
 
 
 @click.command("set-recipe")
-@click.argument("recipe_id", metavar="RECIPE", type=ID)
+@click.argument("recipe_id", metavar="RECIPE", type=RECIPE_ID)
 @assignments_argument
 @remote
 def set_recipe(client: Client, output: Output, recipe_id: int, changes: tuple[str, ...]) -> None:
@@ -88,7 +89,7 @@ def set_recipe(client: Client, output: Output, recipe_id: int, changes: tuple[st
 
 
 @click.command("set-priority")
-@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
+@click.argument("recipe_set_id", metavar="SET", type=SET_ID, shell_complete=completing.unplaced_sets)
 @click.argument("priority", type=WordChoice(PRIORITIES))
 @remote
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
@@ -99,7 +100,7 @@ def set_priority(client: Client, output: Output, recipe_set_id: int, priority: s
 
 
 @click.command("return")
-@click.argument("recipe_id", metavar="RECIPE", type=ID)
+@click.argument("recipe_id", metavar="RECIPE", type=RECIPE_ID)
 @reason_option
 @remote
 def give_back(client: Client, output: Output, recipe_id: int, reason: str | None) -> None:

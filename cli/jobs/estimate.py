@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
-from cli.arguments.params import ID
+from cli.arguments.numbered import RECIPE_ID
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
+@click.argument("recipe_id", metavar="RECIPE", type=RECIPE_ID, shell_complete=completing.unplaced_recipes)
 @as_of
 @remote
 def estimate(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:

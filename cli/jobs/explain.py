@@ -9,7 +9,8 @@ import click
 
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.locks import locks_text
-from cli.arguments.params import ID, limit_option
+from cli.arguments.numbered import RECIPE_ID
+from cli.arguments.params import limit_option
 from cli.jobs.recipe_set import HELD_BACK
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -110,7 +111,7 @@ CHOICES = (
 
 
 @click.command
-@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
+@click.argument("recipe_id", metavar="RECIPE", type=RECIPE_ID, shell_complete=completing.unplaced_recipes)
 @click.option(
     "--system",
     metavar="FQDN",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import absence_explained, as_of, note_moment
-from cli.arguments.params import ID
+from cli.arguments.numbered import JOB_ID
 from cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from cli.lists import completing
 from cli.lists.placement import shown_partition
@@ -26,7 +26,7 @@ FACTS = (
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
 @click.option(
     "--xml", "as_xml", is_flag=True, help="Print the job as normalised XML, which can be submitted again."
 )

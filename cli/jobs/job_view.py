@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cli.terminal.tables import Column, Row, Rows
-from cli.terminal.wording import elapsed, reason_of
+from cli.terminal.wording import elapsed, plain, reason_of
 from domain.recipe.lifecycle import FINISHED
 from domain.roll_up import BAD_RESULTS
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from api.client import Client
 
 # The fields of a recipe in its job; with a new value, the recipe is read again.
-COMPARED = ("state", "awaits_locks", "system")
+COMPARED = ("state", "awaits_locks", "system", "result")
+# Maximum number of failed results below the table.
+MAX_FAILED = 10
 # The result until a task has reported.
 NOT_REPORTED = "New"
 
@@ -93,10 +95,34 @@ class JobView:
         """Return the recipes with all their fields; common fields have the newer value from the job."""
         return [{**self._recipes[row["recipe_id"]], **row} for row in self._rows()]
 
+    def failed_results(self) -> list[str]:
+        """Return a line for each failed result, and how to get those that are not shown."""
+        lines = [line for row in self._rows() for line in failed_lines(self._recipes[row["recipe_id"]])]
+        if len(lines) <= MAX_FAILED:
+            return lines
+        further = (
+            f"{len(lines) - MAX_FAILED} further failed results: labledger results {self.job_id} --failed"
+        )
+        return [*lines[:MAX_FAILED], further]
+
     def _rows(self) -> Iterator[dict[str, Any]]:
         for recipe_set in self.job["recipe_sets"]:
             for row in recipe_set["recipes"]:
                 yield {**row, "recipe_set_id": recipe_set["recipe_set_id"]}
+
+
+def failed_lines(recipe: Row) -> Iterator[str]:
+    """Yield a line for each failed result of the present attempt of a recipe."""
+    names = {task["task_id"]: task["name"] for task in recipe.get("tasks") or ()}
+    # Earlier versions of the service have no attempts.
+    attempt = recipe.get("attempt", 1)
+    for result in recipe.get("results") or ():
+        if result["result"] in BAD_RESULTS and result.get("attempt", 1) == attempt:
+            name = names.get(result["task_id"], f"task {result['task_id']}")
+            said = ": ".join(filter(None, (result["path"], result["message"])))
+            yield plain(
+                f"recipe {recipe['recipe_id']}, {name}: {result['result']}{f': {said}' if said else ''}"
+            )
 
 
 def _without_position(job: Row) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import ID, reason_option
+from cli.arguments.numbered import JOB_ID
+from cli.arguments.params import reason_option
 from cli.jobs.submit import STDIN, content_type, numbered, post
 from cli.lists import completing
 from cli.remote import remote
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("add-sets")
-@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
 @click.argument("file", type=click.File("rb", lazy=False))
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @remote
@@ -37,7 +38,7 @@ def add_sets(client: Client, output: Output, job_id: int, file: IO[bytes], stric
 
 
 @click.command("close-job")
-@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
 @reason_option
 @remote
 def close_job(client: Client, output: Output, job_id: int, reason: str | None) -> None:

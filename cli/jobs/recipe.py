@@ -8,7 +8,8 @@ import click
 
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.locks import locks_text
-from cli.arguments.params import ID
+from cli.arguments.numbered import RECIPE_ID
+from cli.jobs.job_view import failed_lines
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
@@ -63,7 +64,7 @@ TASK_COLUMNS = (
 
 
 @click.command
-@click.argument("recipe_id", metavar="RECIPE", type=ID, shell_complete=completing.unplaced_recipes)
+@click.argument("recipe_id", metavar="RECIPE", type=RECIPE_ID, shell_complete=completing.unplaced_recipes)
 @as_of
 @wide
 @remote
@@ -106,5 +107,9 @@ def _show(output: Output, recipe: Row) -> None:
         if recipe.get(name):
             click.echo()
             output.table(columns, [{**row, "as_of": recipe.get("as_of")} for row in recipe[name]])
+    if failed := list(failed_lines(recipe)):
+        click.echo()
+        for line in failed:
+            click.echo(line)
     if found := reason_note([recipe]):
         note(found)

@@ -9,7 +9,7 @@ import click
 
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.locks import locks_text
-from cli.arguments.params import ID
+from cli.arguments.numbered import SET_ID
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
@@ -40,7 +40,7 @@ CELLS = (
 
 
 @click.command("recipe-set")
-@click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
+@click.argument("recipe_set_id", metavar="SET", type=SET_ID, shell_complete=completing.unplaced_sets)
 @as_of
 @wide
 @remote

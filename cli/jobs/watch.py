@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import ID
+from cli.arguments.numbered import JOB_ID
 from cli.failures import INTERRUPTED
 from cli.jobs.job_view import JobView
 from cli.lists import completing
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
 @remote
 def watch(client: Client, output: Output, job_id: int) -> None:
     """Follow a job until it is finished. With --json, print a line for every change.
@@ -70,9 +70,10 @@ def _on_screen(view: JobView) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    def with_note() -> Group:
+    def with_notes() -> Group:
         found = reason_note(view.recipe_rows())
-        return Group(view.table(), *([Text(found, style="dim")] if found else []))
+        failed = [Text(line, style="red") for line in view.failed_results()]
+        return Group(view.table(), *failed, *([Text(found, style="dim")] if found else []))
 
     screen = console()
     if not screen.is_terminal:
@@ -85,8 +86,10 @@ def _on_screen(view: JobView) -> None:
                 screen.print(line, markup=False, soft_wrap=True)
             last_line = line
         show(screen, view.table())
+        for line in view.failed_results():
+            screen.print(line, markup=False, soft_wrap=True)
         return
-    with Live(console=screen, get_renderable=with_note, refresh_per_second=2):
+    with Live(console=screen, get_renderable=with_notes, refresh_per_second=2):
         for _ in changes(view):
             pass
 

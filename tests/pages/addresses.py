@@ -51,6 +51,7 @@ def addresses(service: Running) -> list[str]:
             "/ui/jobs",
             *of_jobs,
             f"{of_jobs[0]}/xml",
+            f"{of_jobs[0]}/results",
             *sets,
         ),
         *("/ui", "/ui/queue", f"/ui/queue?system={SYSTEM}", f"/ui/queue?as_of={jobs[-1]['position']}"),

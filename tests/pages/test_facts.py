@@ -66,6 +66,7 @@ def pages(admin: httpx.Client, position: int) -> Iterator[tuple[str, ...]]:
     )
     for job in listed[-6:]:
         yield f"/jobs/{job['job_id']}", f"/jobs/{job['job_id']}"
+        yield (f"/jobs/{job['job_id']}/results",) * 2
         shown = admin.get(f"/jobs/{job['job_id']}", params={"as_of": position}).json()
         for recipe_set in shown["recipe_sets"]:
             number = recipe_set["recipe_set_id"]

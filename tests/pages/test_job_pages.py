@@ -8,7 +8,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.pages.browser import Browser
-from tests.rest.actions import cancel_set, recipe_for, submit
+from tests.rest.actions import cancel_set, recipe_for, report, start, submit
 
 HOSTILE = "</title><script>alert(1)</script>{{ 7 * 7 }}"
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
@@ -77,3 +77,28 @@ def test_job_and_set_page__cancelled_job__shows_the_facts_of_the_api(
     for recipe in job["recipe_sets"][0]["recipes"]:
         assert f'href="/ui/recipes/{recipe["recipe_id"]}"' in of_set
         assert recipe["reason"] in of_set
+
+
+def test_results_page__of_a_failed_task__shows_its_message_and_links_only_to_the_web(
+    browser: Browser, service: Running
+) -> None:
+    with service.client() as admin:
+        made = submit(admin, recipe_for("x86-01.east.example.com"))
+        (recipe_id,) = made["recipe_ids"]
+        tasks = start(admin, recipe_id)
+        log = {"name": "dmesg", "url": "https://logs.example.com/dmesg"}
+        for message in (
+            {"task_id": tasks[0], "result": "Pass", "path": "/setup"},
+            {"task_id": tasks[0], "result": "Fail", "path": "/boot", "message": HOSTILE, "logs": [log]},
+        ):
+            assert report(admin, recipe_id, message).status_code == 200
+        cancel_set(admin, made)
+        admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+    path = f"/ui/jobs/{made['job_id']}/results"
+    whole, failed = browser.get(path).text, browser.get(path, params={"failed": "true"}).text
+    assert "/setup" in whole and "/setup" not in failed
+    assert "<script>alert" not in failed and SHOWN in failed
+    assert 'href="https://logs.example.com/dmesg"' in failed
+    # The second task was given up with its recipe.
+    assert "seen enough" in failed
+    assert f'href="{path}?failed=true"' in browser.get(f"/ui/jobs/{made['job_id']}").text

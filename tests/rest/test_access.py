@@ -43,6 +43,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/recipe-sets/{recipe_set_id}": {"GET": "ASLU", "PATCH": "AS"},
     "/recipe-sets/{recipe_set_id}/cancel": {"POST": "AS"},
     "/recipes/{recipe_id}": {"GET": "ASLU", "PATCH": "AS"},
+    "/jobs/{job_id}/results": {"GET": "ASLU"},
+    "/recipes/{recipe_id}/results": {"GET": "ASLU"},
     "/recipes/{recipe_id}/progress": {"POST": "AL"},
     "/recipes/{recipe_id}/return": {"POST": "AS"},
     "/recipes/{recipe_id}/estimate": {"GET": "ASLU"},

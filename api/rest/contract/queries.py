@@ -181,6 +181,10 @@ class JobFilterPutQuery(DryRunQuery, OfPartition):
     pass
 
 
+class ResultQuery(ReadQuery):
+    failed: Annotated[Truth, Field(description="only what failed: results of Warn, Fail and Panic")] = False
+
+
 class Explained(ReadQuery):
     limit: Annotated[Limit, Field(description="maximum number of systems")] = 100
     system: Annotated[Fqdn | None, Field(description="only this system, even if it is not a candidate")] = (

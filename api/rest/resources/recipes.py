@@ -34,7 +34,7 @@ from store.requests import Committed
 
 # The further queries for one recipe.
 FURTHER_QUERIES = (
-    *("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe", "held_locks"),
+    *("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results", "held_locks"),
 )
 
 

@@ -96,6 +96,27 @@ class TaskResult(AnswerPart):
     position: int
 
 
+class TaskWithResults(TaskSummary):
+    """A task with its results, as they were reported; the other fields are those of its recipe.
+
+    `reason` is why the recipe was aborted or cancelled: a task that did not end has no message of its own.
+    """
+
+    recipe_set_id: Id
+    recipe_id: Id
+    recipe_state: RecipeState
+    system: str | None
+    attempt: Id
+    reason: str | None
+    results: list[TaskResult]
+
+
+class Results(ReadAnswer):
+    """The tasks of a job or of a recipe: those with the worst result first, then by id."""
+
+    tasks: list[TaskWithResults]
+
+
 class RecipeLocks(AnswerPart):
     """Resource locks: those declared, and those held, which are null before the set has its locks.
 

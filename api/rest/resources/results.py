@@ -1,0 +1,55 @@
+"""The results of a job or of a recipe, what failed first."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from falcon.asgi import Request, Response
+
+from api.rest import paging
+from api.rest.context import query_of
+from api.rest.contract import queries
+from api.rest.contract.answers import recipes as answers
+from api.rest.contract.operation import operation
+from api.rest.ports import ReadParts
+from api.rest.resources.by_number import find
+from api.rest.views import View, read_view
+from domain.roll_up import BAD_RESULTS
+from projections.read_sessions import Row
+
+
+async def tasks_with_results(
+    parts: ReadParts, view: View, kind: str, number: int, *, only_failed: bool
+) -> list[dict[str, Any]]:
+    """Return the tasks of a `job` or `recipe`, those with the worst result first. Raises Unknown."""
+    found = await find(parts, view.at, kind, number, "tasks_worst_first", "results")
+    tasks, results = found.others
+    of_task = defaultdict[int, list[Row]](list)
+    for result in results:
+        if not only_failed or result["result"] in BAD_RESULTS:
+            of_task[result["task_id"]].append(result)
+    return [
+        {**task, "results": of_task[task["task_id"]]}
+        for task in tasks
+        if not only_failed or task["result"] in BAD_RESULTS
+    ]
+
+
+class Results:
+    def __init__(self, parts: ReadParts) -> None:
+        self._parts = parts
+
+    @operation("Show the results of a job, what failed first", answers.Results, queries.ResultQuery)
+    async def on_get_of_job(self, req: Request, resp: Response, job_id: int) -> None:
+        await self._answer(req, resp, "job", job_id)
+
+    @operation("Show the results of a recipe, what failed first", answers.Results, queries.ResultQuery)
+    async def on_get_of_recipe(self, req: Request, resp: Response, recipe_id: int) -> None:
+        await self._answer(req, resp, "recipe", recipe_id)
+
+    async def _answer(self, req: Request, resp: Response, kind: str, number: int) -> None:
+        view = await read_view(req, self._parts)
+        only_failed = query_of(req, queries.ResultQuery).failed
+        tasks = await tasks_with_results(self._parts, view, kind, number, only_failed=only_failed)
+        paging.answer_read(resp, view.at, {"tasks": tasks})

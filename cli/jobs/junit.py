@@ -1,0 +1,59 @@
+"""The results of recipes as XML of JUnit, which continuous integration servers read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from xml.etree import ElementTree as ET
+
+from cli.jobs.results import links, shown_rows
+from cli.terminal.tables import Row
+from domain.roll_up import BAD_RESULTS
+
+SKIPPED = frozenset({"New", "None", "Skip"})
+
+
+def report(title: str, tasks: Sequence[Row]) -> str:
+    """Return a document with a suite for each recipe, and a case for each result or task without results."""
+    suites = ET.Element("testsuites", name=title)
+    of_recipe = groupby(sorted(tasks, key=lambda task: task["recipe_id"]), key=lambda task: task["recipe_id"])
+    for recipe_id, theirs in of_recipe:
+        rows = list(shown_rows(theirs))
+        suite = ET.SubElement(
+            suites, "testsuite", name=f"recipe {recipe_id}", hostname=rows[0]["system"] or ""
+        )
+        cases = [_case(suite, row) for row in rows]
+        suite.attrib |= _counts(cases)
+    suites.attrib |= _counts(list(suites.iter("testcase")))
+    ET.indent(suites)
+    text = ET.tostring(suites, encoding="unicode", xml_declaration=False)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'
+
+
+def _case(suite: ET.Element, row: Row) -> ET.Element:
+    name = row["path"] or row["name"]
+    case = ET.SubElement(suite, "testcase", classname=_legal(row["name"]), name=_legal(name))
+    result, message = row["result"], _legal(row["message"])
+    if result in BAD_RESULTS:
+        # A task that was given up is no failed check.
+        kind = "failure" if row["results"] else "error"
+        ET.SubElement(case, kind, type=result, message=message)
+    elif result in SKIPPED:
+        ET.SubElement(case, "skipped", message=message or ("no result" if result == "New" else result))
+    score = [] if row.get("score") is None else [f"score: {row['score']}"]
+    if lines := [*score, *links(row)]:
+        ET.SubElement(case, "system-out").text = _legal("\n".join(lines))
+    return case
+
+
+def _counts(cases: Sequence[ET.Element]) -> dict[str, str]:
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counted = {name: str(sum(case.find(kind) is not None for case in cases)) for name, kind in kinds.items()}
+    return {"tests": str(len(cases)), **counted}
+
+
+def _legal(text: str) -> str:
+    """Return a text without the characters that XML cannot have, not even as references."""
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
