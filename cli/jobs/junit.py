@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from cli.jobs.results import links, shown_rows
+from cli.jobs.result_rows import links, shown_rows
 from cli.terminal.tables import Row
 from domain.roll_up import BAD_RESULTS
 

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.numbered import JobOrRecipe
 from cli.arguments.params import WordChoice
+from cli.jobs.result_rows import links, shown_rows
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, xml
-from cli.terminal.tables import Column, Row
+from cli.terminal.tables import Column
 from cli.terminal.wording import plain
-from domain.roll_up import BAD_RESULTS
 
 if TYPE_CHECKING:
     from api.client import Client
 
 TABLE, JUNIT = "table", "junit"
-
-
-def links(result: Row) -> Iterator[str]:
-    """Yield the addresses of the logs of a result."""
-    yield from (log["url"] for log in result["logs"])
-    yield from result["log_urls"]
 
 
 RESULT_COLUMNS = (
@@ -70,16 +63,3 @@ def results(
         return
     document = found if output.as_json else {**found, "tasks": list(shown_rows(found["tasks"]))}
     output.rows(document, "tasks", RESULT_COLUMNS, empty="nothing failed" if failed else "no tasks")
-
-
-def shown_rows(tasks: Iterable[Row]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each result, and one for each task without results."""
-    for task in tasks:
-        for result in task["results"] or [without_result(task)]:
-            yield {**task, **result}
-
-
-def without_result(task: Row) -> dict[str, Any]:
-    """Return what stands for the results of a task without any: its own, and why its recipe was given up."""
-    reason = task["reason"] if task["result"] in BAD_RESULTS else None
-    return {"result": task["result"], "message": reason or "", "path": "", "logs": [], "log_urls": []}
