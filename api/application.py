@@ -59,6 +59,7 @@ from api.rest.resources.document_kinds import DistroTrees, Groups, LabController
 from api.rest.resources.estimates import Estimates
 from api.rest.resources.events import Events
 from api.rest.resources.explanations import Explanations
+from api.rest.resources.extensions import Extensions
 from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
 from api.rest.resources.job_filters import JobFilters
@@ -114,6 +115,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "estimates": Estimates(parts),
         "queue": Queue(parts),
         "results": Results(parts),
+        "extensions": Extensions(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
         "weights": Weights(parts),

@@ -35,6 +35,7 @@ SECTIONS = {
         "set-recipe": ("cli.jobs.changes:set_recipe", "Change a recipe before its set has started."),
         "set-job": ("cli.jobs.changes:set_job", "Change the properties of a job."),
         "set-priority": ("cli.jobs.changes:set_priority", "Change the priority of a waiting recipe set."),
+        "extend": ("cli.jobs.extend:extend", "Give a recipe, a reservation or a loan more time."),
         "return": ("cli.jobs.changes:give_back", "Return the system that a recipe has reserved."),
     },
     "Labs": {

@@ -65,14 +65,17 @@ FOLDED: dict[type[Event], Fold] = {
     system_events.SystemOccupied: fold_systems.put_system,
     system_events.SystemVacated: fold_systems.put_system,
     system_events.SystemReservationBegun: fold_systems.put_system,
+    system_events.SystemReservationExtended: fold_systems.put_system,
     system_events.SystemReservationEnded: fold_systems.put_system,
     system_events.SystemAccessPolicyChanged: fold_systems.put_system,
     system_events.SystemLoaned: fold_systems.put_system,
+    system_events.SystemLoanExtended: fold_systems.put_system,
     system_events.SystemLoanEnded: fold_systems.put_system,
     directory_events.PoolSystemAdded: fold_systems.put_pool_system,
     directory_events.PoolSystemRemoved: fold_systems.put_pool_system,
     directory_events.LabControllerRegistered: fold_systems.put_lab_serving,
     directory_events.LabControllerChanged: fold_systems.put_document,
+    directory_events.LabControllerExtensionsLimited: fold_systems.put_document,
     directory_events.LabControllerItemsRejected: fold_systems.put_document,
     directory_events.LabControllerEnabled: fold_systems.put_lab_serving,
     directory_events.LabControllerDisabled: fold_systems.put_lab_serving,
@@ -118,7 +121,9 @@ FACTS: dict[type[Event], Fold] = {
 
 # No read model shows watchdogs: only the scheduler needs them, and reads them from the log. The key of a job
 # is in its document.
-SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet, job_events.JobKeyUsed})
+SKIPPED_EVENTS: frozenset[type[Event]] = frozenset(
+    {recipe_events.WatchdogSet, recipe_events.RecipeExtended, job_events.JobKeyUsed}
+)
 
 
 def fold(models: ReadModels, recorded: Recorded) -> None:

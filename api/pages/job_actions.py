@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from api.pages.actions import REASON, Action, ActionSubject, Facts
+from api.pages.extension_actions import EXTEND_RECIPE
 from api.pages.form_fields import Fields, FormField
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import job_answer
@@ -143,4 +144,4 @@ JOB: Final = ActionSubject("job", "jobs", job_answer, (_CANCEL_JOB, _CLOSE_JOB))
 RECIPE_SET: Final = ActionSubject(
     "recipe-set", "recipe-sets", recipe_set_answer, (_CANCEL_SET, _CHANGE_PRIORITY)
 )
-RECIPE: Final = ActionSubject("recipe", "recipes", recipe_answer, (_RETURN_RECIPE,))
+RECIPE: Final = ActionSubject("recipe", "recipes", recipe_answer, (EXTEND_RECIPE, _RETURN_RECIPE))

@@ -46,11 +46,12 @@ _FORMS: Final = DocumentForms(
     key=("fqdn", Fqdn),
     hints={
         "broken_after": "provisioning failures in a row that make a system Broken; 0 for none",
+        "max_extension_seconds": "seconds by which people may extend one recipe, reservation or loan in all",
     },
 )
 
 LAB_CONTROLLER: Final = _FORMS.subject(
-    _FORMS.change(_change_lab, inputs.FailureLimit, "It changes when failures make a system Broken."),
+    _FORMS.change(_change_lab, inputs.LabLimits, "It changes the limits of failures and of extensions."),
     Action(
         name="enable",
         label="Enable the lab controller",

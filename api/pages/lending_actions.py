@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
 from api.pages.actions import REASON, Action, Facts
+from api.pages.extension_actions import EXTEND_SYSTEM, until_of
 from api.pages.form_fields import Fields, FormField
 from api.pages.system_checks import checked
-from api.rest.contract.query_values import MAX_NUMBER, moment, whole_number
+from api.rest.contract.query_values import MAX_NUMBER, whole_number
 from api.rest.ports import PageParts
 from api.use_cases import system_rights
 from api.use_cases.lend_system import end_loan, lend_system
@@ -24,7 +24,7 @@ _TREE: Final = FormField("distro_tree", "Distro tree", hint="its number, to prov
 
 
 async def _reserve(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
-    wanted = ReservationRequest(request.actor, _until(fields), _tree(fields))
+    wanted = ReservationRequest(request.actor, until_of(fields), _tree(fields))
     return await reserve_system(parts, request, fqdn, wanted)
 
 
@@ -33,20 +33,11 @@ async def _return(parts: PageParts, request: RequestContext, fqdn: str, fields: 
 
 
 async def _lend(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
-    return await lend_system(parts, request, fqdn, fields["user"], _until(fields))
+    return await lend_system(parts, request, fqdn, fields["user"], until_of(fields))
 
 
 async def _end_loan(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
     return await end_loan(parts, request, fqdn, fields["reason"])
-
-
-def _until(fields: Fields) -> datetime | None:
-    """Return the time in the field `until`, None if it is empty. Raises FaultyInput."""
-    text = fields.get("until")
-    found = None if text is None else moment(text)
-    if text is not None and found is None:
-        raise FaultyInput([Fault("until", "must be a time with a zone, such as 2026-11-29T18:00:00Z")])
-    return found
 
 
 def _tree(fields: Fields) -> int | None:
@@ -113,4 +104,4 @@ _END_LOAN: Final = Action(
     ends=lambda system: f"It ends the loan to {system['loaned_to']}.",
 )
 
-LENDING_ACTIONS: Final = (_RESERVE, _RETURN, _LEND, _END_LOAN)
+LENDING_ACTIONS: Final = (_RESERVE, EXTEND_SYSTEM, _RETURN, _LEND, _END_LOAN)

@@ -16,6 +16,7 @@ PathOperation: TypeAlias = tuple[str, str]
 
 _SYSTEM: Final = "/systems/{fqdn}"
 _LOAN: Final = f"{_SYSTEM}/loan"
+_EXTENSION: Final = f"{_SYSTEM}/extension"
 _IN_POOL: Final = "/pools/{name}/systems/{fqdn}"
 
 OPERATIONS: Final[Mapping[str, tuple[PathOperation, ...]]] = {
@@ -29,11 +30,11 @@ OPERATIONS: Final[Mapping[str, tuple[PathOperation, ...]]] = {
     policy.EDIT_POLICY: (("PUT", f"{_SYSTEM}/access-policy"), ("PUT", _IN_POOL), ("DELETE", _IN_POOL)),
     # Only the owner and admins may give the system to another user.
     policy.EDIT_SYSTEM: (("PATCH", _SYSTEM), ("DELETE", _SYSTEM)),
-    policy.LOAN_ANY: (("PUT", _LOAN), ("DELETE", _LOAN)),
+    policy.LOAN_ANY: (("PUT", _LOAN), ("DELETE", _LOAN), ("POST", _EXTENSION)),
     # Only for a loan to the caller.
-    policy.LOAN_SELF: (("PUT", _LOAN),),
+    policy.LOAN_SELF: (("PUT", _LOAN), ("POST", _EXTENSION)),
     # Only for a system that another user has reserved.
-    policy.CONTROL_SYSTEM: (("DELETE", f"{_SYSTEM}/reservation"),),
+    policy.CONTROL_SYSTEM: (("DELETE", f"{_SYSTEM}/reservation"), ("POST", _EXTENSION)),
     policy.RESERVE: (("PUT", f"{_SYSTEM}/reservation"),),
 }
 

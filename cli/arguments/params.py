@@ -134,6 +134,20 @@ class TimeParam(click.ParamType[str]):
         return parsed.isoformat()
 
 
+class Duration(click.ParamType[int]):
+    """A duration such as `2h` or `1d 12h`, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = span(str(value))
+        if found is None or not 1 <= found.total_seconds() <= MAX_ID:
+            return self.fail(
+                f"{value!r} must be a duration of at least 1s, such as 2h or '1d 12h'", param, ctx
+            )
+        return round(found.total_seconds())
+
+
 ID = WholeNumber(maximum=MAX_ID)
 
 

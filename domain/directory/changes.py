@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from domain.directory import events as directory_events
-from domain.directory.documents import document_after
+from domain.directory.documents import MAX_EXTENSION_SECONDS, document_after
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, unknown_name
@@ -51,23 +51,32 @@ def _user(before: DirectoryEntry | None, document: Document) -> Document:
 
 
 def _lab_controller(before: DirectoryEntry | None, document: Document) -> list[Event]:
-    """Return the events of a lab controller; without `broken_after`, an existing one keeps its limit.
+    """Return the events of a lab controller; it keeps the limits that the document does not have.
 
     The document may have the `reason` why an existing one is disabled.
     """
     broken_after = document.get("broken_after")
     if before is None:
         limit = BROKEN_AFTER if broken_after is None else broken_after
-        return [
-            directory_events.LabControllerRegistered(document["enabled"], broken_after=limit, silent=True)
-        ]
-    events: list[Event] = []
+        registered = directory_events.LabControllerRegistered(
+            document["enabled"], broken_after=limit, silent=True
+        )
+        return [registered, *_max_extension({}, document)]
+    events = _max_extension(before.document, document)
     if broken_after not in (None, before.document.get("broken_after", BROKEN_AFTER)):
         events.append(directory_events.LabControllerChanged(broken_after=broken_after))
     if before.document["enabled"] != document["enabled"]:
         disabled = directory_events.LabControllerDisabled(reason=document.get("reason"))
         events.append(directory_events.LabControllerEnabled() if document["enabled"] else disabled)
     return events
+
+
+def _max_extension(before: Document, document: Document) -> list[Event]:
+    """Return the event of another maximum of extensions, none if the document does not have one."""
+    seconds = document.get("max_extension_seconds")
+    if seconds in (None, before.get("max_extension_seconds", MAX_EXTENSION_SECONDS)):
+        return []
+    return [directory_events.LabControllerExtensionsLimited(max_extension_seconds=seconds)]
 
 
 def _roles(directory: Directory, document: Document) -> list[Fault]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from domain.directory import events as directory_events
 from domain.events import Event, shown_of
@@ -12,6 +12,9 @@ from domain.queues.vanished import vanished_after
 Document = Mapping[str, Any]
 
 # Events of an entry that do not change its document.
+MAX_EXTENSION_SECONDS: Final = 604_800
+"""The maximum of extensions in a lab whose document has none: a week."""
+
 _OUTSIDE_DOCUMENT = (
     directory_events.PoolSystemAdded,
     directory_events.PoolSystemRemoved,

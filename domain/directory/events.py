@@ -125,6 +125,13 @@ class LabControllerChanged(DirectoryEvent):
     broken_after: int
 
 
+@event("lab-controller.extensions-limited")
+class LabControllerExtensionsLimited(DirectoryEvent):
+    """People may extend a recipe, a reservation or a loan of the lab by at most so many seconds in all."""
+
+    max_extension_seconds: int
+
+
 @event("lab-controller.enabled")
 class LabControllerEnabled(DirectoryEvent):
     pass

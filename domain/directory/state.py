@@ -13,7 +13,7 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.directory.credentials import Credentials
-from domain.directory.documents import Document, document_after
+from domain.directory.documents import MAX_EXTENSION_SECONDS, Document, document_after
 from domain.directory.membership import FormerMembers, PoolSystems
 from domain.directory.name_index import NameIndex
 from domain.directory.roles import ROLES, SUBMITTER
@@ -215,6 +215,12 @@ class Directory:
         """Return the `broken_after` limit of a lab (`Failures.reach`), the default for an unknown lab."""
         entry = None if lab_controller is None else self.get("lab-controller", lab_controller)
         return BROKEN_AFTER if entry is None else int(entry.document.get("broken_after", BROKEN_AFTER))
+
+    def max_extension_seconds(self, lab_controller: str | None) -> int:
+        """Return by how much people may extend a recipe, reservation or loan of a lab in all."""
+        entry = None if lab_controller is None else self.get("lab-controller", lab_controller)
+        document = {} if entry is None else entry.document
+        return int(document.get("max_extension_seconds", MAX_EXTENSION_SECONDS))
 
     def trees(self) -> Iterator[tuple[int, Document]]:
         return ((int(name), entry.document) for name, entry in self.items("distro-tree"))

@@ -221,6 +221,14 @@ class WatchdogSet(Event):
     seconds: int
 
 
+@event("recipe.extended")
+class RecipeExtended(Event):
+    """A person has moved the deadline of the recipe by `seconds`; `reason` is null if nobody gave one."""
+
+    seconds: int
+    reason: str | None
+
+
 @event("recipe.claimed")
 class RecipeClaimed(Event):
     """The unplaced recipe claims a busy system, which asks it first when it comes free.

@@ -58,6 +58,8 @@ class Recipe:
 
     `attempt` counts the starts: a recipe that goes back after its start begins the next one, with new tasks.
 
+    `extended_seconds`: by how much people have moved the deadlines of this attempt.
+
     `abort_reason` is set while a recipe that was given up keeps its system (`RecipeReserved.reason`).
 
     A guest has the id of its host in `host_recipe_id`, and the system of its host in `system`. Its events
@@ -92,6 +94,7 @@ class Recipe:
     held: Locks | None = None
     attempt: int = 1
     claim: Claim | None = None
+    extended_seconds: int = 0
 
     @property
     def subject(self) -> str:
@@ -136,19 +139,7 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     if isinstance(event, recipe_events.TaskResult):
         return changed(recipe, version=moment.version, results=recipe.results.after(event))
     if state is None:
-        if isinstance(event, recipe_events.RecipeChanged):
-            return _changed_by_person(recipe, event, moment)
-        if isinstance(event, recipe_events.RecipeClaimed | recipe_events.RecipeClaimEnded):
-            return changed(recipe, version=moment.version, claim=_claim_after(event, moment))
-        if isinstance(event, recipe_events.LocksNarrowed):
-            return changed(recipe, version=moment.version, held=stored_locks(event.locks))
-        if isinstance(event, recipe_events.RecipeLocked):
-            recipe = changed(recipe, held=stored_locks(event.locks))
-        recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
-        deadlines = watchdog.after_report(recipe, event, moment)
-        if deadlines == recipe.deadlines:
-            return recipe
-        return changed(recipe, deadline=deadlines[0], recorded_deadline=deadlines[1])
+        return _in_its_state(recipe, event, moment)
     if recipe.started and state in BEFORE_START:
         recipe = _begin_again(recipe)
     deadlines = watchdog.after_state(recipe, event, moment)
@@ -163,6 +154,25 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     return _with_state(recipe, moment.version, state, system, lab_controller, tasks, *deadlines, held)
 
 
+def _in_its_state(recipe: Recipe, event: Event, moment: Moment) -> Recipe:
+    """Return a recipe after an event that keeps its state."""
+    if isinstance(event, recipe_events.RecipeChanged):
+        return _changed_by_person(recipe, event, moment)
+    if isinstance(event, recipe_events.RecipeClaimed | recipe_events.RecipeClaimEnded):
+        return changed(recipe, version=moment.version, claim=_claim_after(event, moment))
+    if isinstance(event, recipe_events.RecipeExtended):
+        return _extended(recipe, event.seconds, moment)
+    if isinstance(event, recipe_events.LocksNarrowed):
+        return changed(recipe, version=moment.version, held=stored_locks(event.locks))
+    if isinstance(event, recipe_events.RecipeLocked):
+        recipe = changed(recipe, held=stored_locks(event.locks))
+    recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
+    deadlines = watchdog.after_report(recipe, event, moment)
+    if deadlines == recipe.deadlines:
+        return recipe
+    return changed(recipe, deadline=deadlines[0], recorded_deadline=deadlines[1])
+
+
 def _changed_by_person(recipe: Recipe, event: recipe_events.RecipeChanged, moment: Moment) -> Recipe:
     """Return a recipe with other requirements, tasks and locks. It has not started, so its tasks are new."""
     return changed(
@@ -174,6 +184,17 @@ def _changed_by_person(recipe: Recipe, event: recipe_events.RecipeChanged, momen
         distro=event.distro,
         tasks=_new_tasks(event.tasks),
         locks=stored_locks(event.locks),
+    )
+
+
+def _extended(recipe: Recipe, seconds: int, moment: Moment) -> Recipe:
+    deadline, recorded_deadline = watchdog.extended(recipe.deadlines, seconds)
+    return changed(
+        recipe,
+        version=moment.version,
+        deadline=deadline,
+        recorded_deadline=recorded_deadline,
+        extended_seconds=recipe.extended_seconds + seconds,
     )
 
 
@@ -202,7 +223,7 @@ def _new_tasks(tasks: Sequence[Mapping[str, Any]]) -> tuple[Task, ...]:
 def _begin_again(recipe: Recipe) -> Recipe:
     """Return the recipe at the beginning of its next attempt, with new tasks without results."""
     tasks = tuple(changed(task, state="new") for task in recipe.tasks)
-    return changed(recipe, attempt=recipe.attempt + 1, tasks=tasks, results=NO_RESULTS)
+    return changed(recipe, attempt=recipe.attempt + 1, tasks=tasks, results=NO_RESULTS, extended_seconds=0)
 
 
 _with_state = changer(
@@ -249,6 +270,7 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
         held=None,
         attempt=1,
         claim=None,
+        extended_seconds=0,
     )
 
 

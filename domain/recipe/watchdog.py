@@ -62,6 +62,12 @@ def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
     return recipe.deadlines
 
 
+def extended(deadlines: Deadlines, seconds: int) -> Deadlines:
+    """Return the deadlines moved by seconds; one that is not set stays so."""
+    by_at, by_recorded_at = (each and each + timedelta(seconds=seconds) for each in deadlines)
+    return by_at, by_recorded_at
+
+
 def _counted(moment: Moment, seconds: int) -> Deadlines:
     assert moment.at is not None, "an event without a time sets no deadline"
     delay = timedelta(seconds=seconds)

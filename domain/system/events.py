@@ -128,6 +128,14 @@ class SystemReservationEnded(Event):
     reason: str
 
 
+@event("system.reservation-extended")
+class SystemReservationExtended(Event):
+    """A person has moved the end of the reservation to `until`; `reason` is null if nobody gave one."""
+
+    until: str
+    reason: str | None
+
+
 @event("system.access-policy-changed")
 class SystemAccessPolicyChanged(Event):
     """`entries` are the whole new policy of the system, in the form of `domain.access.policy`.
@@ -145,6 +153,14 @@ class SystemLoaned(Event):
 
     user: str
     until: str | None
+
+
+@event("system.loan-extended")
+class SystemLoanExtended(Event):
+    """A person has moved the end of the loan to `until`; `reason` is null if nobody gave one."""
+
+    until: str
+    reason: str | None
 
 
 @event("system.loan-ended")

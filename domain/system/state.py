@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from domain.access.policy import Policy, policy_of
 from domain.events import Event, Moment
@@ -16,21 +16,32 @@ from domain.system.failures import NO_FAILURES, Failures
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A person's reservation since a position, `until` None without end; a tree is provisioned first."""
+    """A person's reservation since a position, `until` None without end; a tree is provisioned first.
+
+    `extended_seconds`: by how much people have moved its end.
+    """
 
     user: str
     until: datetime | None
     distro_tree_id: int | None
     since: int = field(default=0, compare=False)
+    extended_seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """A loan to a person; `until` is None if it has no end, `since` the log position of its begin."""
+    """A loan to a person; `until` is None if it has no end, `since` the log position of its begin.
+
+    `extended_seconds`: by how much people have moved its end.
+    """
 
     user: str
     until: datetime | None
     since: int = field(default=0, compare=False)
+    extended_seconds: float = field(default=0.0, compare=False)
+
+
+Lending = TypeVar("Lending", Reservation, Loan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +117,12 @@ def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
     """Return the fields that an event changes, except for `version` and the fields of usage."""
     if isinstance(event, system_events.SystemReservationBegun):
         return {"reservation": _reservation(event, moment.position)}
+    if isinstance(event, system_events.SystemReservationExtended):
+        assert system.reservation is not None, f"{system.fqdn} has no reservation to extend"
+        return {"reservation": _extended(system.reservation, event.until)}
+    if isinstance(event, system_events.SystemLoanExtended):
+        assert system.loan is not None, f"{system.fqdn} has no loan to extend"
+        return {"loan": _extended(system.loan, event.until)}
     if isinstance(event, system_events.SystemOwnerChanged):
         return {"owner": event.owner, "owned_since": moment.position}
     if isinstance(event, system_events.SystemLoaned):
@@ -122,6 +139,14 @@ def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
 
 def _reservation(event: system_events.SystemReservationBegun, position: int) -> Reservation:
     return Reservation(event.user, _time(event.until), event.distro_tree_id, position)
+
+
+def _extended(lending: Lending, until: str) -> Lending:
+    """Return a reservation or loan with a later end."""
+    assert lending.until is not None, "only a reservation or loan with an end is extended"
+    moved = datetime.fromisoformat(until)
+    seconds = lending.extended_seconds + (moved - lending.until).total_seconds()
+    return replace(lending, until=moved, extended_seconds=seconds)
 
 
 def _time(text: str | None) -> datetime | None:

@@ -42,7 +42,7 @@ class WatchdogsInTime(Invariant):
 
     name = "watchdogs_in_time"
     topics = (
-        *("recipe.new", "recipe.changed", "recipe.task-started", "recipe.watchdog-set"),
+        *("recipe.new", "recipe.changed", "recipe.task-started", "recipe.watchdog-set", "recipe.extended"),
         *(f"recipe.{state}" for state in ("queued", "assigned", "scheduled", *SET_PLACED, *FINISHED)),
         "recipe.locked",
     )
@@ -147,6 +147,12 @@ def _task_seconds(params: Mapping[str, str]) -> int:
 def _deadlines_after(watchdog: WatchdogDeadlines, record: EventRecord) -> WatchdogDeadlines:
     if record.event_name in ("queued", "assigned", "scheduled"):
         return watchdog._replace(by_at=None, by_recorded_at=None)
+    if record.event_name == "extended":
+        by_at, by_recorded_at = (
+            each and each + timedelta(seconds=record.data["seconds"])
+            for each in (watchdog.by_at, watchdog.by_recorded_at)
+        )
+        return watchdog._replace(by_at=by_at, by_recorded_at=by_recorded_at)
     seconds = _granted_seconds(watchdog, record)
     at, recorded_at = time_of(record.at), time_of(record.recorded_at)
     if seconds is None or at is None:

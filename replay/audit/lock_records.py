@@ -16,7 +16,7 @@ REAL_LOCKS_FROM = 6
 PROGRESS = (
     *(f"recipe.{state}" for state in ("installing", "running", "reserved", "completed")),
     *(f"recipe.task-{change}" for change in ("started", "result", "completed", "aborted")),
-    *("recipe.watchdog-set", "system.provisioning-failed"),
+    *("recipe.watchdog-set", "recipe.extended", "system.provisioning-failed"),
 )
 LOST = ("recipe.queued", "recipe.assigned")
 UNFIT = ("Broken", "Removed")

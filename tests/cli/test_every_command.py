@@ -131,7 +131,8 @@ CASES = [
         Call(f"system vacate {ARM}"),
         Call(f"system set-condition {OLD} Manual"),
     ),
-    *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"system return {MANUAL}")),
+    *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"extend {MANUAL} --by 1h")),
+    Call(f"system return {MANUAL}"),
     *(Call(f"system loan {MANUAL} --user bob --until 8h"), Call(f"system end-loan {MANUAL}")),
     *(Call("filter put idle CONTINUE --where user=ada"), Call("filter show idle"), Call("filters")),
     *(Call("filter test idle"), Call("filter delete idle"), Call("partition configuration")),
@@ -190,6 +191,7 @@ REFUSED = [
         "cancel-set 999",
         "set-priority 999 Low",
         "return 999",
+        "extend 999 --by 1h",
     ),
     *(
         "system show no.such",

@@ -46,6 +46,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/jobs/{job_id}/results": {"GET": "ASLU"},
     "/recipes/{recipe_id}/results": {"GET": "ASLU"},
     "/recipes/{recipe_id}/progress": {"POST": "AL"},
+    "/recipes/{recipe_id}/extension": {"POST": "AS"},
+    "/systems/{fqdn}/extension": {"POST": "AS"},
     "/recipes/{recipe_id}/return": {"POST": "AS"},
     "/recipes/{recipe_id}/estimate": {"GET": "ASLU"},
     "/recipes/{recipe_id}/explanation": {"GET": "ASLU"},

@@ -97,7 +97,7 @@ TASK = {"name": "/t"}
             "PUT",
             "/lab-controllers/lab.x",
             {"state": 1},
-            "is an unknown field; the fields are broken_after, enabled, reason",
+            "is an unknown field; the fields are broken_after, enabled, max_extension_seconds, reason",
         ),
         (
             "PUT",

@@ -41,7 +41,8 @@ class Act(NamedTuple):
 OWNERS = {"owner", "admin"}
 READERS = {*HOLDERS, *OWNERS, "borrower", "auditor", "lab"}
 NOTHING: Callable[[str], dict[str, Any]] = lambda _: {}  # noqa: E731
-LOAN, RESERVED = "loan", "reserved"
+LOAN, OWN_LOAN, RESERVED = "loan", "own loan", "reserved"
+UNTIL = "2099-01-01T00:00:00Z"
 
 ACTS: dict[str, Act] = {
     "view": Act("GET", "/systems/{fqdn}", None, READERS),
@@ -80,10 +81,23 @@ ACTS: dict[str, Act] = {
     "reserve for others": Act(
         "PUT", "/systems/{fqdn}/reservation", lambda _: {"user": "reserve"}, {"admin", "reserve"}, unseen=403
     ),
+    "extend a reservation": Act(
+        *("POST", "/systems/{fqdn}/extension", lambda _: {"seconds": 60}),
+        *({"control_system", "reserve", *OWNERS}, RESERVED),
+    ),
+    "extend a loan": Act(
+        "POST", "/systems/{fqdn}/extension", lambda _: {"seconds": 60}, {"loan_any", *OWNERS}, LOAN
+    ),
+    "extend a loan to oneself": Act(
+        *("POST", "/systems/{fqdn}/extension", lambda _: {"seconds": 60}),
+        *({"loan_self", "loan_any", *OWNERS}, OWN_LOAN),
+    ),
     "return": Act(
         "DELETE", "/systems/{fqdn}/reservation", None, {"control_system", "reserve", *OWNERS}, RESERVED
     ),
 }
+# Who has reserved a system may do this without a permission.
+OF_WHO_RESERVED = (("DELETE", "/systems/{fqdn}/reservation"), ("POST", "/systems/{fqdn}/extension"))
 # Roles that may only read.
 READ_ONLY = {"auditor", "lab", "other-lab"}
 PEOPLE = (*HOLDERS, *BESIDE, "admin", "auditor", "lab", "other-lab")
@@ -142,8 +156,11 @@ def prepare(admin: httpx.Client, fqdn: str, what: str) -> str:
         admin.put(f"/pools/others{path}", json={}),
         admin.delete(f"/pools/everybodys{path}"),
         # The borrower may view the system only during the loan.
-        admin.put(f"{path}/loan", json={"user": "borrower"}) if what == LOAN else None,
-        admin.put(f"{path}/reservation", json={"user": "reserve"}) if what == RESERVED else None,
+        admin.put(f"{path}/loan", json={"user": "borrower", "until": UNTIL}) if what == LOAN else None,
+        admin.put(f"{path}/loan", json={"user": "loan_self", "until": UNTIL}) if what == OWN_LOAN else None,
+        admin.put(f"{path}/reservation", json={"user": "reserve", "until": UNTIL})
+        if what == RESERVED
+        else None,
     )
     done = [answer for answer in answers if answer is not None]
     assert {answer.status_code for answer in done} == {200}, [answer.text for answer in done]
@@ -190,7 +207,7 @@ def test_table__of_permissions__equals_the_operations_that_succeeded() -> None:
         by |= act.done_by & set(HOLDERS)
     views = {row for row, permissions in rows.items() if permissions == {"view"}}
     assert {row: by for row, by in seen.items() if row not in views} == {
-        row: permissions | ({"reserve"} if row[0] == "DELETE" and row[1].endswith("reservation") else set())
+        row: permissions | ({"reserve"} if row in OF_WHO_RESERVED else set())
         for row, permissions in rows.items()
         if row not in views
     }

@@ -29,6 +29,7 @@ from api.use_cases.passwords import set_password
 from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import change_lab_controller
 from api.use_cases.remove_lab import remove_lab
+from domain.directory.documents import MAX_EXTENSION_SECONDS
 from domain.directory.partition_queues import partitions_naming
 from domain.directory.rejections import FIELD as REJECTED
 from domain.directory.roles import SUBMITTER
@@ -67,13 +68,11 @@ class People(Documents):
 
 
 class Users(People):
-    optional = "roles"
-
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "user", USERS)
 
-    def _default(self) -> list[str]:
-        return [SUBMITTER]
+    def _defaults(self) -> dict[str, Any]:
+        return {"roles": [SUBMITTER]}
 
     @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
@@ -97,11 +96,13 @@ class Groups(People):
 class Pools(Documents):
     """Pools. Systems are added and removed one by one; the access policy has its own path."""
 
-    optional = "description"
     list_query = queries.PoolPage
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "pool", POOLS)
+
+    def _defaults(self) -> dict[str, Any]:
+        return {"description": ""}
 
     async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:
         assert isinstance(query, queries.PoolPage)
@@ -134,8 +135,6 @@ class Pools(Documents):
 class DistroTrees(Documents):
     """Distro trees, named by numbers."""
 
-    optional = "added_at"
-
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "distro-tree", TREES, "id", NUMBER)
 
@@ -143,14 +142,13 @@ class DistroTrees(Documents):
         """Return nothing, since the time of a form that stays open would be an old one."""
         return {}
 
-    def _default(self) -> str:
-        return rfc3339(self._parts.clock())
+    def _defaults(self) -> dict[str, Any]:
+        return {"added_at": rfc3339(self._parts.clock())}
 
 
 class LabControllers(Documents):
     """Lab controllers. Answers about the past have no last contact, which is not recorded in the log."""
 
-    optional = "broken_after"
     list_query = queries.PartitionPage
     list_refusals = (404,)
 
@@ -159,11 +157,11 @@ class LabControllers(Documents):
         does = "Remove a lab controller; with force abort its recipes and remove its systems first"
         self.operations["on_delete"] = Operation(does, LABS.removed, queries.ForceQuery, versioned=True)
 
-    def _default(self) -> int:
-        return BROKEN_AFTER
+    def _defaults(self) -> dict[str, Any]:
+        return {"broken_after": BROKEN_AFTER, "max_extension_seconds": MAX_EXTENSION_SECONDS}
 
     @operation(
-        "Enable or disable a lab controller, or change its failure limit",
+        "Enable or disable a lab controller, or change its limits",
         answers.LabControllerChanged,
         body=inputs.LabControllerPatch,
         versioned=True,
@@ -213,7 +211,7 @@ class LabControllers(Documents):
         return lambda name: {
             "silent": False,
             "never_heard": False,
-            "broken_after": BROKEN_AFTER,
+            **self._defaults(),
             "last_heard_at": heard.get(name),
         }
 

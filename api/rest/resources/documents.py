@@ -42,8 +42,6 @@ class Shapes(NamedTuple):
 class Documents:
     """The resource of one kind. `names` validates the name in the path; `key` is its field in answers."""
 
-    # The field that a client may omit.
-    optional = ""
     # The filters of the list, and further statuses that it answers.
     list_query: type[queries.Page] = queries.Page
     list_refusals: tuple[int, ...] = ()
@@ -127,23 +125,28 @@ class Documents:
         return document, await put_document(self._parts, request, self.kind, name, document)
 
     def proposed(self) -> dict[str, Any]:
-        """Return the optional field of a new document with its default."""
-        return {self.optional: self._default()} if self.optional else {}
+        """Return the optional fields of a new document with their defaults."""
+        return self._defaults()
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present value of the optional field, otherwise the default."""
-        if not self.optional or document[self.optional] is not None:
-            return document
+        """Return the document with the present values of optional fields, otherwise their defaults."""
+        defaults = self._defaults()
         entry = self._parts.feed.directory.get(self.kind, name)
-        present = entry.document.get(self.optional) if entry else None
-        return {**document, self.optional: self._default() if present is None else present}
+        present = entry.document if entry else {}
+        sources = (document, present, defaults)
+        found = {
+            field: next(source[field] for source in sources if source.get(field) is not None)
+            for field in defaults
+        }
+        return {**document, **found}
 
     def _remaining_references(self, name: str) -> dict[str, Any]:
         """Return the fields of the answer to DELETE about references that remain."""
         return {}
 
-    def _default(self) -> Any:
-        return ""
+    def _defaults(self) -> dict[str, Any]:
+        """Return the fields that a client may omit, with their values in a new document."""
+        return {}
 
     async def _filters(self, view: View, query: queries.Page) -> Mapping[str, Any]:
         """Return the parameters of `documents` that select those of the list; others are in ANY_DOCUMENT."""

@@ -85,6 +85,18 @@ def test_watchdog__system_is_kept__has_requested_time() -> None:
     assert seconds(recipe) == 86_400
 
 
+def test_extension__of_a_deadline__adds_up_until_the_next_attempt() -> None:
+    extended = recipe_events.RecipeExtended(seconds=7_200, reason="debugging")
+    recipe = after(recipe_in("running"), recipe_events.WatchdogSet(seconds=600), extended, extended)
+    assert (seconds(recipe), recipe.extended_seconds) == (15_000, 14_400)
+    # The start of a task sets the watchdog anew, but the total remains.
+    recipe = after(recipe, recipe_events.WatchdogSet(seconds=60))
+    assert (seconds(recipe), recipe.extended_seconds) == (60, 14_400)
+    assert after(recipe, recipe_events.RecipeQueued(reason="its system broke")).extended_seconds == 0
+    without = after(replace(recipe_in("waiting"), host_recipe_id=7, deadline=None), extended)
+    assert without.deadline is None
+
+
 ENDS = [
     recipe_events.RecipeCompleted(),
     recipe_events.RecipeCancelled(reason="not needed"),

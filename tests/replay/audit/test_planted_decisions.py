@@ -307,6 +307,20 @@ def test_watchdogs_in_time__lab_gave_it_more_time__counts_from_then() -> None:
     assert_caught(story, "watchdogs_in_time", "recipe/1")
 
 
+@pytest.mark.parametrize(("late", "is_found"), [(7_199, True), (7_200, False)])
+def test_watchdogs_in_time__person_extended_it__counts_from_the_former_deadline(
+    late: int, is_found: bool
+) -> None:
+    story = opening()
+    story.commit(("recipe/1", recipe_events.RecipeExtended(seconds=7_200, reason=None)))
+    later(story, PROVISIONING + late, PROVISIONING + late)
+    expire(story)
+    if is_found:
+        assert_caught(story, "watchdogs_in_time", "recipe/1")
+    else:
+        assert story.violations() == []
+
+
 @pytest.mark.parametrize(
     ("policy", "away_seconds", "is_found"), [(5, 599, True), (5, 600, False), (4, 0, False)]
 )

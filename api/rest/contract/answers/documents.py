@@ -81,12 +81,14 @@ class ListedLabController(LabControllerFields):
 
     `never_heard`: silent since its registration. `last_heard_at`: its last contact, null in answers about
     the past. `broken_after` consecutive provisioning failures make a system Broken (0: no number does).
-    `partition`: null if the lab is in none.
+    By `max_extension_seconds` in all, people may extend one recipe, reservation or loan. `partition`: null if
+    the lab is in none.
     """
 
     fqdn: str
     partition: str | None
     broken_after: int
+    max_extension_seconds: int
     silent: bool
     never_heard: bool
     last_heard_at: Time | None

@@ -176,6 +176,12 @@ class Reserved(Answer):
     distro_tree: Id | None
 
 
+class Extended(Answer):
+    """`until`: the deadline of the recipe, or the end of the reservation or loan, after the extension."""
+
+    until: Time
+
+
 class SystemReturned(Answer):
     fqdn: str
     returned: bool

@@ -20,6 +20,8 @@ from api.rest.contract.values import (
 )
 from domain.system.failures import MAX_BROKEN_AFTER
 
+A_YEAR = 366 * 86_400
+
 
 class User(Input):
     """`roles`: the roles of the user; a login without a role gets the first. If left out, they stay."""
@@ -40,13 +42,14 @@ class Pool(Input):
     description: Text | None = None
 
 
-class FailureLimit(Input):
-    """The limit of failures of a lab controller; LabController describes it."""
+class LabLimits(Input):
+    """The limits of a lab controller; LabController describes them."""
 
     broken_after: Annotated[int, Field(ge=0, le=MAX_BROKEN_AFTER), REFUSE_TEXT_AND_BOOLEANS] | None = None
+    max_extension_seconds: Annotated[int, Field(ge=0, le=A_YEAR), REFUSE_TEXT_AND_BOOLEANS] | None = None
 
 
-class LabControllerFields(FailureLimit):
+class LabControllerFields(LabLimits):
     """The properties of a lab controller; LabController describes them."""
 
     enabled: Flag = True
@@ -55,8 +58,9 @@ class LabControllerFields(FailureLimit):
 class LabController(LabControllerFields):
     """`broken_after` consecutive provisioning failures, of different jobs and distros, make a system Broken.
 
-    0 disables this, also for failed power commands. If it is left out, it stays (initially 2). `reason` says
-    why an enabled lab controller is disabled.
+    0 disables this, also for failed power commands. By `max_extension_seconds` in all, people may extend one
+    recipe, reservation or loan; 0 for not at all. Limits that are left out stay (initially 2 and a week).
+    `reason` says why an enabled lab controller is disabled.
     """
 
     reason: Reason | None = None

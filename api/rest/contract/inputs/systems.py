@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from api.rest.contract.values import (
     REFUSE_TEXT_AND_BOOLEANS,
@@ -17,6 +17,7 @@ from api.rest.contract.values import (
     Input,
     Moment,
     Name,
+    Reason,
     Text,
     no_defaults,
 )
@@ -180,6 +181,20 @@ class ReservationWanted(Input):
     user: Name | None = None
     until: Moment | None = None
     distro_tree: Id | None = None
+
+
+class ExtensionWanted(Input):
+    """More time: `seconds` from the present end, or `until` a time."""
+
+    seconds: Annotated[int, Field(ge=1, le=2**31 - 1), REFUSE_TEXT_AND_BOOLEANS] | None = None
+    until: Moment | None = None
+    reason: Reason | None = None
+
+    @model_validator(mode="after")
+    def _just_one(self) -> ExtensionWanted:
+        if (self.seconds is None) == (self.until is None):
+            raise ValueError("must have either seconds or until")
+        return self
 
 
 def bare(value: Any) -> Any:
