@@ -77,6 +77,7 @@ from api.rest.resources.recipe_queue import Queue
 from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
 from api.rest.resources.reconciliations import Reconciliations
+from api.rest.resources.reruns import Reruns
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.results import Results
 from api.rest.resources.sessions import Sessions
@@ -110,6 +111,7 @@ class Lifespan:
 def resources(parts: Parts) -> dict[str, Any]:
     return {
         "jobs": Jobs(parts),
+        "reruns": Reruns(parts),
         "recipe_sets": RecipeSets(parts),
         "recipes": Recipes(parts),
         "estimates": Estimates(parts),

@@ -28,6 +28,7 @@ def job_document(
         document=event.document,
         partition=of_job(recorded.partition),
         queue=event.queue or DEFAULT_QUEUE,
+        origin=event.origin,
     )
     models.job_documents.add(row, now)
 

@@ -63,9 +63,11 @@ FROM read.job_documents d JOIN read.jobs j
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job
--- The document includes added recipe sets and later changes by users. It is JSON text.
+-- The document includes added recipe sets and later changes by users. It is JSON text. The copies are the latest 100.
 SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
-       coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner, d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
+       coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner, d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at, d.origin,
+       ARRAY (SELECT c.job_id FROM read.job_documents c WHERE c.origin = d.job_id AND c.since_position <= %(at)s
+              ORDER BY c.job_id DESC LIMIT 100) AS copies,
        (CASE WHEN j.changed IS NULL THEN said.document
              ELSE (said.document - 'product') || jsonb_strip_nulls(j.changed) END)::text AS document
 FROM read.job_documents d JOIN read.jobs j
@@ -98,6 +100,11 @@ WHERE EXISTS (
     JOIN read.jobs j ON j.job_id = d.job_id AND j.until_position = 9223372036854775807
     WHERE d.partition = %(partition)s AND d.queue = wanted.queue AND d.queue <> 'root.default'
       AND j.state = ANY (%(unfinished)s::text[]))
+
+-- name: results_of_sets
+-- The results of the recipe sets of a job, in the order of its document.
+SELECT recipe_set_id, result FROM read.recipe_sets
+WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id
 
 -- name: recipe_set
 SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, d.queue, s.priority, s.state, s.result

@@ -14,6 +14,8 @@ SmallInt = Annotated[int, "smallint"]
 
 
 class JobDocumentRow(NamedTuple):
+    """The constant properties of a job; `origin` is the job of which it is a copy."""
+
     job_id: int
     owner: str
     submitter: str
@@ -22,6 +24,7 @@ class JobDocumentRow(NamedTuple):
     document: Mapping[str, Any]
     partition: int
     queue: str
+    origin: int | None
 
 
 class RecipeDetailsRow(NamedTuple):

@@ -48,6 +48,23 @@ PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
 }
 
 
+# The first characters of a job, which is an XML element, or an object or a list in JSON.
+_MEDIA_TYPES: Final = {"<": "application/xml", "{": "application/json", "[": "application/json"}
+
+
+def body_of(text: str, where: str) -> tuple[bytes, str]:
+    """Return the bytes of a job and their media type, by its first character.
+
+    Raises Unreadable at `where` for a text that is empty, or neither XML nor JSON.
+    """
+    if not text.strip():
+        raise_unreadable(where, "is empty; write a job")
+    kind = _MEDIA_TYPES.get(text.lstrip()[0])
+    if kind is None:
+        raise_unreadable(where, "is neither XML, which begins with <, nor JSON, which begins with {")
+    return text.encode(), kind
+
+
 class ParsedSubmission(NamedTuple):
     """The parsed bodies of a submission; `is_list` if its document has a list of jobs."""
 

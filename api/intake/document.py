@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -202,3 +203,14 @@ class Job(_Part):
     reasons: Reasons | None = None
     recipe_sets: Annotated[list[RecipeSet], Field(max_length=limits.MAX_RECIPE_SETS)] = empty_by_default(list)
     foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
+
+
+def chosen_fields(document: Mapping[str, Any], default_tag: str | None) -> dict[str, Any]:
+    """Return the fields of a normalised job that do not have their default.
+
+    `default_tag` is the retention tag that the service gives to jobs without one; None returns any tag.
+    """
+    job = Job.model_validate(document)
+    fields = job.model_dump(exclude_none=True, exclude_defaults=True)
+    fields.pop("retention_tag", None)
+    return fields if job.retention_tag == default_tag else {**fields, "retention_tag": job.retention_tag}

@@ -7,7 +7,7 @@ from typing import Any
 
 from lxml import etree
 
-from api.intake.document import Job
+from api.intake.document import chosen_fields
 from api.intake.xml_job import JOB
 from api.intake.xml_text import parse_xml
 from domain.job.spec import DEFAULT_RETENTION_TAG
@@ -20,11 +20,7 @@ def write_job(document: Mapping[str, Any], default_tag: str | None = DEFAULT_RET
     XML may be larger than the submitted text, and than the maximum of a body.
     """
     root = etree.Element("job")
-    job = Job.model_validate(document)
-    fields = job.model_dump(exclude_none=True, exclude_defaults=True)
-    fields.pop("retention_tag", None)
-    if job.retention_tag != default_tag:
-        fields["retention_tag"] = job.retention_tag
+    fields = chosen_fields(document, default_tag)
     JOB.write(fields, root)
     etree.indent(root)
     for text in fields.get("foreign", ()):

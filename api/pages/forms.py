@@ -30,7 +30,7 @@ KEY: Final = "key"
 VERSION: Final = "form_version"
 _MAX_FIELDS: Final = 1_000
 # Fields and buttons that the user does not fill in, and the word in the names of secret fields.
-_NOT_WRITTEN: Final = (FORM_FIELD, KEY, VERSION, "username", "check", "send")
+_NOT_WRITTEN: Final = (FORM_FIELD, KEY, VERSION, "origin", "username", "check", "send")
 SECRET: Final = "password"
 
 

@@ -19,6 +19,7 @@ from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
 from api.rest.resources.results import tasks_with_results
 from domain.job.stages import STAGES
+from domain.roll_up import BAD_RESULTS
 
 
 class JobPages:
@@ -41,6 +42,7 @@ class JobPages:
             "stage_meaning": next(stage.when for stage in STAGES if stage.name == job["stage"]),
             "sentence": _sentence(f"Job {job_id}", job),
             "actions": actions,
+            "has_failed": job["result"] in BAD_RESULTS,
         }
         await show(req, resp, self._parts, view, "job.html", values, begin=job["submitted_at"])
 

@@ -13,6 +13,7 @@ import orjson
 from falcon.asgi import Request, Response
 from pydantic import Field
 
+from api.intake.bodies import body_of
 from api.pages.forms import (
     FORM_WITH_FILES,
     KEY,
@@ -27,12 +28,12 @@ from api.pages.security import HTML
 from api.pages.sessions import see
 from api.rest.context import principal_of, query_of
 from api.rest.contract.operation import MAX_BODY_BYTES, operation
-from api.rest.contract.queries import ReadQuery
-from api.rest.contract.query_values import Number
+from api.rest.contract.queries import ReadQuery, RerunQuery
+from api.rest.contract.query_values import MAX_NUMBER, Number, whole_number
 from api.rest.contract.values import OneOf
 from api.rest.ports import PageParts
-from api.rest.resources.jobs import job_xml
 from api.rest.resources.matches import matches_answer
+from api.rest.resources.reruns import rerun_draft, rerun_edited
 from api.rest.resources.submissions import submit_body
 from api.use_cases.idempotency import commit_once
 from domain.errors import Fault, FaultyInput, LabledgerError, Refused, Unreadable
@@ -45,13 +46,11 @@ _FORM_BYTES: Final = 16 << 10
 # Reasons against systems in the preview of a recipe, the most frequent first.
 _MAX_REASONS: Final = 10
 _SHOWN: Final = ("where", "why_never", "estimate")
-# The first characters of a job, which is an XML element, or an object or a list in JSON.
-_MEDIA_TYPES: Final = {"<": "application/xml", "{": "application/json", "[": "application/json"}
 _LINE: Final = re.compile(r"line (\d+)(?:, |$)")
 
 
-class DraftQuery(ReadQuery):
-    job: Annotated[Number | None, Field(description="begin with the XML of this job")] = None
+class DraftQuery(RerunQuery):
+    rerun: Annotated[Number | None, Field(description="begin with a copy of this job")] = None
     sample: Annotated[str | None, OneOf(SAMPLES), Field(description="begin with this sample")] = None
 
 
@@ -62,11 +61,13 @@ class SubmissionPage:
     @operation("Show the page to submit a job", None, DraftQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, DraftQuery)
-        text = "" if query.sample is None else _sample(query.sample)
-        if query.job is not None:
-            view = await page_view(req, self._parts)
-            text = (await job_xml(self._parts, view, query.job))[1].decode()
-        await self._show(req, resp, {"text": text})
+        if query.rerun is None:
+            await self._show(req, resp, {"text": "" if query.sample is None else _sample(query.sample)})
+            return
+        view, chosen = await page_view(req, self._parts), (query.failed, query.sets or None)
+        copy = await rerun_draft(self._parts, view.at, view.principal, query.rerun, *chosen)
+        draft = {"text": copy.original.content.decode(), "origin": str(query.rerun)}
+        await self._show(req, resp, draft, notes=copy.warnings)
 
     @operation(
         "Check a job, or submit it",
@@ -93,10 +94,12 @@ class SubmissionPage:
 
     async def _submit(self, req: Request, draft: Mapping[str, str]) -> Committed:
         request = form_request(req, {**draft, VERSION: "0"})
-        body, kind = _body_of(draft["text"])
+        original, origin = Original(*body_of(draft["text"], "text")), _origin_of(draft)
 
         async def submit() -> Committed:
-            return await submit_body(self._parts, principal_of(req), request, Original(body, kind))
+            if origin is not None:
+                return await rerun_edited(self._parts, principal_of(req), request, origin, original)
+            return await submit_body(self._parts, principal_of(req), request, original)
 
         done = await commit_once(self._parts.log, request, submit)
         assert done is not None, "a submission is always something new"
@@ -104,7 +107,7 @@ class SubmissionPage:
 
     async def _preview(self, req: Request, text: str) -> dict[str, Any]:
         """Return for each recipe how many systems are viable, why others are not, and what would happen."""
-        _, found = await matches_answer(self._parts, principal_of(req), *_body_of(text))
+        _, found = await matches_answer(self._parts, principal_of(req), *body_of(text, "text"))
         recipes = [
             {**_counted(recipe["systems"]), **{name: recipe[name] for name in _SHOWN}}
             for recipe in found["recipes"]
@@ -119,6 +122,7 @@ class SubmissionPage:
         draft: Mapping[str, str],
         *,
         preview: Mapping[str, Any] | None = None,
+        notes: Sequence[Fault] = (),
         error: LabledgerError | None = None,
     ) -> None:
         faults = error.faults if isinstance(error, FaultyInput) else ()
@@ -126,6 +130,8 @@ class SubmissionPage:
             resp.status = 422 if faults or isinstance(error, Unreadable) else 409
         values = {
             "text": draft["text"],
+            "origin": _origin_of(draft),
+            "notes": notes,
             "samples": SAMPLES,
             "preview": preview,
             "faults": _beside_lines(draft["text"], faults),
@@ -140,19 +146,18 @@ def _sample(name: str) -> str:
     return (files("replay") / "samples" / f"{name}.xml").read_text("utf-8")
 
 
-def _body_of(text: str) -> tuple[bytes, str]:
-    """Return the bytes of a job and their media type, by its first character.
+def _origin_of(draft: Mapping[str, str]) -> int | None:
+    """Return the job of which the form has a copy, None if it has a job of its own.
 
-    Raises Unreadable for a text that is empty, or neither XML nor JSON.
+    Raises FaultyInput for a number that no job can have.
     """
-    if not text.strip():
-        raise Unreadable([Fault("text", "is empty; write a job, or choose a file")])
-    kind = _MEDIA_TYPES.get(text.lstrip()[0])
-    if kind is None:
-        raise Unreadable(
-            [Fault("text", "is neither XML, which begins with <, nor JSON, which begins with {")]
-        )
-    return text.encode(), kind
+    text = draft.get("origin")
+    if not text:
+        return None
+    number = whole_number(text)
+    if number is None or not 1 <= number <= MAX_NUMBER:
+        raise FaultyInput([Fault("origin", "must be the number of a job")])
+    return number
 
 
 def _first_job(done: Committed) -> int:

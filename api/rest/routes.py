@@ -54,6 +54,7 @@ API_ROUTES: dict[str, Route] = {
     JOB + "/original": Route("jobs", {"GET": READERS}, "original"),
     JOB + "/results": Route("results", READ, "of_job"),
     JOB + "/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
+    JOB + "/rerun": Route("reruns", {"GET": READERS, "POST": SUBMITTERS}),
     JOB + "/recipe-sets": Route("jobs", {"POST": SUBMITTERS}, "sets"),
     JOB + "/close": Route("jobs", {"POST": SUBMITTERS}, "close"),
     RECIPE_SET: Route("recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}),

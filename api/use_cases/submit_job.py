@@ -34,10 +34,11 @@ from store.sql import SQL
 
 
 class AcceptedJob(NamedTuple):
-    """A valid job, with warnings about it."""
+    """A valid job, with warnings about it. `origin` is the id of the job of which it is a copy."""
 
     spec: JobSpec
     warnings: Sequence[Mapping[str, str]] = ()
+    origin: int | None = None
 
 
 async def submit_job(
@@ -46,13 +47,15 @@ async def submit_job(
     spec: JobSpec,
     warnings: Sequence[Mapping[str, str]] = (),
     original: Original | None = None,
+    *,
+    origin: int | None = None,
 ) -> Committed:
     """Append an accepted job to the log, and store its submitted bytes beside the log.
 
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "partition", "queue", "warnings"}.
     Raises Refused unless the partition takes new jobs, and the errors of `choose_queues`.
     """
-    jobs = [AcceptedJob(spec, warnings)]
+    jobs = [AcceptedJob(spec, warnings, origin)]
     return await _append_jobs(parts, request, jobs, original, lambda answers: answers[0])
 
 
@@ -152,7 +155,8 @@ async def _decided(
     parts_of_jobs = zip(jobs, numbers, placement.trees, queues, strict=True)
     for index, (job, ids, trees, (queue, warning)) in enumerate(parts_of_jobs):
         preceding = [before.job for before in numbers[:index]]
-        decided += submit(job.spec, ids, request.actor, trees, original, operations, preceding, queue)
+        facts = trees, original, operations, preceding, queue, job.origin
+        decided += submit(job.spec, ids, request.actor, *facts)
         answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}
         of_place = [asdict(each) for each in (placement.warning, warning) if each is not None]
         warnings = [*job.warnings, *of_place]

@@ -8,12 +8,12 @@ from typing import Any
 from domain.events import Event, event
 
 
-@event("job.submitted", version=3)
+@event("job.submitted", version=4)
 class JobSubmitted(Event):
     """A job was submitted.
 
     `document` is the normalised job; `original_sha256` (hex) and `original_type` are of its bytes. `queue` is
-    that of its recipe sets.
+    that of its recipe sets, `origin` the id of the job of which it is a copy.
     """
 
     owner: str
@@ -25,11 +25,12 @@ class JobSubmitted(Event):
     original_sha256: str | None = None
     original_type: str | None = None
     queue: str | None = None
+    origin: int | None = None
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 did not store the submitted bytes, and version 2 had no queues.
-        return data if version < 3 else super().upcast(data, version)
+        # Version 1 did not store the submitted bytes, version 2 had no queues, and version 3 no origins.
+        return data if version < 4 else super().upcast(data, version)
 
 
 @event("job.changed")

@@ -66,18 +66,19 @@ def submit(
     operations: OperationTable = SHIPPED,
     preceding_jobs: Sequence[int] = (),
     queue: str | None = None,
+    origin: int | None = None,
 ) -> Decided:
     """Return the events of a submission, in log order: the job, then each set followed by its recipes.
 
     `tree_ids` has one distro tree for each recipe in document order; None for a custom distro, and if no tree
     matches. `operations` has the locks that tasks declare; later changes of the table have no effect.
     `preceding_jobs` are the ids of the jobs before this one in the same submission, in order. `queue` is the
-    path of the queue of the job, None for `root.default`. Raises FaultyInput for a task with an unknown
-    operation.
+    path of the queue of the job, None for `root.default`. `origin` is the job of which it is a copy. Raises
+    FaultyInput for a task with an unknown operation.
     """
     owner = spec.owner or submitter
     of_job = _dependencies(spec.depends_on, preceding_jobs, ())
-    decided: Decided = [(f"job/{ids.job}", _job(spec, ids, submitter, original, queue))]
+    decided: Decided = [(f"job/{ids.job}", _job(spec, ids, submitter, original, queue, origin))]
     if spec.is_open:
         decided.append((f"job/{ids.job}", JobOpened(of_job)))
     if spec.key is not None:
@@ -159,7 +160,12 @@ class _CommonFacts(NamedTuple):
 
 
 def _job(
-    spec: JobSpec, ids: Ids, submitter: str, original: Original | None, queue: str | None
+    spec: JobSpec,
+    ids: Ids,
+    submitter: str,
+    original: Original | None,
+    queue: str | None,
+    origin: int | None,
 ) -> JobSubmitted:
     return JobSubmitted(
         owner=spec.owner or submitter,
@@ -171,6 +177,7 @@ def _job(
         original_sha256=original.sha256.hex() if original else None,
         original_type=original.media_type if original else None,
         queue=queue,
+        origin=origin,
     )
 
 

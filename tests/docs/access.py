@@ -28,6 +28,7 @@ ONESELF = "submitters: themselves"
 # Conditions that use cases check, beside the permissions on systems.
 CONDITIONS: Mapping[tuple[str, str], str] = {
     ("POST", "/jobs"): "submitters: for themselves, on behalf of groups that they are in",
+    ("POST", "/jobs/{job_id}/rerun"): "submitters: any job, as a job of their own",
     ("POST", "/matches"): "submitters: as for a job; without hidden systems",
     ("PATCH", "/jobs/{job_id}"): OWN_JOB,
     ("POST", "/jobs/{job_id}/cancel"): OWN_OR_ADMINISTERED_JOB,

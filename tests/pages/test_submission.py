@@ -95,9 +95,35 @@ def test_send__json_and_files__are_accepted(browser: Browser, service: Running) 
     document = json.dumps({"recipe_sets": [{"recipes": [recipe_for("x86-02.east.example.com")]}]})
     assert send(browser, document, "send").status_code == 303
     assert send(browser, "", "send", file=SAMPLE).status_code == 303
-    newest = jobs(service)[0]
-    again = browser.get("/ui/submit", params={"job": newest["job_id"]})
-    assert newest["whiteboard"] in again.text
+
+
+def test_rerun__copy_of_a_job__is_shown_checked_and_sent_as_one(browser: Browser, service: Running) -> None:
+    assert send(browser, SAMPLE, "send").status_code == 303
+    origin = jobs(service)[0]["job_id"]
+    link = f'href="/ui/submit?rerun={origin}"'
+    assert link in browser.get(f"/ui/jobs/{origin}").text
+    page = browser.get("/ui/submit", params={"rerun": origin})
+    assert f'A copy of job <a href="/ui/jobs/{origin}">' in page.text
+    assert f'name="origin" value="{origin}"' in page.text
+    found = re.search(r'name="key" value="([^"]+)".*?<textarea[^>]*>(.*?)</textarea>', page.text, re.DOTALL)
+    assert found is not None
+    fields = {"form_value": form_value(page), "key": found[1], "text": unescape(found[2]).strip()}
+    fields["origin"] = str(origin)
+    checked = browser.upload("/ui/submit", {**fields, "check": "1"}, {})
+    # The copy is still one after a check.
+    assert f'name="origin" value="{origin}"' in checked.text and checked.status_code == 200
+    sent = [browser.upload("/ui/submit", {**fields, "send": "1"}, {}) for _ in range(2)]
+    assert [answer.status_code for answer in sent] == [303, 303]
+    assert sent[0].headers["location"] == sent[1].headers["location"]
+    copy = browser.get(sent[0].headers["location"])
+    assert f'Copy of</dt><dd>job <a href="/ui/jobs/{origin}">{origin}</a>' in copy.text
+    number = jobs(service)[0]["job_id"]
+    assert f'Copies</dt><dd>job <a href="/ui/jobs/{number}">' in browser.get(f"/ui/jobs/{origin}").text
+    nothing_failed = browser.get("/ui/submit", params={"rerun": number, "failed": "true"})
+    assert (nothing_failed.status_code, "has failed" in nothing_failed.text) == (409, True)
+    wrong = browser.upload("/ui/submit", {**fields, "key": "other", "origin": "0", "send": "1"}, {})
+    assert (wrong.status_code, "must be the number of a job" in wrong.text) == (422, True)
+    assert jobs(service)[0]["job_id"] == number
 
 
 @pytest.mark.parametrize("wrong", ['"Fedora-99"', '"s390xx"'])

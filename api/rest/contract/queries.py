@@ -15,6 +15,7 @@ from api.rest.contract.query_values import (
     GroupBy,
     Limit,
     Number,
+    Numbers,
     Position,
     Resolution,
     Subjects,
@@ -89,6 +90,11 @@ class JobPage(PartitionPage):
     owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
     group: Annotated[Name | None, Field(description="only jobs of this group")] = None
     state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
+
+
+class RerunQuery(ReadQuery):
+    failed: Annotated[Truth, Field(description="only the recipe sets that failed")] = False
+    sets: Annotated[Numbers, Field(description="only these recipe sets of the job")] = ()
 
 
 class PartitionRead(ReadQuery):

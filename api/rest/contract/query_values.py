@@ -115,6 +115,14 @@ def _fqdns(value: Any) -> Any:
     return names
 
 
+def _numbers(value: Any) -> Any:
+    found = {text: whole_number(text) for text in _listed(value)}
+    wrong = [text for text, number in found.items() if number is None or not 1 <= number <= MAX_NUMBER]
+    if wrong:
+        raise ValueError("; ".join(f"{_quoted(text)} is not a number from 1" for text in wrong))
+    return tuple(found.values())
+
+
 GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
 WAIT_GROUPS = ("priority", "group", "pool", "requirement")
 
@@ -160,6 +168,11 @@ Subjects = Annotated[
     tuple[str, ...],
     BeforeValidator(_subjects),
     WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": f"^{_SUBJECT.pattern}$"}}),
+]
+Numbers = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_numbers),
+    WithJsonSchema({"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": MAX_NUMBER}}),
 ]
 Fqdns = Annotated[
     tuple[str, ...],

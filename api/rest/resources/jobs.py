@@ -66,6 +66,15 @@ async def job_xml(parts: JobResourceParts, view: View, job_id: int) -> tuple[int
     return version, await asyncio.to_thread(lambda: write_job(orjson.loads(job["document"]), tag))
 
 
+def answer_submission(resp: Response, done: Committed) -> None:
+    """Answer the submission of a job or several; the location is that of the first one."""
+    answer = orjson.loads(done.answer or b"{}")
+    resp.status = 201
+    first = answer["jobs"][0] if "jobs" in answer else answer
+    resp.location = f"/jobs/{first['job_id']}"
+    paging.answer(resp, done.position, answer)
+
+
 class Jobs:
     def __init__(self, parts: JobResourceParts) -> None:
         self._parts = parts
@@ -90,12 +99,7 @@ class Jobs:
 
         done = await commit_once(self._parts.log, request, submit)
         assert done is not None, "a submission is always something new"
-        answer = orjson.loads(done.answer or b"{}")
-        resp.status = 201
-        # Of several jobs the first one.
-        first = answer["jobs"][0] if "jobs" in answer else answer
-        resp.location = f"/jobs/{first['job_id']}"
-        paging.answer(resp, done.position, answer)
+        answer_submission(resp, done)
 
     @operation(
         "Add recipe sets to an open job, or change those with the same keys",

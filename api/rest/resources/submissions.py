@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from api.rest.context import Principal
 from api.rest.ports import SubmissionParts
@@ -12,7 +13,7 @@ from api.use_cases.own_partition import partition_of
 from api.use_cases.ports import RequestContext
 from api.use_cases.rights import own_job
 from api.use_cases.submit_job import AcceptedJob, submit_job, submit_jobs
-from domain.errors import FaultyInput
+from domain.errors import Fault, FaultyInput
 from domain.job.submission import Original
 from store.requests import Committed
 
@@ -24,18 +25,24 @@ async def submit_body(
     original: Original,
     *,
     strict: bool = False,
+    origin: int | None = None,
+    warnings: Sequence[Fault] = (),
 ) -> Committed:
     """Submit what the bytes contain; the commit's answer is that of `submit_job` or `submit_jobs`.
 
-    Raises the errors of `read_jobs` and `submit_job`; faults have the lines of the bytes.
+    `origin` is the job of which this is a copy; the answer begins with `warnings`. Raises the errors of
+    `read_jobs` and `submit_job`, and FaultyInput for a list of jobs as a copy; faults have the lines of the
+    bytes.
     """
     body, kind = original.content, original.media_type
     read = await read_jobs(parts, principal, body, kind, strict=strict)
-    jobs = [AcceptedJob(job.spec, warnings_document(job.warnings)) for job in read.jobs]
+    if read.is_list and origin is not None:
+        raise FaultyInput([Fault("jobs", "a copy of a job must be one job, not a list")])
+    jobs = [AcceptedJob(job.spec, warnings_document([*warnings, *job.warnings]), origin) for job in read.jobs]
     try:
         if read.is_list:
             return await submit_jobs(parts, request, jobs, original)
-        return await submit_job(parts, request, *jobs[0], original)
+        return await submit_job(parts, request, *jobs[0][:2], original, origin=origin)
     except FaultyInput as error:
         raise await located(parts, principal, body, kind, error) from error
 

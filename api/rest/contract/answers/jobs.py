@@ -35,6 +35,16 @@ class Submitted(Answer):
     jobs: list[SubmittedJob] | None = None
 
 
+class RerunDraft(ReadAnswer):
+    """The `job` that a rerun would submit, as XML or JSON, with the sets of which it has copies."""
+
+    job_id: Id
+    recipe_set_ids: list[Id]
+    media_type: str
+    job: str
+    warnings: list[FaultShape]
+
+
 class SetsAdded(SubmittedJob, Answer):
     """The numbers of the added sets, with those of their job."""
 
@@ -84,7 +94,10 @@ class SetSummary(AnswerPart):
 
 
 class Job(ReadAnswer):
-    """`document` is the job in its normalised JSON form, with defaults and with added recipe sets."""
+    """`document` is the job in its normalised JSON form, with defaults and with added recipe sets.
+
+    `origin` is the job of which it is a copy, `copies` are the latest 100 copies of it, latest first.
+    """
 
     job_id: Id
     state: RecipeState
@@ -99,6 +112,8 @@ class Job(ReadAnswer):
     queue: str
     document: dict[str, Any]
     submitted_at: Time
+    origin: Id | None
+    copies: list[Id]
     recipe_sets: list[SetSummary]
     seconds: Seconds
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field, RootModel
 
 from api.intake.document import Job, RecipeSet
-from api.intake.limits import MAX_JOBS, MAX_RECIPE_SETS
+from api.intake.limits import MAX_BODY_BYTES, MAX_ITEMS, MAX_JOBS, MAX_RECIPE_SETS
 from api.intake.values import Name as Product
 from api.intake.values import RetentionTag, Whiteboard
-from api.rest.contract.values import Input, PriorityName, Reason, no_defaults
+from api.rest.contract.values import Flag, Id, Input, PriorityName, Reason, no_defaults
 
 
 class Cancel(Input):
@@ -25,6 +25,20 @@ class JobPatch(Input):
     whiteboard: Whiteboard = ""
     retention_tag: RetentionTag = ""
     product: Product | None = None
+
+
+class Rerun(Input):
+    """The recipe sets to copy, by default all: those that failed, or `sets` by id. Or the edited `job`."""
+
+    failed: Flag = False
+    sets: Annotated[list[Id], Field(min_length=1, max_length=MAX_ITEMS)] | None = None
+    job: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_BODY_BYTES,
+            description="the job to submit, as XML or JSON; default: the job that GET shows",
+        ),
+    ] = None
 
 
 class PriorityChange(Input):
