@@ -9,6 +9,7 @@ from cli.lazy import LazyGroup, version
 SECTIONS = {
     "Jobs": {
         "submit": ("cli.jobs.submit:submit", "Submit jobs from XML or JSON files."),
+        "rerun": ("cli.jobs.rerun:rerun", "Submit a copy of a job, or of what failed."),
         "sample": ("cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
         "workflow": ("cli.workflow.command:workflow", "Print the XML of a job described by options."),
         "matches": ("cli.jobs.matches:matches", "Show which systems could run a job before you submit it."),

@@ -57,6 +57,12 @@ class LazyGroup(SuggestingGroup):
         self._sections = sections
         self._entries = {name: entry for entries in sections.values() for name, entry in entries.items()}
 
+    def _no_such_command(self, ctx: click.Context, name: str) -> str:
+        from cli.beaker_verbs import answer_to
+
+        advice = answer_to(name, ctx.command_path)
+        return f"No such command: {name!r}. {advice}" if advice else super()._no_such_command(ctx, name)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self._entries)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FACTS = (
     *("owner", "submitter", "group", "partition", "queue", "key", "whiteboard"),
-    *("state", "stage", "result", "open"),
+    *("state", "stage", "result", "open", "origin", "copies"),
 )
 
 
@@ -64,5 +64,5 @@ def _print_facts(job: Row) -> None:
     key = (job.get("document") or {}).get("key")
     facts = {**job, "partition": shown_partition(job), "key": key, "open": is_open}
     for fact in FACTS:
-        if facts.get(fact) not in (None, ""):
+        if facts.get(fact) not in (None, "", []):
             click.echo(f"  {fact}: {plain(facts[fact])}")

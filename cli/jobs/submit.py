@@ -14,7 +14,7 @@ from cli.remote import remote
 from cli.terminal.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import IO
 
     from api.client import Client
@@ -89,12 +89,15 @@ def _submit(
         return []
     jobs: list[dict[str, Any]] = answer.get("jobs", [answer])
     for job in jobs:
-        parts = f"{numbered('recipe set', job['recipe_set_ids'])}, {numbered('recipe', job['recipe_ids'])}"
-        number, where = job["job_id"], placement_text(job)
-        output.line(
-            {"file": name, **job}, f"job {number} submitted{where}: {parts} (labledger watch {number})"
-        )
+        output.line({"file": name, **job}, submitted_text(job))
     return jobs
+
+
+def submitted_text(job: Mapping[str, Any]) -> str:
+    """Return the line about a submitted job: its number, queue and parts."""
+    parts = f"{numbered('recipe set', job['recipe_set_ids'])}, {numbered('recipe', job['recipe_ids'])}"
+    number, where = job["job_id"], placement_text(job)
+    return f"job {number} submitted{where}: {parts} (labledger watch {number})"
 
 
 def _options_alone(content: bytes, added: DeclarationOptions) -> dict[str, str]:
@@ -146,11 +149,15 @@ def post(
         print_failure(problem, name, as_json=output.as_json)
         return None
     warnings = [warning for job in answer.get("jobs", [answer]) for warning in job.get("warnings") or ()]
-    # As JSON, the printed answer has the warnings.
-    if warnings and not output.as_json:
-        lines = (f"  {located(warning['where'])}: {warning['message']}" for warning in warnings)
-        click.echo("\n".join((f"{name}: warnings:", *lines)), err=True)
+    print_warnings(output, name, [{**warning, "where": located(warning["where"])} for warning in warnings])
     return answer
+
+
+def print_warnings(output: Output, name: str, warnings: Sequence[Mapping[str, str]]) -> None:
+    """Print the warnings about a job, unless the answer is printed as JSON, which has them."""
+    if warnings and not output.as_json:
+        lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)
+        click.echo("\n".join((f"{name}: warnings:", *lines)), err=True)
 
 
 def numbered(noun: str, ids: list[int]) -> str:

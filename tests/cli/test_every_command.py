@@ -117,6 +117,7 @@ CASES = [
         Call("submit -", given='{"open": true}', lines=True),
         Call("add-sets 10 -", given=SETS),
         Call("close-job 10"),
+        Call("rerun 1"),
         Call("set-recipe 9 locks=null"),
     ),
     *(

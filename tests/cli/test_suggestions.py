@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from click.testing import Result
+
+from cli.beaker_verbs import COMMANDS, WITHOUT
+from tests.cli.test_every_command import LEAVES, command_at
 
 Run = Callable[..., Result]
 
@@ -32,3 +36,24 @@ def test_unknown_command__of_a_group__suggests_one_that_exists(
     suggestion = "" if suggested is None else f" Did you mean `{suggested}`?"
     name = arguments.split()[1]
     assert result.stderr.endswith(f"No such command: {name!r}.{suggestion}\n")
+
+
+@pytest.mark.parametrize("verb", sorted({*COMMANDS, *WITHOUT}))
+def test_command_of_beaker__names_commands_that_exist(run: Run, verb: str) -> None:
+    result = run(verb, "1", prog_name="labledger")
+    assert result.exit_code == 2
+    assert f"No such command: {verb!r}. Coming from Beaker? " in result.stderr
+    named = re.findall("`labledger ([^`]+)`", result.stderr)
+    assert [words for words in COMMANDS.get(verb, ()) if words not in named] == []
+    assert named or verb in WITHOUT
+    for words in named:
+        path = tuple(words.split())
+        leaf = next((path[:length] for length in (2, 1) if path[:length] in LEAVES), None)
+        assert leaf is not None, f"{words} is no command"
+        known = {option for param in command_at(leaf).params for option in param.opts}
+        assert {word for word in path if word.startswith("--")} <= known
+
+
+def test_commands_of_beaker__none_is_also_one_here() -> None:
+    assert not {*COMMANDS, *WITHOUT} & {path[0] for path in LEAVES}
+    assert not COMMANDS.keys() & WITHOUT.keys()

@@ -1,0 +1,94 @@
+"""`labledger rerun`: a copy of a job, edited if wanted, that is submitted once more."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.params import ID, ParsedText
+from cli.jobs.submit import BY_SUFFIX, print_warnings, submitted_text
+from cli.lists import completing
+from cli.remote import remote
+from cli.terminal.output import Output, note
+
+if TYPE_CHECKING:
+    from api.client import Client
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [ID.convert(part, None, None) for part in text.split(",")]
+    except click.UsageError:
+        raise ValueError("must be numbers of recipe sets with commas between them, such as 7,9") from None
+
+
+@click.command
+@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.option("--failed", is_flag=True, help="Copy only the recipe sets with the result Warn, Fail or Panic.")
+@click.option(
+    "--sets",
+    metavar="SET,…",
+    type=ParsedText("numbers", _numbers),
+    help="Copy only these recipe sets of the job, by number.",
+)
+@click.option("--edit", is_flag=True, help="Edit the copy in $VISUAL or $EDITOR before it is submitted.")
+@remote
+def rerun(
+    client: Client, output: Output, job_id: int, failed: bool, sets: list[int] | None, edit: bool
+) -> None:
+    """Submit a copy of JOB, or of some of its recipe sets.
+
+    The copy is your job, whoever owned the first one: your rights, groups and quotas count. It has the group
+    of the job if you are in it. It names the job as its origin, and the job its copies (labledger job JOB).
+
+    With --edit, an editor opens the copy. If it is refused, every fault is shown with its line, and the file
+    can be edited again; an empty file submits nothing.
+    """
+    if failed and sets:
+        raise click.UsageError("--failed and --sets cannot be given together")
+    path, chosen = f"/jobs/{job_id}/rerun", {"failed": failed or None, "sets": sets}
+    if edit:
+        answer = _edited(client, output, path, chosen)
+    else:
+        answer = client.post(path, {name: value for name, value in chosen.items() if value is not None})
+    print_warnings(output, f"job {job_id}", answer["warnings"])
+    output.line({"origin": job_id, **answer}, f"{submitted_text(answer)}, a copy of job {job_id}")
+
+
+def _edited(client: Client, output: Output, path: str, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Submit the copy as the user has edited it. A refused one stays in its file."""
+    from api.client import ServerProblem
+    from cli.failures import print_failure
+
+    draft = client.get(path, **{name: value for name, value in chosen.items() if value is not None})
+    print_warnings(output, f"job {draft['job_id']}", draft["warnings"])
+    suffix = next(suffix for suffix, kind in BY_SUFFIX.items() if kind == draft["media_type"])
+    with tempfile.NamedTemporaryFile("w", suffix=suffix, encoding="utf-8", delete=False) as opened:
+        opened.write(draft["job"])
+    file = Path(opened.name)
+    is_kept = True
+    try:
+        while True:
+            click.edit(filename=str(file))
+            text = file.read_text("utf-8")
+            if not text.strip():
+                is_kept = False
+                raise click.ClickException("the file is empty, so nothing was submitted")
+            try:
+                answer: dict[str, Any] = client.post(path, {"job": text})
+            except ServerProblem as problem:
+                print_failure(problem, str(file), as_json=output.as_json)
+                if sys.stdin.isatty() and click.confirm("Edit it again?", default=True, err=True):
+                    continue
+                raise click.exceptions.Exit(1) from None
+            is_kept = False
+            return answer
+    finally:
+        if is_kept:
+            note(f"The edited job is in {file}.")
+        else:
+            file.unlink()
