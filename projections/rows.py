@@ -14,7 +14,7 @@ SmallInt = Annotated[int, "smallint"]
 
 
 class JobDocumentRow(NamedTuple):
-    """The constant properties of a job; `origin` is the job of which it is a copy."""
+    """The constant properties of a job; `origin` is the job that was copied."""
 
     job_id: int
     owner: str

@@ -147,7 +147,7 @@ def _sample(name: str) -> str:
 
 
 def _origin_of(draft: Mapping[str, str]) -> int | None:
-    """Return the job of which the form has a copy, None if it has a job of its own.
+    """Return the job that the form has copied, None if the form has a new job.
 
     Raises FaultyInput for a number that no job can have.
     """

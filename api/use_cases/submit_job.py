@@ -34,7 +34,7 @@ from store.sql import SQL
 
 
 class AcceptedJob(NamedTuple):
-    """A valid job, with warnings about it. `origin` is the id of the job of which it is a copy."""
+    """A valid job, with warnings about it. `origin` is the id of the job that was copied."""
 
     spec: JobSpec
     warnings: Sequence[Mapping[str, str]] = ()

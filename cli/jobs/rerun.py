@@ -42,7 +42,7 @@ def rerun(
 ) -> None:
     """Submit a copy of JOB, or of some of its recipe sets.
 
-    The copy is your job, whoever owned the first one: your rights, groups and quotas count. It has the group
+    The copy is your own job, also if JOB is not: your rights, groups and quotas count. It has the group
     of the job if you are in it. It names the job as its origin, and the job its copies (labledger job JOB).
 
     With --edit, an editor opens the copy. If it is refused, every fault is shown with its line, and the file

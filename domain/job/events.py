@@ -13,7 +13,7 @@ class JobSubmitted(Event):
     """A job was submitted.
 
     `document` is the normalised job; `original_sha256` (hex) and `original_type` are of its bytes. `queue` is
-    that of its recipe sets, `origin` the id of the job of which it is a copy.
+    that of its recipe sets, `origin` the id of the job that was copied.
     """
 
     owner: str

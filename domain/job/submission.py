@@ -73,7 +73,7 @@ def submit(
     `tree_ids` has one distro tree for each recipe in document order; None for a custom distro, and if no tree
     matches. `operations` has the locks that tasks declare; later changes of the table have no effect.
     `preceding_jobs` are the ids of the jobs before this one in the same submission, in order. `queue` is the
-    path of the queue of the job, None for `root.default`. `origin` is the job of which it is a copy. Raises
+    path of the queue of the job, None for `root.default`. `origin` is the job that was copied. Raises
     FaultyInput for a task with an unknown operation.
     """
     owner = spec.owner or submitter

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import click
 import pytest
 from click.testing import Result
 
 from api.client import RetryPolicy
 from api.client.transport import RequestOptions
-from cli import main
+from tests.cli.command_tree import LEAVES, command_at
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.waiting import wait_until
@@ -49,28 +48,6 @@ class Call:
         return tuple(path for path in LEAVES if tuple(self.arguments.split()[: len(path)]) == path)[-1]
 
 
-def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    if not isinstance(command, click.Group) or command.invoke_without_command:
-        yield path
-    if not isinstance(command, click.Group):
-        return
-    context = click.Context(command)
-    for name in command.list_commands(context):
-        found = command.get_command(context, name)
-        assert found is not None
-        yield from leaves(found, (*path, name))
-
-
-def command_at(path: tuple[str, ...]) -> click.Command:
-    found: click.Command | None = main
-    for name in path:
-        assert isinstance(found, click.Group)
-        found = found.get_command(click.Context(found), name)
-    assert found is not None
-    return found
-
-
-LEAVES = sorted(leaves(main))
 # Commands that are servers themselves, or need none.
 REMOTE = {path for path in LEAVES if any(param.name == "url" for param in command_at(path).params)}
 # Commands that prompt for a password, or need a login: see test_login.py.

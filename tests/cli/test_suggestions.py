@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 from cli.beaker_verbs import COMMANDS, WITHOUT
-from tests.cli.test_every_command import LEAVES, command_at
+from tests.cli.command_tree import LEAVES, command_at
 
 Run = Callable[..., Result]
 
@@ -39,7 +39,7 @@ def test_unknown_command__of_a_group__suggests_one_that_exists(
 
 
 @pytest.mark.parametrize("verb", sorted({*COMMANDS, *WITHOUT}))
-def test_command_of_beaker__names_commands_that_exist(run: Run, verb: str) -> None:
+def test_command__of_beaker__advice_names_commands_that_exist(run: Run, verb: str) -> None:
     result = run(verb, "1", prog_name="labledger")
     assert result.exit_code == 2
     assert f"No such command: {verb!r}. Coming from Beaker? " in result.stderr
@@ -50,10 +50,10 @@ def test_command_of_beaker__names_commands_that_exist(run: Run, verb: str) -> No
         path = tuple(words.split())
         leaf = next((path[:length] for length in (2, 1) if path[:length] in LEAVES), None)
         assert leaf is not None, f"{words} is no command"
-        known = {option for param in command_at(leaf).params for option in param.opts}
-        assert {word for word in path if word.startswith("--")} <= known
+        options = {option for param in command_at(leaf).params for option in param.opts}
+        assert {word for word in path if word.startswith("--")} <= options
 
 
-def test_commands_of_beaker__none_is_also_one_here() -> None:
+def test_commands__of_beaker__none_exists_here() -> None:
     assert not {*COMMANDS, *WITHOUT} & {path[0] for path in LEAVES}
     assert not COMMANDS.keys() & WITHOUT.keys()

@@ -30,7 +30,7 @@ async def submit_body(
 ) -> Committed:
     """Submit what the bytes contain; the commit's answer is that of `submit_job` or `submit_jobs`.
 
-    `origin` is the job of which this is a copy; the answer begins with `warnings`. Raises the errors of
+    `origin` is the job that was copied; the answer begins with `warnings`. Raises the errors of
     `read_jobs` and `submit_job`, and FaultyInput for a list of jobs as a copy; faults have the lines of the
     bytes.
     """

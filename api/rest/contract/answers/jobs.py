@@ -36,7 +36,7 @@ class Submitted(Answer):
 
 
 class RerunDraft(ReadAnswer):
-    """The `job` that a rerun would submit, as XML or JSON, with the sets of which it has copies."""
+    """The `job` that a rerun would submit, as XML or JSON, with the sets that it copies."""
 
     job_id: Id
     recipe_set_ids: list[Id]
@@ -96,7 +96,7 @@ class SetSummary(AnswerPart):
 class Job(ReadAnswer):
     """`document` is the job in its normalised JSON form, with defaults and with added recipe sets.
 
-    `origin` is the job of which it is a copy, `copies` are the latest 100 copies of it, latest first.
+    `origin` is the job that was copied. `copies` are the latest 100 copies of this job, latest first.
     """
 
     job_id: Id
