@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.params import WholeNumber
+from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, console, note
@@ -103,6 +104,8 @@ BEYOND_THE_LOG = 2**63 - 2
     shell_complete=completing.users,
     help="Only events of this user or process, for example scheduler.",
 )
+@since_option
+@until_option
 @click.option(
     "--partition",
     metavar="NAME",
@@ -121,6 +124,8 @@ def events(
     types: str | None,
     subject: str | None,
     actor: str | None,
+    since: str | None,
+    until: str | None,
     partition: str | None,
     limit: int | None,
 ) -> None:
@@ -128,17 +133,21 @@ def events(
 
     --follow survives a restart of the server: it continues after the last event that it has printed.
     """
+    if follow and (since is not None or until is not None):
+        raise click.UsageError("--follow cannot be used with --since or --until; use --after or --new.")
     if new:
         after = _last_position(client)
     topics = types.split(",") if types else None
     filters = {"types": topics, "subject": subject, "actor": actor, "partition": partition}
-    found = _live_events(client, after, filters) if follow else client.log(after, **filters)
+    span = {"since": since, "until": until}
+    found = _live_events(client, after, filters) if follow else client.log(after, **filters, **span)
     printer, is_empty = EventPrinter(output), True
     for event in islice(found, limit):
         printer.show(event)
         is_empty = False
     if is_empty and not output.as_json:
-        note(_no_events(types, subject, actor, partition, after))
+        in_that_time = " in that time" if since or until else ""
+        note(_no_events(types, subject, actor, partition, after) + in_that_time)
 
 
 def _no_events(

@@ -42,6 +42,21 @@ def test_events__of_an_actor__requested_by_name_also_live(server: LoopbackServer
     assert [asked.query["actor"] for asked in server.asked[:2]] == [["scheduler"], ["ada"]]
 
 
+def test_events__of_a_time_span__in_each_request_but_not_live(server: LoopbackServer, run: Run) -> None:
+    server.on(
+        "GET",
+        "/events",
+        Answer({"events": [event(1)], "next": 5}),
+        Answer({"events": [], "next": None}),
+    )
+    span = ("--since", "2026-01-01T00:00:00Z", "--until", "2026-01-02T00:00:00Z")
+    assert len(run("events", *span).stdout.splitlines()) == 1
+    asked = [(request.query["since"], request.query["until"]) for request in server.asked]
+    assert asked == [(["2026-01-01T00:00:00+00:00"], ["2026-01-02T00:00:00+00:00"])] * 2
+    assert run("events", "--follow", *span).exit_code == 2
+    assert len(server.asked) == 2
+
+
 def test_events__of_a_job_filter__show_its_name_and_action(server: LoopbackServer, run: Run) -> None:
     document = {"priority": 0, "action": "RATE_LIMIT", "limit": 2, "reason": "", "watermark": 7}
     put = {**event(1, name="two", document=document), "topic": "partition.job-filter-put"}
