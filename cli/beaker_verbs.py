@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 _NO_LIBRARY: Final = "there is no task library, jobs name their tasks and lab controllers fetch them"
-_OF_LAB_CONTROLLERS: Final = "the lab controller does it"
 
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     # Jobs.
@@ -15,9 +14,11 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "job-clone": ("rerun JOB", "rerun JOB --failed"),
     "job-list": ("jobs",),
     "job-modify": ("set-job JOB NAME=VALUE", "set-priority SET PRIORITY"),
-    "job-results": ("job JOB", "recipe RECIPE"),
-    "job-logs": ("recipe RECIPE --json",),
+    "job-results": ("results JOB", "results JOB --format junit"),
+    "job-logs": ("logs RECIPE", "logs RECIPE --fetch FOLDER"),
     "watchdog-show": ("recipe RECIPE",),
+    "watchdog-extend": ("extend RECIPE --by DURATION",),
+    "watchdogs-extend": ("extend RECIPE --by DURATION",),
     "workflow-simple": ("workflow",),
     "workflow-installer-test": ("workflow",),
     "workflow-xslt": ("workflow",),
@@ -73,7 +74,7 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
 
 WITHOUT: Final[dict[str, str]] = {
     **dict.fromkeys(("task-add", "task-delete", "task-details", "task-list"), _NO_LIBRARY),
-    **dict.fromkeys(("watchdog-extend", "watchdogs-extend", "system-power"), _OF_LAB_CONTROLLERS),
+    "system-power": "the lab controller does it",
     "job-comment": "a job has a whiteboard, which `labledger set-job` changes",
     "job-delete": "results are stored for ever",
     "update-openstack-trust": "there is no OpenStack",

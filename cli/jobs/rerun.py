@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import ID, ParsedText
+from cli.arguments.numbered import JOB_ID, SET_ID
+from cli.arguments.params import ParsedText
 from cli.jobs.submit import BY_SUFFIX, print_warnings, submitted_text
 from cli.lists import completing
 from cli.remote import remote
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 
 def _numbers(text: str) -> list[int]:
     try:
-        return [ID.convert(part, None, None) for part in text.split(",")]
+        return [SET_ID.convert(part, None, None) for part in text.split(",")]
     except click.UsageError:
         raise ValueError("must be numbers of recipe sets with commas between them, such as 7,9") from None
 
 
 @click.command
-@click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
+@click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
 @click.option("--failed", is_flag=True, help="Copy only the recipe sets with the result Warn, Fail or Panic.")
 @click.option(
     "--sets",
