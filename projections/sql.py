@@ -41,7 +41,7 @@ Documents that an answer passes on unchanged are JSON text, which saves decoding
 """
 
 
-SYSTEM_FILTERS = ("condition", "usage", "lab_controller", "pool", "owner")
+SYSTEM_FILTERS = ("condition", "usage", "lab_controller", "pool", "owner", "location", "draining")
 JOB_FILTERS = ("owner", "group", "state", "partition")
 # Parameters without any filter.
 ANY_LAB: Mapping[str, Any] = dict.fromkeys(("labs", "other_labs"))

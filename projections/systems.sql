@@ -26,6 +26,8 @@ WHERE s.fqdn > %(after)s
   AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
   AND (%(condition)s::text IS NULL OR s.condition = %(condition)s::text)
   AND (%(usage)s::text IS NULL OR u.usage = %(usage)s::text)
+  AND (%(location)s::text IS NULL OR s.inventory ->> 'location' = %(location)s::text)
+  AND (%(draining)s::boolean IS NULL OR s.draining = %(draining)s::boolean)
   AND (%(labs)s::text[] IS NULL OR s.lab_controller = ANY (%(labs)s::text[]))
   AND (%(other_labs)s::text[] IS NULL OR s.lab_controller <> ALL (%(other_labs)s::text[]))
   AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))

@@ -11,6 +11,8 @@ from typing import Any
 from api.clock import rfc3339
 from api.rest.contract.queries import Page, Query
 
+BOOLEANS = ("false", "true")
+
 
 @dataclass(frozen=True)
 class FilterField:
@@ -37,6 +39,8 @@ def filter_fields(query: Query) -> list[FilterField]:
 def _text(value: Any) -> str:
     if isinstance(value, datetime):
         return rfc3339(value)
+    if isinstance(value, bool):
+        return BOOLEANS[value]
     return "" if value is None else str(value)
 
 
@@ -48,7 +52,9 @@ def _choices(model: type[Query]) -> dict[str, Sequence[str] | None]:
 
 
 def _enum(schema: dict[str, Any]) -> Sequence[str] | None:
-    """Return the values of an enumeration, None for another schema."""
+    """Return the values of an enumeration or of a boolean, None for another schema."""
+    if schema.get("type") == "boolean":
+        return BOOLEANS
     found = (_enum(option) for option in schema.get("anyOf", ()))
     enumeration: Sequence[str] | None = schema.get("enum") or next(
         (values for values in found if values), None

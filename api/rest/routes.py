@@ -89,6 +89,7 @@ API_ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/access-policy": Route("access_policies", {"GET": READERS, "PUT": SUBMITTERS}, "system"),
     "/systems/{fqdn}/usage": Route("usage", READ),
     "/systems/{fqdn}/history": Route("history", READ),
+    "/system-changes": Route("system_changes", {"POST": SUBMITTERS}),
     "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),

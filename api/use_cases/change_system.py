@@ -111,7 +111,7 @@ def _steps(gathered: ReadSet, change: NewSystemValues) -> Iterator[Callable[[Sys
     if condition is not None:
         yield lambda system: change_condition(system, gathered.members_on(system), condition, reason)
     if change.draining is False:
-        yield undrain
+        yield lambda system: undrain(system, reason or None)
 
 
 def _system_after(system: System, decided: Decided) -> System:

@@ -11,17 +11,17 @@ import orjson
 
 from api.use_cases.change_system import NewSystemValues, decide_change
 from api.use_cases.commit import append_for, commit, wait_until_reflected
+from api.use_cases.many_systems import CollectedErrors, TentativeStates, used_subjects
 from api.use_cases.move_system import require_may_move
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.rights import owned_by, require_admin
-from api.use_cases.system_rights import holds, require_may_change, rights_subjects
+from api.use_cases.system_rights import holds, require_may_change
 from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.partitions import number_of_lab
-from domain.errors import Fault, FaultyInput, NotPermitted, Refused
+from domain.errors import Fault
 from domain.events import Decided
 from domain.read_set import ReadSet
-from domain.subjects import State, evolve_tentatively
 from domain.system.differences import PropertyDifference, differences
 from domain.system.state import System
 from domain.system_admin.policy import leave_pool
@@ -68,11 +68,11 @@ def _decide(
 ) -> Importing:
     """Return the decisions on all items. Blocking."""
     gathered = parts.aggregates.gather(f"system/{item.fqdn}" for item in items)
-    importing = Importing(parts, request, gathered, [*faults])
+    importing = Importing(parts, request, gathered, CollectedErrors([*faults]))
     for item in items:
         importing.take(item)
     importing.require_one_partition()
-    importing.require_possible()
+    importing.errors.require_none()
     return importing
 
 
@@ -122,21 +122,18 @@ class Importing:
     parts: WriteParts
     request: RequestContext
     gathered: ReadSet
-    faults: list[Fault]
+    errors: CollectedErrors
     decided: Decided = field(default_factory=list)
     versions: dict[str, int] = field(default_factory=dict)
     imported: list[Imported] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._after: dict[str, State] = dict(self.gathered.states)
+        self._states = TentativeStates(self.gathered)
         self._named: dict[str, None] = {}
-        # Dicts as ordered sets: many systems may have the same message.
-        self._not_permitted: dict[str, None] = {}
-        self._refused: dict[str, None] = {}
         self._directory = self.parts.feed.directory
         # The labs of the systems before and after the import, as an ordered set.
         self._labs: dict[str, None] = {}
-        # Fault of an unknown name -> its index in `faults`, and the number of items that have it.
+        # Fault of an unknown name -> its index in the faults, and the number of items that have it.
         self._unknown: dict[Fault, tuple[int, int]] = {}
 
     def take(self, item: ImportItem) -> None:
@@ -146,7 +143,7 @@ class Importing:
             subject: self._directory.version(subject) for subject in self._used_subjects(item, system)
         }
         faults = [*self._faults_of(item, exists=system is not None)]
-        self.faults += map(item.location.locate, faults)
+        self.errors.faults += map(item.location.locate, faults)
         unknown = [*unknown_names(self._directory, item.document)]
         for fault in unknown:
             self._add_unknown(item.location, fault)
@@ -154,18 +151,13 @@ class Importing:
         self._labs |= dict.fromkeys(lab for lab in labs if lab is not None)
         if faults or unknown or item.faulty:
             return
-        try:
+        with self.errors.collecting():
             decided, imported = self._added(item) if system is None else self._changed(item)
-        except NotPermitted as error:
-            self._not_permitted[str(error)] = None
-            return
-        except Refused as error:
-            self._refused[str(error)] = None
-            return
-        self.imported.append(imported)
-        if decided:
-            self.decided += decided
-            self.versions = {**versions, **self._used_versions(item, system), **self.versions}
+            self.imported.append(imported)
+            if decided:
+                used = {} if system is None else self._states.used_versions(system, item.change)
+                self.decided += decided
+                self.versions = {**versions, **used, **self.versions}
 
     def _visible_system(self, fqdn: str) -> System | None:
         system = self.gathered.system(fqdn)
@@ -187,16 +179,7 @@ class Importing:
             message = (
                 f"has systems of several partitions ({', '.join(names)}); import those of each by themselves"
             )
-            self.faults.append(Fault("body", message))
-
-    def require_possible(self) -> None:
-        """Raise FaultyInput, else NotPermitted, else Refused, with the messages of all items."""
-        if self.faults:
-            raise FaultyInput(self.faults)
-        if self._not_permitted:
-            raise NotPermitted("; ".join(self._not_permitted))
-        if self._refused:
-            raise Refused("; ".join(self._refused))
+            self.errors.faults.append(Fault("body", message))
 
     def _faults_of(self, item: ImportItem, *, exists: bool) -> Iterator[Fault]:
         called = self._directory.system_called(item.fqdn)
@@ -211,12 +194,13 @@ class Importing:
 
     def _add_unknown(self, location: InputLocation, fault: Fault) -> None:
         """Add the first of equal faults and count the others: an unknown owner is often in every row."""
-        index, count = self._unknown.get(fault, (len(self.faults), 0))
+        index, count = self._unknown.get(fault, (len(self.errors.faults), 0))
         if count == 0:
-            self.faults.append(location.locate(fault))
+            self.errors.faults.append(location.locate(fault))
         else:
             others = "1 other system" if count == 1 else f"{count} other systems"
-            self.faults[index] = Fault(self.faults[index].where, f"{fault.message} (also for {others})")
+            where = self.errors.faults[index].where
+            self.errors.faults[index] = Fault(where, f"{fault.message} (also for {others})")
         self._unknown[fault] = index, count + 1
 
     def _used_subjects(self, item: ImportItem, system: System | None) -> Iterator[str]:
@@ -225,25 +209,10 @@ class Importing:
             if name is not None:
                 yield f"{kind}/{name}"
         if system is not None:
-            yield from rights_subjects(self._directory, system, self.request.actor)
-            if system.condition == "Removed":
-                yield f"lab-controller/{system.lab_controller}"
+            yield from used_subjects(self._directory, self.request, system)
         for pool, _ in self._moves(item):
             yield f"pool/{pool}"
             yield from owned_by(self._directory, self.request, pool)
-
-    def _used_versions(self, item: ImportItem, system: System | None) -> dict[str, int]:
-        """Return the versions of the system, and of its recipe's set if its condition changes."""
-        if system is None:
-            return {}
-        states: list[State] = [system]
-        recipe = None if system.recipe_id is None else self.gathered.recipe(system.recipe_id)
-        if recipe is not None and item.change.condition not in (None, system.condition):
-            members = self.gathered.members(recipe.recipe_set_id)
-            of_set = self.gathered.recipe_set(recipe.recipe_set_id)
-            assert of_set is not None, "a recipe is gathered together with its set"
-            states += [of_set, *members.recipes, *members.systems.values()]
-        return {state.subject: state.version for state in states}
 
     def _added(self, item: ImportItem) -> tuple[Decided, Imported]:
         require_admin(self.request, "add systems")
@@ -251,7 +220,7 @@ class Importing:
         return register(item.document), Imported(item.fqdn, True, differences({}, properties))
 
     def _changed(self, item: ImportItem) -> tuple[Decided, Imported]:
-        gathered = ReadSet(self._after)
+        gathered = self._states.now
         system = gathered.system(item.fqdn)
         assert system is not None, "the caller has found it"
         decided, after = decide_change(self._directory, gathered, system, item.change)
@@ -262,9 +231,7 @@ class Importing:
         for pool, joins in moves:
             require_may_move(self._directory, self.request, pool, system, member=joins)
             decided += _move(after, pool, joins=joins)
-        for subject, event in decided:
-            if subject in self._after:
-                self._after[subject] = evolve_tentatively(subject, self._after[subject], event)
+        self._states.apply(decided)
         pools = self._directory.pools_of(item.fqdn)
         before = {**_document(system), "pools": list(pools)}
         becomes = {**_document(after), "pools": _moved(pools, moves)}

@@ -135,6 +135,8 @@ SYSTEM_FILTERS = (
     click.Option(
         ["--pool"], metavar="POOL", shell_complete=completing.pools, help="Only systems in this pool."
     ),
+    click.Option(["--location"], metavar="TEXT", help="Only systems at this location."),
+    click.Option(["--draining"], flag_value="true", default=None, help="Only systems that are draining."),
     owner_option("systems that this user owns"),
     partition_option("systems in"),
 )

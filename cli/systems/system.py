@@ -1,4 +1,4 @@
-"""`labledger system`: commands that show and change one system."""
+"""`labledger system`: commands that show and change systems."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import WordChoice, assigned, assignments_argument, reason_option
+from cli.arguments.params import assigned, assignments_argument, reason_option
 from cli.directory.named import show_one
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
+from cli.systems.changes import condition, drain, undrain
 from cli.systems.history import of_system as history_of_system
 from cli.systems.kind import SYSTEM
 from cli.systems.lending import end_loan, give_back, loan, reserve
 from cli.systems.usage import of_system as usage_of_system
 from cli.terminal.output import Output
-from domain.system.lifecycle import CONDITIONS
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -36,8 +36,22 @@ def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
     show_one(client, output, SYSTEM, fqdn, as_of)
 
 
-for command in (usage_of_system, history_of_system, reserve, give_back, loan, end_loan):
+for command in (
+    *(usage_of_system, history_of_system, drain, undrain, condition),
+    *(reserve, give_back, loan, end_loan),
+):
     system.add_command(command)
+# The name of `condition` before it took several systems.
+system.add_command(
+    click.Command(
+        "set-condition",
+        callback=condition.callback,
+        params=condition.params,
+        help=condition.help,
+        hidden=True,
+        deprecated="use `system condition`",
+    )
+)
 
 
 @system.command
@@ -62,39 +76,6 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
     VALUE is JSON, or text if it is not valid JSON; null clears the property.
     """
     _patch(client, output, fqdn, assigned(changes), "changed", "unchanged")
-
-
-@system.command("set-condition")
-@SYSTEM.argument
-@click.argument("condition", type=WordChoice(CONDITIONS))
-@reason_option
-@remote
-def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str | None) -> None:
-    """Set the condition of FQDN to Automated, Manual, Broken or Removed.
-
-    Broken and Removed abort a recipe that has started on FQDN. A recipe that has not started returns to the
-    queue, unless it forces FQDN and FQDN becomes Broken.
-    """
-    body = {"condition": condition, "reason": reason or ""}
-    _patch(client, output, fqdn, body, f"is now {condition}", f"was already {condition}")
-
-
-@system.command
-@SYSTEM.argument
-@reason_option
-@remote
-def drain(client: Client, output: Output, fqdn: str, reason: str | None) -> None:
-    """Drain FQDN: its recipe continues to its end, and no other recipe or person gets the system."""
-    body = {"draining": True, "reason": reason or ""}
-    _patch(client, output, fqdn, body, "is draining", "was already draining")
-
-
-@system.command
-@SYSTEM.argument
-@remote
-def undrain(client: Client, output: Output, fqdn: str) -> None:
-    """End the draining of FQDN, so that it takes recipes again."""
-    _patch(client, output, fqdn, {"draining": False}, "takes recipes again", "was not draining")
 
 
 @system.command

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from domain.endings import EndingEvent
 from domain.events import Event, event
 
 
@@ -90,8 +91,8 @@ class SystemDrained(Event):
     reason: str
 
 
-@event("system.undrained")
-class SystemUndrained(Event):
+@event("system.undrained", version=2)
+class SystemUndrained(EndingEvent):
     pass
 
 

@@ -71,11 +71,11 @@ def drain(system: System, reason: str) -> Decided:
     return decided
 
 
-def undrain(system: System) -> Decided:
+def undrain(system: System, reason: str | None = None) -> Decided:
     """Return the events that end draining, none if it is off. An idle Automated system becomes pending."""
     if not system.draining:
         return []
-    decided: Decided = [(system.subject, SystemUndrained())]
+    decided: Decided = [(system.subject, SystemUndrained(reason=reason))]
     undrained = replace(system, draining=False)
     if system.usage == "idle" and takes_recipes(undrained):
         decided.append(freed(undrained))

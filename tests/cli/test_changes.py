@@ -38,7 +38,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *("recipe 12 returned its system", "recipe 12 had already finished"),
     ),
     (
-        *("system set-condition a.b broken --reason smoke", "PATCH", "/systems/a.b"),
+        *("system condition a.b broken --reason smoke", "PATCH", "/systems/a.b"),
         *(
             {"condition": "Broken", "reason": "smoke"},
             "changed",
@@ -193,7 +193,10 @@ def test_reserve__for_a_user_until_a_time__is_sent_in_utc(server: LoopbackServer
     [
         "system set a.b memory_mb",
         "system set a.b cpu=null cpu.cores=8",
-        "system set-condition a.b Odd",
+        "system condition a.b Odd",
+        "system condition a.b Automated --wait",  # more recipes may follow
+        "system drain",
+        "system drain a.b --pool big",  # either names or a selection
         "set-priority 3 Extreme",
         "system reserve a.b --until yesterday",  # the end is in the past
         "system loan a.b --until yesterday",

@@ -402,3 +402,12 @@ def test_steps__of_a_system__lead_through_its_changes(browser: Browser, systems:
     latest, before = (change["position"] for change in changes[:2])
     step = {"to": f"/ui/systems/{FULL}", "at": latest, "direction": "previous"}
     assert browser.get("/ui/step", params=step).headers["location"] == f"/ui/systems/{FULL}?as_of={before}"
+
+
+def test_systems__filtered_by_draining__shows_the_filter_and_its_systems(
+    browser: Browser, systems: SystemLab
+) -> None:
+    asked: dict[str, Any] = {"location": INVENTORY["location"], "as_of": systems.position}
+    steady, draining = (page_of(browser, "/systems", **asked, draining=word) for word in ("false", "true"))
+    assert FULL in steady and "<option selected>false</option>" in steady
+    assert FULL not in draining and "<option selected>true</option>" in draining

@@ -73,6 +73,8 @@ FILTERS: dict[str, dict[str, tuple[str, ...]]] = {
         "lab_controller": (),
         "pool": (),
         "owner": ("alice", "nobody"),
+        "location": ("rack 7", "nowhere"),
+        "draining": ("true", "false"),
     },
 }
 

@@ -21,6 +21,7 @@ BY_NAME = ("view", "edit_policy", "edit_system", "loan_any")
 BY_GROUP = ("loan_self", "control_system", "reserve")
 HOLDERS = (*BY_NAME, *BY_GROUP)
 BESIDE = ("owner", "borrower", "stranger")
+MATRIX = "matrix.east.example.com"
 SEEN_BY_ALL_BUT = {"stranger", "other-lab"}
 
 
@@ -52,6 +53,13 @@ ACTS: dict[str, Act] = {
     "describe": Act("PATCH", "/systems/{fqdn}", lambda _: {"memory_mb": 7}, {"edit_system", *OWNERS}),
     "drain": Act("PATCH", "/systems/{fqdn}", lambda _: {"draining": False}, {"edit_system", *OWNERS}),
     "break": Act("PATCH", "/systems/{fqdn}", lambda _: {"condition": "Manual"}, {"edit_system", *OWNERS}),
+    "drain many": Act(
+        "POST",
+        "/system-changes",
+        lambda _: {"systems": [MATRIX], "draining": False},
+        {"edit_system", *OWNERS},
+        unseen=422,
+    ),
     "remove": Act("DELETE", "/systems/{fqdn}", None, {"edit_system", *OWNERS}),
     "give away": Act("PATCH", "/systems/{fqdn}", lambda _: {"owner": "owner"}, OWNERS),
     "change policy": Act(
@@ -136,7 +144,7 @@ def clients(service: Running) -> Iterator[Clients]:
 @pytest.fixture(scope="module")
 def restricted(clients: Clients) -> Iterator[str]:
     """Yield a Manual system in pool `others`."""
-    fqdn, admin = "matrix.east.example.com", clients["admin"]
+    fqdn, admin = MATRIX, clients["admin"]
     system = {"fqdn": fqdn, "lab_controller": "lab.east.example.com", "owner": "owner", "condition": "Manual"}
     admin.post("/systems", json={**system, "pools": ["others"]}).raise_for_status()
     yield fqdn

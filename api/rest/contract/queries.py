@@ -14,6 +14,7 @@ from api.rest.contract.query_values import (
     Fqdns,
     GroupBy,
     Limit,
+    Location,
     Number,
     Numbers,
     Position,
@@ -141,6 +142,10 @@ class SystemFilters(PartitionPage):
 
 class SystemPage(SystemFilters):
     usage: Annotated[UsageState | None, Field(description="only systems with this usage")] = None
+    location: Annotated[Location | None, Field(description="only systems at this location")] = None
+    draining: Annotated[Truth | None, Field(description="only systems that drain, or with false do not")] = (
+        None
+    )
 
 
 class ImportQuery(Query):

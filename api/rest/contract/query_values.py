@@ -6,11 +6,11 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, StringConstraints, WithJsonSchema
 
 import domain.all_events  # noqa: F401  (registers every topic)
 from api.intake.limits import MAX_MESSAGE_LENGTH
-from api.rest.contract.values import FQDN_PATTERN
+from api.rest.contract.values import FQDN_PATTERN, MAX_TEXT_LENGTH, NO_NUL
 from domain.events import TOPICS
 from runtime.settings import MAX_WAIT_SECONDS
 
@@ -139,6 +139,7 @@ AsOf = Annotated[
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_POSITION}, _MOMENT]}),
 ]
 Time = Annotated[datetime, BeforeValidator(_time), WithJsonSchema(_MOMENT)]
+Location = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_LENGTH, pattern=NO_NUL)]
 Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
 GroupBy = _one_of(GROUPS)
 WaitGroupBy = _one_of(WAIT_GROUPS)

@@ -67,7 +67,7 @@ def values(lines: list[str]) -> list[str]:
         (["sys"], ["systems", "system"]),
         (["system", "dr"], ["drain"]),
         (["set-priority", "3", "u"], ["Urgent"]),
-        (["system", "set-condition", "a.b", "b"], ["Broken"]),
+        (["system", "condition", "a.b", "b"], ["Broken"]),
         (["token", "create", "--role", "la"], ["lab-controller"]),
         (["events", "--types", "recipe.queued,recipe.assi"], ["recipe.queued,recipe.assigned"]),
         (["completion", ""], ["bash", "zsh", "fish"]),
@@ -179,7 +179,7 @@ def test_completion__in_bash__completes_the_typed_word(run: Run, tmp_path: Path)
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash here")
-    asks = "COMP_WORDS=(labledger system set-condition x br); COMP_CWORD=4; _labledger_completion labledger"
+    asks = "COMP_WORDS=(labledger system condition x br); COMP_CWORD=4; _labledger_completion labledger"
     script = f'{run("completion", "bash").stdout}\n{asks}; echo "${{COMPREPLY[@]}}"'
     folder = tmp_path / "bin"
     folder.mkdir()

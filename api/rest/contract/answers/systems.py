@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, Problem, ReadAnswer
 from api.rest.contract.inputs.systems import Properties
 from api.rest.contract.values import Condition, DrawnUsage, Id, Time, UsageState
 
@@ -58,6 +58,27 @@ class SystemRegistered(Answer):
 class SystemChanged(Answer):
     fqdn: str
     changed: bool
+
+
+class BatchChangedSystem(AnswerPart):
+    """A system of a partition whose commit succeeded."""
+
+    fqdn: str
+    status: int
+    changed: bool
+
+
+class BatchProblem(Problem):
+    """A system of a partition whose commit failed, with the error."""
+
+    fqdn: str
+
+
+class BatchChanged(Answer):
+    """The answers for the systems, in the order of the request."""
+
+    dry_run: bool
+    systems: list[BatchChangedSystem | BatchProblem]
 
 
 class UsageInterval(AnswerPart):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -21,9 +22,12 @@ from api.rest.contract.values import (
     Text,
     no_defaults,
 )
+from domain.errors import listed
 
 # The maximum number of systems in one import, which is one commit.
 MAX_IMPORTED = 1_000
+# The maximum number of systems in one change, which is one commit for each partition.
+MAX_CHANGED = 10_000
 
 
 class Cpu(Input):
@@ -166,6 +170,23 @@ class ManySystems(Input):
     """Many systems, validated one by one."""
 
     systems: Annotated[list[Any], Field(max_length=MAX_IMPORTED)]
+
+
+class BatchChange(Input):
+    """The new `condition` or `draining` of many systems. At least one of the two is required."""
+
+    systems: Annotated[list[Fqdn], Field(min_length=1, max_length=MAX_CHANGED)]
+    condition: Condition | None = None
+    draining: Flag | None = None
+    reason: Text = ""
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> BatchChange:
+        if self.condition is None and self.draining is None:
+            raise ValueError("requires condition or draining")
+        if twice := [fqdn for fqdn, count in Counter(self.systems).items() if count > 1]:
+            raise ValueError(f"systems has {listed(twice)} more than once")
+        return self
 
 
 class LoanWanted(Input):

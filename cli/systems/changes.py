@@ -1,0 +1,227 @@
+"""`labledger system drain`, `undrain` and `condition`: changes of one system, or of many in one request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from cli.arguments.params import Command, WordChoice, reason_option
+from cli.lists import completing
+from cli.remote import remote, wide
+from cli.systems.kind import SYSTEM
+from cli.terminal.output import Output, note
+from cli.terminal.tables import Column
+from domain.errors import listed
+from domain.system.lifecycle import CONDITIONS
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from api.client import Client
+
+PATH = "/system-changes"
+WAIT_SECONDS = 2.0
+COMMENT = "#"
+# The conditions in which a system gets no further recipe, so that a wait for the last one ends.
+ENDING = tuple(condition for condition in CONDITIONS if condition != "Automated")
+COLUMNS = (Column("system", "fqdn", rank=0), Column("outcome", "outcome", "text", 0))
+
+_SELECTING = (
+    click.option("--pool", metavar="POOL", shell_complete=completing.pools, help="All systems in this pool."),
+    click.option(
+        *("--lab", "lab_controller"),
+        metavar="FQDN",
+        shell_complete=completing.lab_controllers,
+        help="All systems of this lab controller.",
+    ),
+    click.option("--location", metavar="TEXT", help="All systems at this location."),
+    click.option(
+        "--file",
+        type=click.File(),
+        help="The systems in this file, one on each line; - reads standard input.",
+    ),
+)
+_dry_run = click.option("--dry-run", is_flag=True, help="Change nothing; show the systems that would change.")
+_wait = click.option("--wait", is_flag=True, help="Wait until the recipes and reservations there have ended.")
+fqdns_argument = click.argument("fqdns", metavar="[FQDN]…", nargs=-1, shell_complete=completing.systems)
+
+
+def selecting(command: Command) -> Command:
+    """Add the options that select many systems."""
+    for option in reversed((*_SELECTING, _dry_run)):
+        command = option(command)
+    return command
+
+
+def selected_systems(
+    client: Client,
+    fqdns: Sequence[str],
+    file: IO[str] | None,
+    pool: str | None,
+    lab_controller: str | None,
+    location: str | None,
+) -> list[str]:
+    """Return the named systems, or those with all of the properties. Raises UsageError without either."""
+    filters = {"pool": pool, "lab_controller": lab_controller, "location": location}
+    wanted: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
+    if bool(wanted) == bool(fqdns or file is not None):
+        raise click.UsageError("Name systems (FQDN, --file), or select them (--pool, --lab, --location).")
+    if not wanted:
+        lines = (line.partition(COMMENT)[0].strip() for line in file or ())
+        return [*dict.fromkeys((*fqdns, *filter(None, lines)))]
+    from cli.lists.listing import require_existing
+
+    require_existing(client, None, wanted)
+    rows = client.pages("/systems", "systems", min_position=client.position, **wanted)["systems"]
+    return [row["fqdn"] for row in rows]
+
+
+@click.command
+@fqdns_argument
+@selecting
+@reason_option
+@_wait
+@wide
+@remote
+def drain(
+    client: Client,
+    output: Output,
+    fqdns: tuple[str, ...],
+    reason: str | None,
+    wait: bool,
+    dry_run: bool,
+    **selection: Any,
+) -> None:
+    """Drain systems: their recipes continue to their end, and no other recipe or person gets the systems."""
+    body = {"draining": True, "reason": reason or ""}
+    words = ("is draining", "was already draining")
+    _change(client, output, fqdns, selection, body, words, dry_run, {"draining": "true"} if wait else None)
+
+
+@click.command
+@fqdns_argument
+@selecting
+@reason_option
+@wide
+@remote
+def undrain(
+    client: Client,
+    output: Output,
+    fqdns: tuple[str, ...],
+    reason: str | None,
+    dry_run: bool,
+    **selection: Any,
+) -> None:
+    """End the draining of systems, so that they take recipes again."""
+    body = {"draining": False} if reason is None else {"draining": False, "reason": reason}
+    _change(client, output, fqdns, selection, body, ("takes recipes again", "was not draining"), dry_run)
+
+
+def _systems_and_conditions(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete a condition or a further system, since only the last argument is the condition."""
+    conditions = WordChoice(CONDITIONS).shell_complete(ctx, param, incomplete)
+    return conditions + completing.systems(ctx, param, incomplete)
+
+
+@click.command
+@click.argument("fqdns", metavar="[FQDN]…", nargs=-1, shell_complete=_systems_and_conditions)
+@click.argument("condition", type=WordChoice(CONDITIONS))
+@selecting
+@reason_option
+@_wait
+@wide
+@remote
+def condition(
+    client: Client,
+    output: Output,
+    fqdns: tuple[str, ...],
+    condition: str,
+    reason: str | None,
+    wait: bool,
+    dry_run: bool,
+    **selection: Any,
+) -> None:
+    """Set the condition of systems to Automated, Manual, Broken or Removed.
+
+    Broken and Removed abort a recipe that has started on a system. A recipe that has not started returns to
+    the queue, unless it forces the system and the system becomes Broken.
+    """
+    if wait and condition not in ENDING:
+        raise click.UsageError(f"--wait requires one of {', '.join(ENDING)}.")
+    body = {"condition": condition, "reason": reason or ""}
+    words = (f"is now {condition}", f"was already {condition}")
+    _change(
+        client, output, fqdns, selection, body, words, dry_run, {"condition": condition} if wait else None
+    )
+
+
+def _change(
+    client: Client,
+    output: Output,
+    fqdns: Sequence[str],
+    selection: Mapping[str, Any],
+    body: Mapping[str, Any],
+    words: tuple[str, str],
+    dry_run: bool,
+    awaited: Mapping[str, Any] | None = None,
+) -> None:
+    """Change one system by its own resource, and several in one request; `awaited` filters those to await."""
+    is_one = len(fqdns) == 1 and not dry_run and not any(selection.values())
+    systems = [*fqdns] if is_one else selected_systems(client, fqdns, **selection)
+    if is_one:
+        answer = client.patch(SYSTEM.of(client, fqdns[0]), body)
+        output.line(answer, f"{fqdns[0]} {words[0] if answer.get('changed', True) else words[1]}")
+    elif systems:
+        answer = client.post(PATH, {**body, "systems": systems}, dry_run=dry_run or None)
+        _show(output, answer, words)
+    else:
+        output.line({"dry_run": dry_run, "systems": []}, "no system is selected")
+    if awaited is not None and not dry_run and systems:
+        _await_end(client, systems, awaited, note if not output.as_json else lambda text: None)
+
+
+def _show(output: Output, answer: dict[str, Any], words: tuple[str, str]) -> None:
+    """Print the answers. Exit with status 1 if some partition was not changed."""
+    failed = [row for row in answer["systems"] if "changed" not in row]
+    if output.as_json:
+        output.document(answer)
+    else:
+        rows = [{**row, "outcome": _outcome(row, words, answer["dry_run"])} for row in answer["systems"]]
+        output.table(COLUMNS, rows)
+        changed_count = sum(bool(row.get("changed")) for row in rows)
+        kept_count = len(rows) - changed_count - len(failed)
+        failures = f", {len(failed)} failed" if failed else ""
+        click.echo(f"{changed_count} changed, {kept_count} unchanged{failures}")
+        if answer["dry_run"]:
+            note("dry run: nothing was changed")
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _outcome(row: Mapping[str, Any], words: tuple[str, str], dry_run: bool) -> str:
+    if "changed" not in row:
+        return f"not changed: {row['detail']}"
+    if not row["changed"]:
+        return words[1]
+    return "would change" if dry_run else words[0]
+
+
+def _await_end(
+    client: Client, systems: Sequence[str], filters: Mapping[str, Any], on_wait: Callable[[str], None]
+) -> None:
+    """Wait until the systems that still pass the filters are idle."""
+    wanted, before = frozenset(systems), -1
+    while True:
+        rows = client.pages("/systems", "systems", min_position=client.position, **filters)["systems"]
+        busy = [row["fqdn"] for row in rows if row["fqdn"] in wanted and row["usage"] != "idle"]
+        if not busy:
+            return
+        if len(busy) != before:
+            on_wait(f"waiting for {len(busy)} in use: {listed(busy)}")
+            before = len(busy)
+        time.sleep(WAIT_SECONDS)
