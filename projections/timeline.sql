@@ -106,10 +106,12 @@ FROM (
 JOIN page ON page.fqdn = d.fqdn
 CROSS JOIN span
 LEFT JOIN LATERAL (
-    SELECT u.condition, u.usage, u.recipe_id, coalesce(j.owner, s.reserved_by) AS user FROM read.system_usage u
-    JOIN read.systems s ON s.fqdn = u.fqdn AND s.since_position <= span.ending AND s.until_position > span.ending
-    LEFT JOIN read.recipe_details j ON j.recipe_id = u.recipe_id
-    WHERE u.fqdn = page.fqdn AND u.since_position <= span.ending
-    ORDER BY u.since_position DESC LIMIT 1) AS e ON true
+    -- Each LIMIT 1 makes the planner read the last row alone, instead of the history of the system.
+    SELECT u.condition, u.usage, u.recipe_id, coalesce(j.owner, s.reserved_by) AS user
+    FROM (SELECT * FROM read.system_usage i WHERE i.fqdn = page.fqdn AND i.since_position <= span.ending
+          ORDER BY i.since_position DESC LIMIT 1) AS u
+    CROSS JOIN (SELECT * FROM read.systems i WHERE i.fqdn = page.fqdn AND i.since_position <= span.ending
+                ORDER BY i.since_position DESC LIMIT 1) AS s
+    LEFT JOIN read.recipe_details j ON j.recipe_id = u.recipe_id) AS e ON true
 WHERE d.before < %(max_page_intervals)s
 ORDER BY page.fqdn
