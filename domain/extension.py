@@ -19,7 +19,7 @@ from domain.system.state import System
 
 @dataclass(frozen=True)
 class Extension:
-    """By how many `seconds` something is extended, or to when (`until`): just one of them is set.
+    """A wanted extension by `seconds`, or to the time `until`: just one of them is set.
 
     `max_seconds` is the maximum of the lab, `now` the time of the request.
     """

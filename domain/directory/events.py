@@ -127,7 +127,7 @@ class LabControllerChanged(DirectoryEvent):
 
 @event("lab-controller.extensions-limited")
 class LabControllerExtensionsLimited(DirectoryEvent):
-    """People may extend a recipe, a reservation or a loan of the lab by at most so many seconds in all."""
+    """People may extend a recipe, a reservation or a loan of the lab by at most this in all."""
 
     max_extension_seconds: int
 

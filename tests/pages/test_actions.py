@@ -333,7 +333,7 @@ def test_return__of_a_kept_system__needs_a_reason_which_the_recipe_shows(
     (recipe_id,) = submit(admin, recipe_for(machine, **keeps))["recipe_ids"]
     finish(admin, recipe_id, start(admin, recipe_id))
     path = f"/ui/recipes/{recipe_id}"
-    assert offered(people["admin"], path, service.end()) == {"return"}
+    assert offered(people["admin"], path, service.end()) == {"extend", "return"}
     require_reason(service, people["admin"], f"{path}/actions/return")
     done = people["admin"].post(f"{path}/actions/return", fill(people["admin"], path, "return"))
     page = people["admin"].get(done.headers["location"])

@@ -79,7 +79,7 @@ def test_preempted__results__stay_under_their_attempt_and_count_for_nothing(
     preempt(runs, 2, "b")
     assert results(runs) == ("New", "New", "New")
     runs.commit(*failed(1, "a"))
-    assert [row["attempt"] for row in runs.rows("results_of_recipe", recipe_id=1)] == [1, 2]
+    assert [row["attempt"] for row in runs.rows("results", recipe_id=1, job_id=None)] == [1, 2]
     assert results(runs) == ("Fail", "New", "Fail")
 
 

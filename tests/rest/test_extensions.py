@@ -109,7 +109,7 @@ def test_extension__of_a_wrong_form__is_refused(
     assert client.post("/systems/no.such/extension", json={"seconds": 1}).status_code == 404
 
 
-def test_reservation__extended__ends_later_and_at_most_by_the_maximum(
+def test_reservation__extended__ends_later_up_to_the_maximum(
     client: httpx.Client, people: People, machines: Callable[..., str], service: Running
 ) -> None:
     fqdn = machines(condition="Manual")
