@@ -41,17 +41,6 @@ for command in (
     *(reserve, give_back, loan, end_loan),
 ):
     system.add_command(command)
-# The name of `condition` before it took several systems.
-system.add_command(
-    click.Command(
-        "set-condition",
-        callback=condition.callback,
-        params=condition.params,
-        help=condition.help,
-        hidden=True,
-        deprecated="use `system condition`",
-    )
-)
 
 
 @system.command

@@ -108,7 +108,6 @@ CASES = [
         Call(f"system undrain {ARM}"),
         Call(f"system vacate {ARM}"),
         Call(f"system condition {OLD} {MANUAL} Manual --wait"),
-        Call(f"system set-condition {OLD} Manual"),
         Call(f"system drain --lab {EAST} --dry-run"),
     ),
     *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"extend {MANUAL} --by 1h")),
@@ -179,7 +178,6 @@ REFUSED = [
         f"system set {ARM} nosuch=1",
         *("system drain no.such", "system drain --pool nosuch", f"system undrain {ARM} no.such"),
         "system condition no.such Manual",
-        "system set-condition no.such Manual",
     ),
     *(
         f"system reserve {OLD} --user nobody",

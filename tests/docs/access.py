@@ -37,6 +37,7 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("PATCH", "/recipes/{recipe_id}"): OWN_JOB,
     ("PATCH", "/recipe-sets/{recipe_set_id}"): OWN_OR_ADMINISTERED_JOB,
     ("POST", "/recipe-sets/{recipe_set_id}/cancel"): OWN_OR_ADMINISTERED_JOB,
+    ("POST", "/recipes/{recipe_id}/extension"): f"{OWN_JOB}, or on systems that they control",
     ("POST", "/recipes/{recipe_id}/return"): OWN_JOB,
     ("POST", "/recipes/{recipe_id}/progress"): OWN_LAB,
     ("GET", "/recipes/{recipe_id}/explanation"): "without hidden systems",
