@@ -120,7 +120,7 @@ def _pages(cluster: BenchCluster) -> Mapping[str, str]:
         "waits": "/ui/waits",
         "claims": "/ui/claims",
         "lab_controllers": "/ui/lab-controllers",
-        "submit": f"/ui/submit?job={found['job_id']}",
+        "submit": f"/ui/submit?rerun={found['job_id']}",
         "job_xml": f"/ui/jobs/{found['job_id']}/xml",
     }
 
