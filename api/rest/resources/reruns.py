@@ -29,7 +29,7 @@ from api.rest.resources.submissions import submit_body
 from api.use_cases.idempotency import commit_once
 from api.use_cases.ports import RequestContext
 from domain.directory.partition_queues import is_in_group
-from domain.errors import Fault, FaultyInput, Unknown, display_name
+from domain.errors import Fault, FaultyInput, Unknown, Unreadable, display_name
 from domain.job.events import JobSubmitted
 from domain.job.rerun import Dependencies, chosen_sets, copied, states_dependencies
 from domain.job.submission import Original
@@ -155,7 +155,12 @@ class Reruns:
             chosen = [name for name in ("failed", "sets") if getattr(asked, name)]
             if chosen:
                 raise FaultyInput([Fault(name, "cannot be given together with job") for name in chosen])
-            return await rerun_edited(parts, principal, request, job_id, Original(*body_of(asked.job, "job")))
+            try:
+                original = Original(*body_of(asked.job, "job"))
+            except Unreadable as error:
+                # The body itself was readable.
+                raise FaultyInput(error.faults) from None
+            return await rerun_edited(parts, principal, request, job_id, original)
         at = await self._present(req)
         draft = await rerun_draft(parts, at, principal, job_id, asked.failed, asked.sets)
         warnings = draft.warnings
