@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided
@@ -42,7 +43,8 @@ def extend_recipe(recipe: Recipe, extension: Extension) -> Decided:
     if recipe.recorded_deadline is None:
         raise Refused(f"{name} is {recipe.state} and has no deadline")
     end = _end(extension, recipe.recorded_deadline, recipe.extended_seconds)
-    seconds = round((end - recipe.recorded_deadline).total_seconds())
+    # Rounded up: a part of a second would be an event that changes nothing.
+    seconds = ceil((end - recipe.recorded_deadline).total_seconds())
     return [(recipe.subject, RecipeExtended(seconds=seconds, reason=extension.reason))]
 
 

@@ -36,6 +36,11 @@ def test_recipe__extended_to_the_maximum__gets_the_event(extension: Extension) -
     assert extend_recipe(RECIPE, extension) == expected
 
 
+def test_recipe__extended_by_a_part_of_a_second__is_extended_by_one() -> None:
+    ((_, event),) = extend_recipe(RECIPE, wanted(until=END + timedelta(milliseconds=300)))
+    assert event == RecipeExtended(seconds=1, reason="debugging")
+
+
 REFUSED = [
     (
         wanted(seconds=7_201),
