@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
@@ -22,7 +23,7 @@ def report(title: str, tasks: Sequence[Row]) -> str:
         suite = ET.SubElement(
             suites, "testsuite", name=f"recipe {recipe_id}", hostname=rows[0]["system"] or ""
         )
-        cases = [_case(suite, row) for row in rows]
+        cases = [_case(suite, row, name) for row, name in zip(rows, _distinct_names(rows), strict=True)]
         suite.attrib |= _counts(cases)
     suites.attrib |= _counts(list(suites.iter("testcase")))
     ET.indent(suites)
@@ -30,8 +31,17 @@ def report(title: str, tasks: Sequence[Row]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'
 
 
-def _case(suite: ET.Element, row: Row) -> ET.Element:
-    name = row["path"] or row["name"]
+def _distinct_names(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a name for each result; readers of JUnit take two cases of one class and name for one."""
+    seen = Counter[tuple[str, str]]()
+    for row in rows:
+        name = row["path"] or row["name"]
+        seen[row["name"], name] += 1
+        number = seen[row["name"], name]
+        yield name if number == 1 else f"{name} ({number})"
+
+
+def _case(suite: ET.Element, row: Row, name: str) -> ET.Element:
     case = ET.SubElement(suite, "testcase", classname=_legal(row["name"]), name=_legal(name))
     result, message = row["result"], _legal(row["message"])
     if result in BAD_RESULTS:

@@ -87,7 +87,11 @@ class Listing:
         if "system" in narrowed and self.none_of:
             return (self.were_none_of if is_past else self.none_of).format(**narrowed)
         if narrowed:
-            filters = ", ".join(f"{name.replace('_', ' ')} {given}" for name, given in narrowed.items())
+            # A flag has no value to name.
+            filters = ", ".join(
+                name.replace("_", " ") + ("" if given == "true" else f" {given}")
+                for name, given in narrowed.items()
+            )
             verb, then = ("There were", " then") if is_past else ("There are", "")
             return f"{verb} no {self._noun} with {filters}{then}."
         return (self.was_empty or f"There were no {self._noun} then.") if is_past else self.empty

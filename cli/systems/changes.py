@@ -196,7 +196,8 @@ def _show(output: Output, answer: dict[str, Any], words: tuple[str, str]) -> Non
         changed_count = sum(bool(row.get("changed")) for row in rows)
         kept_count = len(rows) - changed_count - len(failed)
         failures = f", {len(failed)} failed" if failed else ""
-        click.echo(f"{changed_count} changed, {kept_count} unchanged{failures}")
+        done = "would change" if answer["dry_run"] else "changed"
+        click.echo(f"{changed_count} {done}, {kept_count} unchanged{failures}")
         if answer["dry_run"]:
             note("dry run: nothing was changed")
     if failed:

@@ -138,6 +138,8 @@ class Reruns:
         body=Rerun,
         created=True,
         keyed=True,
+        # It waits for the results up to the end of the log.
+        refuses=(504,),
         # The edited job is a text within JSON.
         max_bytes=2 * MAX_BODY_BYTES,
     )

@@ -80,6 +80,13 @@ def test_results__as_junit__has_cases_that_fail_as_the_results_did(run: Run) -> 
     assert run("results", "7", "--format", "junit", "--json").exit_code == 2
 
 
+def test_junit__several_results_of_one_name__are_different_cases(run: Run, server: LoopbackServer) -> None:
+    tasks = [task(4, 2, "Pass", result("Pass"), result("Pass"), result("Pass", "/own"), result("Pass"))]
+    server.on("GET", "/jobs/7/results", Answer({"position": 9, "tasks": tasks}))
+    cases = ET.fromstring(run("results", "7", "--format", "junit").stdout).iter("testcase")
+    assert [case.get("name") for case in cases] == ["/task4", "/task4 (2)", "/own", "/task4 (3)"]
+
+
 def recipe(*results: dict[str, Any]) -> dict[str, Any]:
     tasks = [{"task_id": 4, "name": "/task4", "state": "running", "result": "Fail"}]
     return {"recipe_id": 2, "state": "running", "attempt": 1, "tasks": tasks, "results": list(results)}

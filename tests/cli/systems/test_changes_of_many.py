@@ -61,6 +61,7 @@ def test_condition__of_a_file_and_names__each_once(server: LoopbackServer, run: 
 def test_undrain__dry_run_of_one__asks_and_changes_nothing(server: LoopbackServer, run: Run) -> None:
     server.on("POST", PATH, answered("a.b", dry_run=True))
     result = run("system", "undrain", "a.b", "--dry-run", "--reason", "works")
+    assert "1 would change, 0 unchanged" in result.stdout
     assert "a.b     would change" in result.stdout and "nothing was changed" in result.stderr
     assert server.asked[0].query == {"dry_run": ["True"]} or server.asked[0].query == {"dry_run": ["true"]}
     assert server.asked[0].json() == {"systems": ["a.b"], "draining": False, "reason": "works"}
