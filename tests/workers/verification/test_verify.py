@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from domain.events import TOPICS, Change, Event, Recorded, Stamp, event
+from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.supply.labs import Labs
-from tests.domain.scheduling.history import first_by_hash, live
+from tests.domain.scheduling.history import live
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
@@ -70,11 +71,16 @@ def test_verify__planted_queue_jump__is_shown_whole(database: TestDatabase) -> N
     assert "violations: nobody_jumped 1" in text
 
 
-def test_verify__scheduler_that_chose_by_hash__is_found_by_another_hash_seed(
+def last_by_name(self: Labs, among: int) -> int:
+    """Return the last system by name: a planted fault."""
+    return self.number(max(self.names[number] for number in numbers_in(among)))
+
+
+def test_verify__scheduler_that_chose_the_last_by_name__differs_under_each_hash_seed(
     database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as planted:
-        planted.setattr(Labs, "first_by_name", first_by_hash)
+        planted.setattr(Labs, "first_by_name", last_by_name)
         store(database, live(seed=1, bursts=40, limit=500).log)
     answer = found(database, status=1)
     assert all(different(answer))
