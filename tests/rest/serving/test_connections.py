@@ -141,7 +141,7 @@ def test_connections__no_file_is_left__logged_once_and_later_client_is_answered(
     ):
         worker = worker_of(service)
         worker.limit_files(worker.files() + 5)
-        # All of them are accepted at once. Without a file, the loop may accept only one each second.
+        # They arrive together. After each failure asyncio waits a second, so 50 could take too long.
         os.kill(worker.pid, signal.SIGSTOP)
         for _ in range(20):
             connections.open()
