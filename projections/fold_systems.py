@@ -93,6 +93,7 @@ def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
         active_pool=row.active_pool,
         loan=None if row.loaned_to is None else Loan(row.loaned_to, row.loaned_until),
         occupied=None if row.occupied is None else Occupation(**row.occupied),
+        ticket=row.ticket,
     )
 
 
@@ -117,6 +118,7 @@ def _row(system: System, pools: Sequence[str]) -> SystemRow:
         pools=pools,
         inventory=system.inventory,
         occupied=None if system.occupied is None else asdict(system.occupied),
+        ticket=system.ticket,
     )
 
 

@@ -56,6 +56,7 @@ FOLDED: dict[type[Event], Fold] = {
     system_events.SystemInstalling: fold_systems.put_system,
     system_events.SystemRunning: fold_systems.put_system,
     system_events.SystemConditionChanged: fold_systems.put_system,
+    system_events.SystemTicketChanged: fold_systems.put_system,
     system_events.SystemProvisioningFailed: fold_systems.put_system,
     system_events.SystemInventoryChanged: fold_systems.put_system,
     system_events.SystemLabControllerChanged: fold_systems.put_system,

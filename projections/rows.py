@@ -207,6 +207,7 @@ class SystemRow(NamedTuple):
     pools: Sequence[str]
     inventory: Mapping[str, Any]
     occupied: Mapping[str, Any] | None
+    ticket: str | None = None
 
 
 class DocumentRow(NamedTuple):

@@ -8,7 +8,7 @@
 -- `reserved_by` is not null. `reserved_until` and `loaned_until` are null without an end, `reserved_distro_tree_id` is
 -- null without provisioning.
 SELECT s.fqdn, s.lab_controller, s.owner, s.condition, s.draining, s.reserved_by, s.reserved_until,
-       s.reserved_distro_tree_id, s.loaned_to, s.loaned_until, s.occupied, s.pools, s.inventory, u.usage, u.recipe_id
+       s.reserved_distro_tree_id, s.loaned_to, s.loaned_until, s.occupied, s.ticket, s.pools, s.inventory, u.usage, u.recipe_id
 FROM (
     (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
     UNION ALL

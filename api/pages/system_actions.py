@@ -6,10 +6,11 @@ from functools import partial
 from typing import Final
 
 from api.pages.actions import REASON, Action, ActionSubject, Facts
-from api.pages.form_fields import Fields, FormField, fields_of_model
+from api.pages.form_fields import Fields, fields_of_model
 from api.pages.lending_actions import LENDING_ACTIONS
 from api.pages.system_checks import checked, load_system
 from api.rest.contract.inputs.access import SystemPolicy
+from api.rest.contract.inputs.systems import NewCondition
 from api.rest.ports import PageParts
 from api.rest.resources.policies import system_policy_answer
 from api.rest.resources.systems import system_answer
@@ -20,7 +21,7 @@ from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.ports import RequestContext
 from domain.access.policy import EDIT_POLICY
 from domain.directory.state import Directory
-from domain.system.lifecycle import CONDITIONS
+from domain.system.lifecycle import AUTOMATED
 from domain.system.state import System
 from store.requests import Committed
 
@@ -28,7 +29,10 @@ from store.requests import Committed
 async def _change_condition(
     parts: PageParts, request: RequestContext, fqdn: str, fields: Fields
 ) -> Committed | None:
-    change = NewSystemValues(condition=fields["condition"], reason=fields["reason"])
+    condition, ticket = fields["condition"], fields.get("ticket") or ""
+    change = NewSystemValues(
+        condition=condition, ticket=None if condition == AUTOMATED else ticket, reason=fields["reason"]
+    )
     return await _change(parts, request, fqdn, change)
 
 
@@ -88,7 +92,10 @@ _CHANGE_CONDITION: Final = Action(
     ),
     require_may=_may_change,
     perform=_change_condition,
-    fields=(FormField("condition", "Condition", choices=CONDITIONS, is_required=True), REASON),
+    fields=fields_of_model(
+        NewCondition, ticket="the address of a ticket about it; it goes away once the system is Automated"
+    ),
+    model=NewCondition,
     ends=_affected_use,
 )
 _DRAIN: Final = Action(

@@ -133,6 +133,8 @@ def _systems_and_conditions(
 @click.argument("condition", type=WordChoice(CONDITIONS))
 @selecting
 @reason_option
+@click.option("--ticket", metavar="URL", help="The ticket about it, shown until the systems are Automated.")
+@click.option("--no-ticket", is_flag=True, help="Remove the ticket.")
 @_wait
 @wide
 @remote
@@ -142,6 +144,8 @@ def condition(
     fqdns: tuple[str, ...],
     condition: str,
     reason: str | None,
+    ticket: str | None,
+    no_ticket: bool,
     wait: bool,
     dry_run: bool,
     **selection: Any,
@@ -149,11 +153,16 @@ def condition(
     """Set the condition of systems to Automated, Manual, Broken or Removed.
 
     Broken and Removed abort a recipe that has started on a system. A recipe that has not started returns to
-    the queue, unless it forces the system and the system becomes Broken.
+    the queue, unless it forces the system and the system becomes Broken. With the condition that the systems
+    have, --ticket and --no-ticket change the ticket alone.
     """
+    if ticket is not None and no_ticket:
+        raise click.UsageError("--ticket and --no-ticket exclude each other.")
     if wait and condition not in ENDING:
         raise click.UsageError(f"--wait requires one of {', '.join(ENDING)}.")
-    body = {"condition": condition, "reason": reason or ""}
+    body: dict[str, Any] = {"condition": condition, "reason": reason or ""}
+    if ticket is not None or no_ticket:
+        body["ticket"] = ticket
     words = (f"is now {condition}", f"was already {condition}")
     _change(
         client, output, fqdns, selection, body, words, dry_run, {"condition": condition} if wait else None

@@ -59,6 +59,14 @@ class SystemConditionChanged(Event):
     reason: str
 
 
+@event("system.ticket-changed")
+class SystemTicketChanged(Event):
+    """`ticket` is a URL, null if it was removed; `reason` is null if nobody gave one."""
+
+    ticket: str | None
+    reason: str | None
+
+
 @event("system.provisioning-failed")
 class SystemProvisioningFailed(Event):
     """Provisioning failed; `jobs` and `distros` are of all failures in a row (`domain.system.failures`)."""

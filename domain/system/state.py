@@ -12,6 +12,7 @@ from domain.events import Event, Moment
 from domain.fast_dataclasses import changed, changer
 from domain.system import events as system_events
 from domain.system.failures import NO_FAILURES, Failures
+from domain.system.lifecycle import AUTOMATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ class System:
     `since` is the log position of the last event of usage, `owned_since` that of the last change of owner.
     `access_policy` is the system's own policy, None if it never got one. The policy of the `active_pool`, if
     any, applies instead for all permissions except `submit`. Nobody can have a system that is `occupied` by
-    something that does not have it in the log. `failures` are the provisioning failures since
+    something that does not have it in the log. `ticket` is the URL of a report about why the system is not
+    Automated; it is None for an Automated system. `failures` are the provisioning failures since
     the system was last running, or since the last change of its condition.
     """
 
@@ -82,6 +84,7 @@ class System:
     loan: Loan | None = None
     failures: Failures = NO_FAILURES
     occupied: Occupation | None = None
+    ticket: str | None = None
 
     @property
     def subject(self) -> str:
@@ -131,6 +134,9 @@ def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
         return {"occupied": Occupation(event.reason, event.recipe_id, event.attempt, moment.position)}
     if isinstance(event, system_events.SystemAccessPolicyChanged):
         return {"access_policy": policy_of(event.entries), "active_pool": event.active_pool}
+    if isinstance(event, system_events.SystemConditionChanged):
+        ticket = None if event.condition == AUTOMATED else system.ticket
+        return {"condition": event.condition, "failures": NO_FAILURES, "ticket": ticket}
     if isinstance(event, system_events.SystemProvisioningFailed):
         return {"failures": Failures(tuple(event.jobs), tuple(event.distros))}
     change = _CHANGES.get(type(event))
@@ -154,10 +160,7 @@ def _time(text: str | None) -> datetime | None:
 
 
 _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
-    system_events.SystemConditionChanged: lambda event: {
-        "condition": event.condition,
-        "failures": NO_FAILURES,
-    },
+    system_events.SystemTicketChanged: lambda event: {"ticket": event.ticket},
     system_events.SystemInventoryChanged: lambda event: {"inventory": event.inventory},
     system_events.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
     system_events.SystemDrained: lambda _: {"draining": True},

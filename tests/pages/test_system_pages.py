@@ -30,6 +30,7 @@ HOSTILE = "</title><script>alert(1)</script>{{ 7 * 7 }}"
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
 FULL, BUSY, HIDDEN = (f"{name}-of-pages.east.example.com" for name in ("full", "busy", "hidden"))
 MISSING = "missing.example.com"
+TICKET = "https://tickets.example.com/42"
 SYSTEM = {
     "lab_controller": EAST,
     "owner": "alice",
@@ -75,7 +76,7 @@ def systems(service: Running) -> Iterator[SystemLab]:
         _put(admin, f"/pools/big/systems/{FULL}", None)
         entries = [{"permission": "submit", "group": "kernel-qe", "maximum_effective_priority": "High"}]
         _put(admin, f"/systems/{FULL}/access-policy", {"entries": entries, "active_pool": "big"})
-        broken = {"condition": "Broken", "reason": HOSTILE}
+        broken = {"condition": "Broken", "reason": HOSTILE, "ticket": TICKET}
         admin.patch(f"/systems/{FULL}", json=broken).raise_for_status()
         _put(admin, f"/systems/{FULL}/loan", {"user": "bob", "until": "2100-01-01T00:00:00Z"})
         admin.patch(f"/systems/{FULL}", json={"memory_mb": 65_536}).raise_for_status()
@@ -90,6 +91,12 @@ def systems(service: Running) -> Iterator[SystemLab]:
         finish(admin, submitted["recipe_ids"][0], tasks)
         for fqdn in (FULL, BUSY, HIDDEN):
             admin.delete(f"/systems/{fqdn}").raise_for_status()
+
+
+def test_system_page__ticket__is_a_link_after_the_condition(browser: Browser, systems: SystemLab) -> None:
+    for path in (f"/systems/{FULL}", "/systems"):
+        page = page_of(browser, path, as_of=systems.position)
+        assert f'ticket <a href="{TICKET}" rel="noreferrer noopener">' in page
 
 
 def _put(client: httpx.Client, path: str, body: Any) -> None:

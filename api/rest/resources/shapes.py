@@ -117,7 +117,7 @@ def occupation(held: Row | None) -> Row | None:
 
 
 def system_document(row: Row) -> Row:
-    usage = ("reserved_until", "loaned_to", "loaned_until", "draining", "usage", "recipe_id")
+    usage = ("ticket", "reserved_until", "loaned_to", "loaned_until", "draining", "usage", "recipe_id")
     return {
         **{name: row[name] for name in ("fqdn", "lab_controller", "partition", "owner", "condition")},
         **row["inventory"],

@@ -31,7 +31,7 @@ from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_SYSTEM
 
 # The fields whose changes have a reason.
-FIELDS_WITH_REASON = ("condition", "draining")
+FIELDS_WITH_REASON = ("condition", "draining", "ticket")
 # The key of the list before all systems.
 BEFORE_ALL = ""
 

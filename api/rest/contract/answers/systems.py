@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, Problem, ReadAnswer
 from api.rest.contract.inputs.systems import Properties
-from api.rest.contract.values import Condition, DrawnUsage, Id, Time, UsageState
+from api.rest.contract.values import Condition, DrawnUsage, Id, Link, Time, UsageState
 
 
 class Occupied(AnswerPart):
@@ -22,7 +22,8 @@ class Occupied(AnswerPart):
 class ListedSystem(Properties):
     """Unknown properties are left out. `user`: the person who reserved it. `loaned_to`: the borrower.
 
-    `partition`: that of its lab, null if the lab is in none.
+    `partition`: that of its lab, null if the lab is in none. `ticket`: a link to a report about why the
+    system is not Automated.
     """
 
     fqdn: str
@@ -30,6 +31,7 @@ class ListedSystem(Properties):
     partition: str | None
     owner: str
     condition: Condition
+    ticket: Link | None
     pools: list[str]
     user: str | None
     reserved_until: Time | None
