@@ -82,6 +82,7 @@ from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.results import Results
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.system_changes import BatchChanges
+from api.rest.resources.system_notes import SystemNotes
 from api.rest.resources.systems import Systems
 from api.rest.resources.timeline import Timeline
 from api.rest.resources.tokens import Tokens
@@ -130,6 +131,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "timeline": Timeline(parts),
         "history": History(parts),
         "inventory": Inventory(parts),
+        "system_notes": SystemNotes(parts),
         "system_changes": BatchChanges(parts),
         "reservations": Reservations(parts),
         "loans": Loans(parts),

@@ -12,7 +12,7 @@ from domain.lab_commands import events as command_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
-from projections import fold_claims, fold_jobs, fold_locks, fold_recipes, fold_systems
+from projections import fold_claims, fold_jobs, fold_locks, fold_notes, fold_recipes, fold_systems
 from projections.fold_commands import put_command_state
 from projections.intervals import Instant
 from projections.read_models import ReadModels
@@ -57,6 +57,8 @@ FOLDED: dict[type[Event], Fold] = {
     system_events.SystemRunning: fold_systems.put_system,
     system_events.SystemConditionChanged: fold_systems.put_system,
     system_events.SystemTicketChanged: fold_systems.put_system,
+    system_events.SystemNoteAdded: fold_notes.note_added,
+    system_events.SystemNoteRemoved: fold_notes.note_removed,
     system_events.SystemProvisioningFailed: fold_systems.put_system,
     system_events.SystemInventoryChanged: fold_systems.put_system,
     system_events.SystemLabControllerChanged: fold_systems.put_system,

@@ -13,7 +13,7 @@ from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
 from domain.job.events import JobClosed, JobExtended
 from domain.recipe.events import RecipeClaimed, RecipeClaimEnded, RecipeQueued
-from domain.system.events import SystemLabControllerChanged, SystemRegistered
+from domain.system.events import SystemLabControllerChanged, SystemNoteRemoved, SystemRegistered
 from domain.system.state import System
 from postgres.binary_copy import CopyData
 from projections import rows
@@ -49,6 +49,7 @@ class PageSubjects:
         self.preempted_recipes: list[int] = []
         # Recipes whose claims begin or end.
         self.claiming_recipes: list[int] = []
+        self.removed_notes: list[int] = []
         # Jobs that were extended or closed.
         self.open_jobs: list[int] = []
         for recorded in page:
@@ -65,6 +66,8 @@ class PageSubjects:
                 self.preempted_recipes.append(int(name))
             if isinstance(recorded.event, RecipeClaimed | RecipeClaimEnded):
                 self.claiming_recipes.append(int(name))
+            if isinstance(recorded.event, SystemNoteRemoved):
+                self.removed_notes.append(recorded.event.note)
 
     def _add_mentioned(self, event: Event) -> None:
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
@@ -139,6 +142,7 @@ class ReadModels:
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
         self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow, counts=self.system_counts)
         self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
+        self.notes = table("system_notes", {"note_id": "bigint"}, rows.NoteRow)
         self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.durations = table(
@@ -155,6 +159,7 @@ class ReadModels:
         subjects = PageSubjects(page)
         self._begin_recipes(cursor, subjects)
         self._begin_systems(cursor, subjects)
+        self.notes.load(cursor, _keys(subjects.removed_notes))
         self.commands.load(cursor, _keys(subjects.numbers("command")))
 
     def _begin_recipes(self, cursor: Cursor[Any], subjects: PageSubjects) -> None:
@@ -222,7 +227,7 @@ class ReadModels:
         return (
             *(self.jobs, self.recipe_sets, self.recipes, self.locks),
             *(self.claims, self.tasks, self.queue, self.waits, self.durations),
-            *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
+            *(self.idle_pool, self.system_usage, self.systems, self.notes, self.documents, self.commands),
         )
 
 

@@ -210,6 +210,14 @@ class SystemRow(NamedTuple):
     ticket: str | None = None
 
 
+class NoteRow(NamedTuple):
+    """A note on a system."""
+
+    fqdn: str
+    text: str
+    author: str
+
+
 class DocumentRow(NamedTuple):
     version: BigInt
     document: Mapping[str, Any]

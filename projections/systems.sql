@@ -71,6 +71,12 @@ ORDER BY s.fqdn
 SELECT access_policy, active_pool FROM read.systems
 WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
 
+-- name: notes_of_system
+-- The notes on a system with ids below one, newest first. The id is the position of the event that added the note.
+SELECT note_id AS id, since AS at, author, text FROM read.system_notes
+WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s AND note_id < %(before)s
+ORDER BY note_id DESC LIMIT %(limit)s
+
 -- name: system_is_known
 SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
 

@@ -20,7 +20,7 @@ from api.rest.contract.operation import operation
 from api.rest.contract.queries import Page, QueuePage, SystemPage
 from api.rest.explainer_answers import in_time
 from api.rest.ports import QueueParts
-from api.rest.resources import history, recipe_queue, systems
+from api.rest.resources import history, recipe_queue, system_notes, systems
 from api.rest.resources.policies import (
     pool_policy_answer,
     system_policy_from_rows,
@@ -33,6 +33,8 @@ from domain.system.lifecycle import WITHOUT_RECIPES
 
 # The page has the first waiting recipes in the order of the system.
 MAX_WAITING: Final = 20
+# The page has the newest notes.
+MAX_NOTES: Final = 20
 # The words for the usage of a system by a recipe, before the number of the recipe.
 _WITH_RECIPE: Final = {
     "scheduled": "scheduled for recipe",
@@ -60,6 +62,8 @@ class SystemPages:
         system, policies = await self._system(view, fqdn)
         page = paging.page_at(req, view.at, history.BEFORE_ALL)
         changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
+        notes = await self._notes(view, fqdn)
+        facts = {**system, "has_notes": bool(notes["newest"])}
         values = {
             "system": system,
             "sentence": _sentence(system, of_condition["reason"]),
@@ -67,7 +71,8 @@ class SystemPages:
             "changes": changes.items,
             "next": paging.next_path(req, resp, changes.key),
             "waiting": waiting,
-            "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, system),
+            "notes": notes,
+            "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, facts),
             **policies,
             **_with_end(await self._usage(view, fqdn)),
         }
@@ -86,6 +91,13 @@ class SystemPages:
         pool = policy["active_pool"]
         pool_policy = None if pool is None else (await pool_policy_answer(self._parts, view, pool))[1]
         return system, {"policy": policy, "pool_policy": pool_policy}
+
+    async def _notes(self, view: View, fqdn: str) -> dict[str, Any]:
+        """Return the newest notes on a system, and whether there are more."""
+        found = await system_notes.note_list(
+            self._parts, view, fqdn, paging.PageAt(view.at, MAX_NOTES, system_notes.BEFORE_ALL)
+        )
+        return {"newest": found.items, "has_more": found.key is not None}
 
     async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
         """Return the usage of the day before the moment of the page, drawn as on the page of the lab.

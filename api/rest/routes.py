@@ -89,6 +89,8 @@ API_ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/access-policy": Route("access_policies", {"GET": READERS, "PUT": SUBMITTERS}, "system"),
     "/systems/{fqdn}/usage": Route("usage", READ),
     "/systems/{fqdn}/history": Route("history", READ),
+    "/systems/{fqdn}/notes": Route("system_notes", {"GET": READERS, "POST": SUBMITTERS}),
+    f"/systems/{{fqdn}}/notes/{{note_id:{_POSITION}}}": Route("system_notes", {"DELETE": SUBMITTERS}, "one"),
     "/system-changes": Route("system_changes", {"POST": SUBMITTERS}),
     "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),

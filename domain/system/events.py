@@ -67,6 +67,21 @@ class SystemTicketChanged(Event):
     reason: str | None
 
 
+@event("system.note-added")
+class SystemNoteAdded(Event):
+    """A person has added a note, whose id is the position of this event."""
+
+    text: str
+
+
+@event("system.note-removed")
+class SystemNoteRemoved(Event):
+    """`note` is the id of the note; `reason` is null if nobody gave one."""
+
+    note: int
+    reason: str | None
+
+
 @event("system.provisioning-failed")
 class SystemProvisioningFailed(Event):
     """Provisioning failed; `jobs` and `distros` are of all failures in a row (`domain.system.failures`)."""

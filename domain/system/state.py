@@ -63,8 +63,8 @@ class System:
     `access_policy` is the system's own policy, None if it never got one. The policy of the `active_pool`, if
     any, applies instead for all permissions except `submit`. Nobody can have a system that is `occupied` by
     something that does not have it in the log. `ticket` is the URL of a report about why the system is not
-    Automated; it is None for an Automated system. `failures` are the provisioning failures since
-    the system was last running, or since the last change of its condition.
+    Automated; it is None for an Automated system. `notes` are the ids of the notes, ascending. `failures` are
+    the provisioning failures since the system was last running, or since the last change of its condition.
     """
 
     fqdn: str
@@ -85,6 +85,7 @@ class System:
     failures: Failures = NO_FAILURES
     occupied: Occupation | None = None
     ticket: str | None = None
+    notes: tuple[int, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -126,6 +127,10 @@ def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
     if isinstance(event, system_events.SystemLoanExtended):
         assert system.loan is not None, f"{system.fqdn} has no loan to extend"
         return {"loan": _extended(system.loan, event.until)}
+    if isinstance(event, system_events.SystemNoteAdded):
+        return {"notes": (*system.notes, moment.position)}
+    if isinstance(event, system_events.SystemNoteRemoved):
+        return {"notes": tuple(note for note in system.notes if note != event.note)}
     if isinstance(event, system_events.SystemOwnerChanged):
         return {"owner": event.owner, "owned_since": moment.position}
     if isinstance(event, system_events.SystemLoaned):

@@ -110,6 +110,8 @@ CASES = [
         Call(f"system condition {OLD} {MANUAL} Manual --wait"),
         Call(f"system drain --lab {EAST} --dry-run"),
     ),
+    *(Call(f"system note add {ARM} slow"), Call(f"system note list {ARM}")),
+    Call(f"system note remove {ARM} NOTE"),
     *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"extend {MANUAL} --by 1h")),
     Call(f"system return {MANUAL}"),
     *(Call(f"system loan {MANUAL} --user bob --until 8h"), Call(f"system end-loan {MANUAL}")),
@@ -178,6 +180,7 @@ REFUSED = [
         f"system set {ARM} nosuch=1",
         *("system drain no.such", "system drain --pool nosuch", f"system undrain {ARM} no.such"),
         "system condition no.such Manual",
+        *("system note add no.such x", "system note list no.such", f"system note remove {ARM} 1"),
     ),
     *(
         f"system reserve {OLD} --user nobody",
@@ -269,6 +272,9 @@ def test_json__of_every_command__is_all_there_is_on_standard_output(
     arguments = case.arguments
     if "TOKEN" in arguments:
         arguments = arguments.replace("TOKEN", service.json("token", "create", "bob")["token_id"])
+    if "NOTE" in arguments:
+        note = service.json("system", "note", "add", ARM, "two disks")["id"]
+        arguments = arguments.replace("NOTE", str(note))
     result = real(*arguments.split(), "--json", input=case.given)
     assert (result.exit_code, result.stderr) == (0, "")
     found = documents(result.stdout)

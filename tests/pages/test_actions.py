@@ -26,7 +26,18 @@ ACTIONS = {
     "jobs": ["cancel", "close"],
     "recipe-sets": ["cancel", "priority"],
     "recipes": ["return"],
-    "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan", "policy"],
+    "systems": [
+        "condition",
+        "drain",
+        "undrain",
+        "reserve",
+        "return",
+        "lend",
+        "end-loan",
+        "add-note",
+        "remove-note",
+        "policy",
+    ],
 }
 FIELDS = {
     "cancel": {"reason": "seen enough"},
@@ -37,6 +48,7 @@ FIELDS = {
     "end-loan": {"reason": "over"},
     "close": {"reason": "complete"},
     "lend": {"user": "carol"},
+    "add-note": {"text": "two disks"},
 }
 
 
@@ -146,6 +158,7 @@ def test_system_page__in_each_state__the_owner_can_take_each_action(
 ) -> None:
     alice, path = people["alice"], f"/ui/systems/{system}"
     steps = [("drain", "draining", True), ("undrain", "draining", False), ("reserve", "user", "alice")]
+    steps += [("add-note", "draining", False)]
     steps += [("return", "user", None), ("lend", "loaned_to", "carol"), ("end-loan", "loaned_to", None)]
     for action, name, value in [*steps, ("condition", "condition", "Broken")]:
         more = {"condition": "Broken"} if action == "condition" else {}
@@ -180,7 +193,7 @@ def test_system_page__by_role__offers_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], system: str
 ) -> None:
     path = f"/ui/systems/{system}"
-    of_owner = {"condition", "drain", "reserve", "lend", "policy"}
+    of_owner = {"condition", "drain", "reserve", "lend", "add-note", "policy"}
     assert offered(people["alice"], path, service.end()) == of_owner
     # An admin has all permissions but to reserve.
     assert offered(people["admin"], path, service.end()) == of_owner - {"reserve"}

@@ -49,6 +49,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/recipes/{recipe_id}/progress": {"POST": "AL"},
     "/recipes/{recipe_id}/extension": {"POST": "AS"},
     "/systems/{fqdn}/extension": {"POST": "AS"},
+    "/systems/{fqdn}/notes": {"GET": "ASLU", "POST": "AS"},
+    "/systems/{fqdn}/notes/{note_id}": {"DELETE": "AS"},
     "/system-changes": {"POST": "AS"},
     "/recipes/{recipe_id}/return": {"POST": "AS"},
     "/recipes/{recipe_id}/estimate": {"GET": "ASLU"},

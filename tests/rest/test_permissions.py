@@ -42,7 +42,7 @@ class Act(NamedTuple):
 OWNERS = {"owner", "admin"}
 READERS = {*HOLDERS, *OWNERS, "borrower", "auditor", "lab"}
 NOTHING: Callable[[str], dict[str, Any]] = lambda _: {}  # noqa: E731
-LOAN, OWN_LOAN, RESERVED = "loan", "own loan", "reserved"
+LOAN, OWN_LOAN, RESERVED, NOTE = "loan", "own loan", "reserved", "note"
 UNTIL = "2099-01-01T00:00:00Z"
 
 ACTS: dict[str, Act] = {
@@ -59,6 +59,12 @@ ACTS: dict[str, Act] = {
         lambda _: {"systems": [MATRIX], "draining": False},
         {"edit_system", *OWNERS},
         unseen=422,
+    ),
+    "add a note": Act("POST", "/systems/{fqdn}/notes", lambda _: {"text": "x"}, {"edit_system", *OWNERS}),
+    "view notes": Act("GET", "/systems/{fqdn}/notes", None, READERS),
+    "remove a note": Act(
+        *("DELETE", "/systems/{fqdn}/notes/{note_id}", None, {"edit_system", *OWNERS}),
+        prepared=NOTE,
     ),
     "remove": Act("DELETE", "/systems/{fqdn}", None, {"edit_system", *OWNERS}),
     "give away": Act("PATCH", "/systems/{fqdn}", lambda _: {"owner": "owner"}, OWNERS),
@@ -169,9 +175,11 @@ def prepare(admin: httpx.Client, fqdn: str, what: str) -> str:
         admin.put(f"{path}/reservation", json={"user": "reserve", "until": UNTIL})
         if what == RESERVED
         else None,
+        # Its id is the position of the last change.
+        admin.post(f"{path}/notes", json={"text": "x"}) if what == NOTE else None,
     )
     done = [answer for answer in answers if answer is not None]
-    assert {answer.status_code for answer in done} == {200}, [answer.text for answer in done]
+    assert all(answer.is_success for answer in done), [answer.text for answer in done]
     position: str = done[-1].headers["Labledger-Position"]
     return position
 
@@ -197,8 +205,9 @@ def test_system__each_user_tries_each_operation__only_permitted_users_succeed(
         more: dict[str, Any] = {} if act.body is None else {"json": act.body(person)}
         if act.method == "GET":
             more = {"params": {"min_position": position}}
-        answer = clients[person].request(act.method, act.path.format(fqdn=restricted), **more)
-        found[person] = answer.status_code
+        path = act.path.format(fqdn=restricted, note_id=position)
+        answer = clients[person].request(act.method, path, **more)
+        found[person] = 200 if answer.is_success else answer.status_code
     assert found == {person: expected(act, person) for person in PEOPLE}
 
 

@@ -178,6 +178,7 @@ def decode_systems(columns: StateColumns, texts: Sequence[str]) -> Iterator[Syst
     read["loan"] = map(_decode_loan, columns["loan"])
     read["occupied"] = map(_decode_occupation, columns["occupied"])
     read["failures"] = map(_decode_failures, columns["failures"])
+    read["notes"] = map(tuple, columns["notes"])
     read["access_policy"] = map(_decode_policy, columns["access_policy"])
     return _decode(System, read)
 

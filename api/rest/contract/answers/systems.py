@@ -192,6 +192,27 @@ class SystemUsage(ListAnswer):
     groups: list[UsageSum]
 
 
+class SystemNote(AnswerPart):
+    """`author`: the user who added it. `at`: when."""
+
+    id: int
+    at: Time
+    author: str
+    text: str
+
+
+class SystemNotes(ListAnswer):
+    notes: list[SystemNote]
+
+
+class NoteAdded(Answer):
+    id: int
+
+
+class NoteRemoved(Answer):
+    id: int
+
+
 class Reserved(Answer):
     fqdn: str
     user: str

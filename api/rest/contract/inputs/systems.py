@@ -211,6 +211,10 @@ class BatchChange(Input):
         return self
 
 
+class NewNote(Input):
+    text: Reason
+
+
 class NewCondition(Input):
     """The condition of a system, as its page changes it; without a `ticket` the system has none."""
 
