@@ -71,6 +71,7 @@ from api.rest.resources.metrics import Metrics
 from api.rest.resources.overview import Overviews
 from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
+from api.rest.resources.power import Power
 from api.rest.resources.readiness import Health
 from api.rest.resources.reads import Reads
 from api.rest.resources.recipe_queue import Queue
@@ -132,6 +133,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "history": History(parts),
         "inventory": Inventory(parts),
         "system_notes": SystemNotes(parts),
+        "power": Power(parts),
         "system_changes": BatchChanges(parts),
         "reservations": Reservations(parts),
         "loans": Loans(parts),

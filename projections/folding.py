@@ -57,6 +57,7 @@ FOLDED: dict[type[Event], Fold] = {
     system_events.SystemRunning: fold_systems.put_system,
     system_events.SystemConditionChanged: fold_systems.put_system,
     system_events.SystemTicketChanged: fold_systems.put_system,
+    system_events.SystemPowerChanged: fold_systems.put_system,
     system_events.SystemNoteAdded: fold_notes.note_added,
     system_events.SystemNoteRemoved: fold_notes.note_removed,
     system_events.SystemProvisioningFailed: fold_systems.put_system,

@@ -75,6 +75,18 @@ author AS MATERIALIZED (
     ON CONFLICT DO NOTHING
 )
 
+-- name: append_power
+-- Store the power settings of a system or, without a type, delete them.
+, power AS (
+    INSERT INTO secret.power_settings AS p (system, type, address, port, user_name, secret)
+    SELECT v.* FROM (SELECT %b::text AS system, %b::text AS type, %b::text, %b::text, %b::text, %b::text) AS v, done d
+    WHERE d.outcome = 'done' AND v.type IS NOT NULL
+    ON CONFLICT (system) DO UPDATE SET type = excluded.type, address = excluded.address, port = excluded.port,
+        user_name = excluded.user_name, secret = excluded.secret
+), unset_power AS (
+    DELETE FROM secret.power_settings p USING done d WHERE d.outcome = 'done' AND p.system = %b::text
+)
+
 -- name: original
 SELECT content FROM log.originals WHERE sha256 = %s
 

@@ -15,7 +15,16 @@ from psycopg.errors import UniqueViolation
 from domain.partition_numbers import read_by
 from store.mapper import EventMapper, StoredRow
 from store.selection import subjects_of
-from store.sql import APPEND_UNLESS_JOINED, APPENDS, BACKWARDS, BOUNDED, OF_ACTOR, SELECTIONS, SQL
+from store.sql import (
+    APPEND_UNLESS_JOINED,
+    APPEND_WITH_POWER,
+    APPENDS,
+    BACKWARDS,
+    BOUNDED,
+    OF_ACTOR,
+    SELECTIONS,
+    SQL,
+)
 
 Rows = Sequence[tuple[Any, ...]]
 
@@ -42,7 +51,10 @@ class Request(NamedTuple):
 
 
 class LogTables:
-    """Tables of schema `log`, without originals and quotas; `on_commit` gets the rows. Not thread-safe."""
+    """Tables of schema `log`, without originals, power settings and quotas. Not thread-safe.
+
+    `on_commit` gets the rows.
+    """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self.events: list[StoredRow] = []
@@ -285,6 +297,7 @@ def _of_actor(tables: LogTables, params: Mapping[str, Any], name: str) -> Rows:
 
 STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     **dict.fromkeys(APPENDS.values(), _append),
+    APPEND_WITH_POWER: _append,
     APPEND_UNLESS_JOINED: _append_unless_joined,
     SQL["load"]: lambda tables, params: tables.load(*params),
     SQL["existing"]: lambda tables, params: tables.existing(*params),

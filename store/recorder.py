@@ -19,8 +19,8 @@ from domain.job.submission import Original
 from domain.partition_numbers import EVERYBODY
 from domain.recipe.lifecycle import FINISHED
 from store.datastore import Datastore
-from store.requests import Committed, Conflict, Fence, Fenced, Outcome
-from store.sql import APPEND_UNLESS_JOINED, APPENDS
+from store.requests import Committed, Conflict, Fence, Fenced, Outcome, PowerChange
+from store.sql import APPEND_UNLESS_JOINED, APPEND_WITH_POWER, APPENDS
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
@@ -43,6 +43,7 @@ class StoredAppend:
     original: Original | None = None
     partition: int = EVERYBODY
     joins_seen: int | None = None
+    power: PowerChange | None = None
 
     @property
     def byte_count(self) -> int:
@@ -88,6 +89,10 @@ def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
         (alone,) = requests
         counted = (alone.actor, len(alone.rows), alone.byte_count)
         return APPEND_UNLESS_JOINED, [alone.joins_seen, *_arrays(requests), *counted]
+    if any(request.power is not None for request in requests):
+        (alone,) = requests
+        counted = (alone.actor, len(alone.rows), alone.byte_count)
+        return APPEND_WITH_POWER, [*_arrays(requests), *counted, *_power(alone.power)]
     recipes, originals = _recipes(requests), _originals(requests)
     is_one, with_recipes, with_originals = len(requests) == 1, any(recipes), any(originals)
     written = [[each.actor, len(each.rows), each.byte_count] for each in requests]
@@ -98,6 +103,15 @@ def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
         *(originals if with_originals else ()),
     ]
     return APPENDS[is_one, with_recipes, with_originals], parameters
+
+
+def _power(change: PowerChange | None) -> tuple[str | None, ...]:
+    """Return the parameters of the part of the statement: those to store, and the system to delete."""
+    assert change is not None, "only an append that changes power settings has the part"
+    stored = change.settings
+    if stored is None:
+        return change.fqdn, None, None, None, None, None, change.fqdn
+    return change.fqdn, stored.type, stored.address, stored.port, stored.user, stored.secret, None
 
 
 def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:

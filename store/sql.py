@@ -45,9 +45,12 @@ def bounded_rows(result: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], in
     return [StoredRow._make(columns) for *columns, _ in result], available
 
 
-def _append(*, is_one: bool, with_recipes: bool, with_originals: bool) -> bytes:
+def _append(
+    *, is_one: bool, with_recipes: bool = False, with_originals: bool = False, with_power: bool = False
+) -> bytes:
     count = "one" if is_one else "many"
     parts = [SQL["append_recipes"]] * with_recipes + [SQL["append_originals"]] * with_originals
+    parts += [SQL["append_power"]] * with_power
     substitutions = {
         b"WRITTEN": SQL[f"written_by_{count}"],
         b"BYTES": SQL[f"bytes_of_{count}"],
@@ -69,6 +72,9 @@ APPENDS = {
 """The statement that appends: for one request or more, with or without recipes that begin or finish, and with
 or without originals.
 """
+
+APPEND_WITH_POWER = _append(is_one=True, with_power=True)
+"""The statement that appends one request, and changes the power settings of a system."""
 
 APPEND_UNLESS_JOINED = APPENDS[True, False, False].replace(
     b"log.append(", b"log.append_unless_joined(%b::bigint, "

@@ -147,7 +147,7 @@ class ActionPages:
 
     def _form_values(self, action: Action, key: Any, facts: Facts, form: Mapping[str, str]) -> dict[str, Any]:
         """Return the values of the template that describe the form, its action and its contents."""
-        shown = facts if action.model else {}
+        shown = action.present(facts) if action.model else {}
         is_possible = action.is_possible(facts)
         return {
             "subject": {

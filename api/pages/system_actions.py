@@ -8,6 +8,7 @@ from typing import Final
 from api.pages.actions import REASON, Action, ActionSubject, Facts
 from api.pages.form_fields import Fields, FormField, fields_of_model
 from api.pages.lending_actions import LENDING_ACTIONS
+from api.pages.power_actions import POWER_ACTIONS, shown_power
 from api.pages.system_checks import checked, load_system
 from api.rest.contract.inputs.access import SystemPolicy
 from api.rest.contract.inputs.systems import NewCondition, NewNote
@@ -78,7 +79,8 @@ async def _answer(parts: PageParts, view: View, fqdn: str) -> tuple[int, Facts]:
     version, system = await system_answer(parts, view, fqdn)
     _, policy = await system_policy_answer(parts, view, fqdn)
     notes = await note_list(parts, view, fqdn, PageAt(view.at, 1, BEFORE_ALL))
-    return version, {**system, **policy, "has_notes": bool(notes.items)}
+    power = await shown_power(parts, view, fqdn)
+    return version, {**system, **policy, "has_notes": bool(notes.items), "power": power}
 
 
 def _require_may_change_policy(directory: Directory, request: RequestContext, system: System) -> None:
@@ -168,6 +170,15 @@ SYSTEM: Final = ActionSubject(
     "system",
     "systems",
     _answer,
-    (_CHANGE_CONDITION, _DRAIN, _UNDRAIN, *LENDING_ACTIONS, _ADD_NOTE, _REMOVE_NOTE, _CHANGE_POLICY),
+    (
+        _CHANGE_CONDITION,
+        _DRAIN,
+        _UNDRAIN,
+        *LENDING_ACTIONS,
+        _ADD_NOTE,
+        _REMOVE_NOTE,
+        *POWER_ACTIONS,
+        _CHANGE_POLICY,
+    ),
     load_system,
 )

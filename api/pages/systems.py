@@ -11,6 +11,7 @@ from falcon.asgi import Request, Response
 from api.pages.actions import offered
 from api.pages.lab import LENGTHS, LabQuery, drawn
 from api.pages.page import page_view, show, show_list
+from api.pages.power_actions import shown_power
 from api.pages.security import HTML
 from api.pages.system_actions import SYSTEM
 from api.parts import Parts
@@ -63,7 +64,8 @@ class SystemPages:
         page = paging.page_at(req, view.at, history.BEFORE_ALL)
         changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
         notes = await self._notes(view, fqdn)
-        facts = {**system, "has_notes": bool(notes["newest"])}
+        power = await shown_power(self._parts, view, fqdn)
+        facts = {**system, "has_notes": bool(notes["newest"]), "power": power}
         values = {
             "system": system,
             "sentence": _sentence(system, of_condition["reason"]),
@@ -72,6 +74,7 @@ class SystemPages:
             "next": paging.next_path(req, resp, changes.key),
             "waiting": waiting,
             "notes": notes,
+            "power": power,
             "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, facts),
             **policies,
             **_with_end(await self._usage(view, fqdn)),

@@ -66,6 +66,8 @@ class Principal:
     role: str
     lab_controller: str | None
     token_id: str
+    # Whether it is an admin who acts as the lab controller.
+    is_acting: bool = False
 
     @property
     def is_admin(self) -> bool:
@@ -83,7 +85,7 @@ class Principal:
             return self
         if not self.is_admin:
             raise NotPermitted("only an admin may act as a lab controller")
-        return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller)
+        return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller, is_acting=True)
 
 
 def principal_of(req: Request) -> Principal:

@@ -91,6 +91,7 @@ API_ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/history": Route("history", READ),
     "/systems/{fqdn}/notes": Route("system_notes", {"GET": READERS, "POST": SUBMITTERS}),
     f"/systems/{{fqdn}}/notes/{{note_id:{_POSITION}}}": Route("system_notes", {"DELETE": SUBMITTERS}, "one"),
+    "/systems/{fqdn}/power": Route("power", {"GET": READERS, "PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
     "/system-changes": Route("system_changes", {"POST": SUBMITTERS}),
     "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
@@ -98,6 +99,9 @@ API_ROUTES: dict[str, Route] = {
     "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),
     "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route(
         "commands", {"PATCH": LAB}, "one", own_lab=True
+    ),
+    "/lab-controllers/{name}/power-settings/{fqdn}": Route(
+        "power", {"GET": (roles.LAB_CONTROLLER,)}, "for_lab", own_lab=True
     ),
     "/lab-controllers/{name}/updates": Route("updates", {"POST": LAB}, own_lab=True),
     "/lab-controllers/{name}/registration": Route("updates", {"POST": LAB}, "registration", own_lab=True),

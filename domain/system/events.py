@@ -82,6 +82,17 @@ class SystemNoteRemoved(Event):
     reason: str | None
 
 
+@event("system.power-changed")
+class SystemPowerChanged(Event):
+    """The power settings, which lie beside the log, were set or, without `is_set`, removed.
+
+    `reason` is null if nobody gave one.
+    """
+
+    is_set: bool
+    reason: str | None
+
+
 @event("system.provisioning-failed")
 class SystemProvisioningFailed(Event):
     """Provisioning failed; `jobs` and `distros` are of all failures in a row (`domain.system.failures`)."""

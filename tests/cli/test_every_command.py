@@ -112,6 +112,8 @@ CASES = [
     ),
     *(Call(f"system note add {ARM} slow"), Call(f"system note list {ARM}")),
     Call(f"system note remove {ARM} NOTE"),
+    *(Call(f"system power set {ARM} ilo {ARM} --secret-file -"), Call(f"system power show {ARM}")),
+    Call(f"system power unset {ARM}"),
     *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"extend {MANUAL} --by 1h")),
     Call(f"system return {MANUAL}"),
     *(Call(f"system loan {MANUAL} --user bob --until 8h"), Call(f"system end-loan {MANUAL}")),
@@ -180,6 +182,7 @@ REFUSED = [
         f"system set {ARM} nosuch=1",
         *("system drain no.such", "system drain --pool nosuch", f"system undrain {ARM} no.such"),
         "system condition no.such Manual",
+        *("system power show no.such", "system power set no.such ilo a", "system power unset no.such"),
         *("system note add no.such x", "system note list no.such", f"system note remove {ARM} 1"),
     ),
     *(

@@ -36,6 +36,8 @@ ACTIONS = {
         "end-loan",
         "add-note",
         "remove-note",
+        "power",
+        "unset-power",
         "policy",
     ],
 }
@@ -49,6 +51,8 @@ FIELDS = {
     "close": {"reason": "complete"},
     "lend": {"user": "carol"},
     "add-note": {"text": "two disks"},
+    "power": {"type": "ilo", "address": "bmc", "secret": "swordfish"},
+    "unset-power": {"reason": "sold"},
 }
 
 
@@ -158,7 +162,7 @@ def test_system_page__in_each_state__the_owner_can_take_each_action(
 ) -> None:
     alice, path = people["alice"], f"/ui/systems/{system}"
     steps = [("drain", "draining", True), ("undrain", "draining", False), ("reserve", "user", "alice")]
-    steps += [("add-note", "draining", False)]
+    steps += [(action, "draining", False) for action in ("add-note", "power", "unset-power")]
     steps += [("return", "user", None), ("lend", "loaned_to", "carol"), ("end-loan", "loaned_to", None)]
     for action, name, value in [*steps, ("condition", "condition", "Broken")]:
         more = {"condition": "Broken"} if action == "condition" else {}
@@ -193,7 +197,7 @@ def test_system_page__by_role__offers_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], system: str
 ) -> None:
     path = f"/ui/systems/{system}"
-    of_owner = {"condition", "drain", "reserve", "lend", "add-note", "policy"}
+    of_owner = {"condition", "drain", "reserve", "lend", "add-note", "power", "policy"}
     assert offered(people["alice"], path, service.end()) == of_owner
     # An admin has all permissions but to reserve.
     assert offered(people["admin"], path, service.end()) == of_owner - {"reserve"}

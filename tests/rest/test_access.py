@@ -51,6 +51,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/systems/{fqdn}/extension": {"POST": "AS"},
     "/systems/{fqdn}/notes": {"GET": "ASLU", "POST": "AS"},
     "/systems/{fqdn}/notes/{note_id}": {"DELETE": "AS"},
+    "/systems/{fqdn}/power": {"GET": "ASLU", "PUT": "AS", "DELETE": "AS"},
+    "/lab-controllers/{name}/power-settings/{fqdn}": {"GET": "L"},
     "/system-changes": {"POST": "AS"},
     "/recipes/{recipe_id}/return": {"POST": "AS"},
     "/recipes/{recipe_id}/estimate": {"GET": "ASLU"},

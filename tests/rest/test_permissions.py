@@ -42,7 +42,7 @@ class Act(NamedTuple):
 OWNERS = {"owner", "admin"}
 READERS = {*HOLDERS, *OWNERS, "borrower", "auditor", "lab"}
 NOTHING: Callable[[str], dict[str, Any]] = lambda _: {}  # noqa: E731
-LOAN, OWN_LOAN, RESERVED, NOTE = "loan", "own loan", "reserved", "note"
+LOAN, OWN_LOAN, RESERVED, NOTE, POWER = "loan", "own loan", "reserved", "note", "power"
 UNTIL = "2099-01-01T00:00:00Z"
 
 ACTS: dict[str, Act] = {
@@ -66,6 +66,12 @@ ACTS: dict[str, Act] = {
         *("DELETE", "/systems/{fqdn}/notes/{note_id}", None, {"edit_system", *OWNERS}),
         prepared=NOTE,
     ),
+    "set power": Act(
+        *("PUT", "/systems/{fqdn}/power", lambda _: {"type": "ilo", "address": "a"}),
+        {"edit_system", "control_system", *OWNERS},
+    ),
+    "view power": Act("GET", "/systems/{fqdn}/power", None, READERS, prepared=POWER),
+    "remove power": Act("DELETE", "/systems/{fqdn}/power", None, {"edit_system", "control_system", *OWNERS}),
     "remove": Act("DELETE", "/systems/{fqdn}", None, {"edit_system", *OWNERS}),
     "give away": Act("PATCH", "/systems/{fqdn}", lambda _: {"owner": "owner"}, OWNERS),
     "change policy": Act(
@@ -175,6 +181,7 @@ def prepare(admin: httpx.Client, fqdn: str, what: str) -> str:
         admin.put(f"{path}/reservation", json={"user": "reserve", "until": UNTIL})
         if what == RESERVED
         else None,
+        admin.put(f"{path}/power", json={"type": "ilo", "address": "a"}) if what == POWER else None,
         # Its id is the position of the last change.
         admin.post(f"{path}/notes", json={"text": "x"}) if what == NOTE else None,
     )

@@ -192,6 +192,24 @@ class SystemUsage(ListAnswer):
     groups: list[UsageSum]
 
 
+class Power(Answer):
+    """`has_secret`: whether a secret is set, which only the lab controller of the system gets."""
+
+    type: str
+    address: str
+    port: str | None
+    user: str | None
+    has_secret: bool
+
+
+class PowerForLab(Answer):
+    type: str
+    address: str
+    port: str | None
+    user: str | None
+    secret: str | None
+
+
 class SystemNote(AnswerPart):
     """`author`: the user who added it. `at`: when."""
 

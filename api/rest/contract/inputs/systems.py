@@ -6,9 +6,10 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from api.rest.contract.values import (
+    NAME_PATTERN,
     REFUSE_TEXT_AND_BOOLEANS,
     Condition,
     Count,
@@ -25,11 +26,17 @@ from api.rest.contract.values import (
 )
 from domain.errors import listed
 from domain.system.lifecycle import AUTOMATED
+from domain.system_admin.power import PowerSettings
 
 # The maximum number of systems in one import, which is one commit.
 MAX_IMPORTED = 1_000
 # The maximum number of systems in one change, which is one commit for each partition.
 MAX_CHANGED = 10_000
+
+
+# Without control characters. No message about a secret may contain it, so there is no other check.
+PowerWord = Annotated[str, StringConstraints(min_length=1, max_length=1_024, pattern=r"^[^\x00-\x1f\x7f]+$")]
+PowerType = Annotated[str, StringConstraints(max_length=64, pattern=NAME_PATTERN)]
 
 
 class Cpu(Input):
@@ -209,6 +216,22 @@ class BatchChange(Input):
         if twice := [fqdn for fqdn, count in Counter(self.systems).items() if count > 1]:
             raise ValueError(f"systems has {listed(twice)} more than once")
         return self
+
+
+class NewPowerSettings(Input):
+    """`type`: a name that the lab controller understands. `port`: the port or plug at the address.
+
+    A `secret` that is left out stays, if type and address do; null removes it.
+    """
+
+    type: PowerType
+    address: PowerWord
+    port: PowerWord | None = None
+    user: PowerWord | None = None
+    secret: PowerWord | None = None
+
+    def settings(self) -> PowerSettings:
+        return PowerSettings(self.type, self.address, self.port, self.user, self.secret)
 
 
 class NewNote(Input):
