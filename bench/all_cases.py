@@ -33,6 +33,7 @@ RUNS = (
     CaseGroup(("flood",)),
     CaseGroup(("multihost",), grows=True),
     CaseGroup(("query",), grows=True),
+    CaseGroup(("search",)),
     CaseGroup(("explanation",)),
     CaseGroup(("change",)),
     CaseGroup(("locks",)),

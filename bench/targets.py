@@ -58,6 +58,8 @@ TARGETS: Mapping[tuple[str, str], Target] = {
         _maximum("verify", "rules_broken", 0),
         _maximum("query", "p99_ms", 100),
         _maximum("query", "worst_resource_p99_ms", 100),
+        _maximum("search", "p99_ms", 100),
+        _maximum("search", "worst_search_p99_ms", 100),
         _maximum("explanation", "p99_ms", 200),
         _maximum("change", "policy_seconds", 1),
         _maximum("change", "inventory_seconds", 1),

@@ -8,10 +8,12 @@ from domain.job.stages import COMPLETED
 from domain.partition_numbers import of_job
 from domain.priority import Priority
 from domain.queues.tree import DEFAULT_QUEUE
+from domain.recipe.lifecycle import FINISHED
 from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
 from projections.fold_waits import change_wait
 from projections.intervals import Instant
+from projections.job_terms import job_terms, property_term
 from projections.read_models import ReadModels, number_of
 from projections.rows import AddedSetsRow, ChangedSetRow, JobDocumentRow, JobRow, RecipeSetRow
 
@@ -33,8 +35,19 @@ def job_document(
     models.job_documents.add(row, now)
 
 
-def job_submitted(models: ReadModels, recorded: Recorded, _: job_events.JobSubmitted, now: Instant) -> None:
-    models.jobs.put((number_of(recorded),), JobRow("new", "New"), now)
+def job_submitted(
+    models: ReadModels, recorded: Recorded, event: job_events.JobSubmitted, now: Instant
+) -> None:
+    job_id = number_of(recorded)
+    models.jobs.put((job_id,), JobRow("new", "New"), now)
+    properties = {
+        "whiteboard": event.whiteboard,
+        "owner": event.owner,
+        "group": event.group,
+        "partition": of_job(recorded.partition),
+        "product": event.document.get("product"),
+    }
+    models.job_terms.add_job(job_id, job_terms(properties), now)
 
 
 def job_opened(models: ReadModels, recorded: Recorded, _: job_events.JobOpened, now: Instant) -> None:
@@ -56,12 +69,26 @@ def job_closed(models: ReadModels, recorded: Recorded, _: job_events.JobClosed, 
     # A closed job without recipes has nothing left to do.
     state = counts.rolled_up or COMPLETED
     after = before._replace(state=state, is_open=False, stage=counts.stage(is_open=False))
+    _put_job(models, job_id, before, after, now)
+
+
+def _put_job(models: ReadModels, job_id: int, before: JobRow, after: JobRow, now: Instant) -> None:
+    """Replace the row of a job, and add the terms of its end and of its result."""
     models.jobs.put((job_id,), after, now)
+    terms = []
+    if after.result not in (before.result, "New"):
+        terms.append(property_term("result", after.result))
+    if after.state != before.state and after.state in FINISHED:
+        terms.append(property_term("state", after.state))
+    if terms:
+        models.job_terms.add(job_id, terms, now)
 
 
 def job_changed(models: ReadModels, recorded: Recorded, event: job_events.JobChanged, now: Instant) -> None:
     key = (number_of(recorded),)
     models.jobs.put(key, models.jobs.of(key)._replace(changed=data_of(event)), now)
+    changed = {"whiteboard": event.whiteboard, "product": event.product}
+    models.job_terms.add(*key, job_terms(changed), now)
 
 
 def recipe_set_submitted(
@@ -112,7 +139,7 @@ def roll_up(
     stage = counts.stage(is_open=job.is_open)
     after = JobRow(counts.rolled_up, _worst(of_sets, result), job.changed, stage, job.is_open)
     if after != job:
-        models.jobs.put((job_id,), after, now)
+        _put_job(models, job_id, job, after, now)
 
 
 def _result_of_sets(models: ReadModels, job_id: int) -> str:

@@ -21,6 +21,7 @@ from projections.actor_parts import ActorParts
 from projections.counts import LOCK_COUNTS, RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
 from projections.durations import BOUNDS, LABELS, NO_LABEL
 from projections.intervals import FactTable, Intervals
+from projections.job_terms import JobTerms
 from projections.recipe_cache import RecipeCache
 from projections.sql import SQL
 from projections.waiting_counts import WaitingCounts
@@ -111,6 +112,7 @@ class ReadModels:
     """All read models: `begin` a page, fold its events (`folding`), `flush`. Empty tables are not fetched."""
 
     def __init__(self, *, tables_are_empty: bool = False) -> None:
+        self.job_terms = JobTerms(tables_are_empty=tables_are_empty)
         self._reset(tables_are_empty=tables_are_empty)
 
     @property
@@ -124,6 +126,7 @@ class ReadModels:
         self.added_sets = FactTable("added_sets", rows.AddedSetsRow)
         self.recipe_changes = FactTable("recipe_changes", rows.RecipeChangeRow)
         self.changed_sets = FactTable("changed_sets", rows.ChangedSetRow)
+        self.job_systems = FactTable("job_systems", rows.JobSystemRow)
         self.actor_parts = ActorParts()
         number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
         of_lock = {"recipe_id": number, "level": text, "name": text}
@@ -157,6 +160,8 @@ class ReadModels:
         if self.size > MAX_CACHED_KEYS:
             self._reset(tables_are_empty=False)
         subjects = PageSubjects(page)
+        if subjects.names("job") or subjects.names("recipe"):
+            self.job_terms.load(cursor)
         self._begin_recipes(cursor, subjects)
         self._begin_systems(cursor, subjects)
         self.notes.load(cursor, _keys(subjects.removed_notes))
@@ -217,10 +222,19 @@ class ReadModels:
             yield from table.take_remaining_rows()
 
     @property
-    def _tables(self) -> tuple[ActorParts | FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
+    def _tables(self) -> tuple[ActorParts | JobTerms | FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
         facts = self.actor_parts, self.job_documents, self.recipe_details, self.task_results
         changes = self.added_sets, self.recipe_changes, self.changed_sets
-        return *facts, *changes, self.recipe_counts, self.system_counts, self.lock_counts, *self._intervals
+        of_search = self.job_systems, self.job_terms
+        return (
+            *facts,
+            *changes,
+            *of_search,
+            self.recipe_counts,
+            self.system_counts,
+            self.lock_counts,
+            *self._intervals,
+        )
 
     @property
     def _intervals(self) -> tuple[Intervals[Any], ...]:

@@ -101,6 +101,13 @@ class JobRow(NamedTuple):
     is_open: bool = False
 
 
+class JobSystemRow(NamedTuple):
+    """A start of a recipe of a job on a system."""
+
+    system: str
+    job_id: int
+
+
 class RecipeSetRow(NamedTuple):
     job_id: int
     priority: str

@@ -195,6 +195,7 @@ class LockClass(Enum):
             ("store/migrations/2026-12-03-open-counts.sql", "LOCK TABLE read.progress"),
             ("store/migrations/2026-12-27-usage-hours.sql", "LOCK TABLE read.progress"),
             ("store/migrations/2026-12-31-actors-of-events.sql", "LOCK TABLE read.progress"),
+            ("store/migrations/2027-01-02-job-terms.sql", "LOCK TABLE read.progress"),
         ),
     )
     READ_ROWS = LockSpec(

@@ -96,7 +96,7 @@ class PageFrame:
     @property
     def is_personal(self) -> bool:
         """Return whether a live view of the page has readers of one user alone."""
-        return is_personal(self.path)
+        return is_personal(self.here())
 
     def step(self, direction: str) -> str:
         """Return the address that leads to the `previous` or `next` change of the subject of this page."""

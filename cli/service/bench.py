@@ -29,6 +29,7 @@ CASES = {
     "rebuild": "`labledger replay rebuild` on a long log",
     "verify": "`labledger replay verify` on the log of `saturated`",
     "query": "all kinds of reads during `saturated`",
+    "search": "searches among jobs that have ended",
     "explanation": "explanations of waiting and of placed recipes",
     "change": "from a change of a policy, limit, job filter or the inventory to the last decision after it",
     "locks": "from the end of a recipe to the grant of its locks to a set that waits for them",

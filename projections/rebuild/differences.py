@@ -16,6 +16,12 @@ NOT_COMPARED = frozenset({"progress", *(counted.table for counted in COUNTED)})
 """The table of progress, and those of counts, which are compared with the rows that they count."""
 
 
+# The live row of a term may have got jobs after the position; it must have those of the fresh row.
+_GROWN_SINCE = sql.SQL(
+    "(l.last_position <= %(at)s AND f.last_position <= %(at)s OR l.jobs & f.jobs IS DISTINCT FROM f.jobs)"
+)
+
+
 class Difference(NamedTuple):
     """A row that differs, or that only one side has."""
 
@@ -45,11 +51,12 @@ def _table_differences(
         "SELECT to_jsonb(l), to_jsonb(f)"
         " FROM (SELECT {shown} FROM {live} WHERE since_position <= %(at)s) AS l"
         " FULL JOIN (SELECT {columns} FROM {fresh}) AS f USING ({key})"
-        " WHERE l::text IS DISTINCT FROM f::text ORDER BY {key} LIMIT %(limit)s"
+        " WHERE l::text IS DISTINCT FROM f::text AND {wanted} ORDER BY {key} LIMIT %(limit)s"
     ).format(
         shown=_list(_as_of(column) for column in columns),
         columns=_list(map(sql.Identifier, columns)),
         key=_list(map(sql.Identifier, key)),
+        wanted=_GROWN_SINCE if table == schemas.JOB_TERMS else sql.SQL("true"),
         live=sql.Identifier(live, table),
         fresh=sql.Identifier(fresh, table),
     )

@@ -43,6 +43,15 @@ DELETE FROM actor_parts WHERE ctid IN (
         FROM actor_parts) AS r
     WHERE r.number > 1)
 
+-- name: join_repeated_terms
+-- A term that jobs got after their block was closed has one row from the closing, and one of those jobs.
+WITH repeated AS (
+    DELETE FROM job_terms WHERE (term, block) IN (SELECT term, block FROM job_terms GROUP BY term, block HAVING count(*) > 1)
+    RETURNING *
+)
+INSERT INTO job_terms (term, block, jobs, since_position, last_position)
+SELECT term, block, bit_or(jobs), min(since_position), max(last_position) FROM repeated GROUP BY term, block
+
 -- name: tables
 SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' ORDER BY relname
 

@@ -14,6 +14,7 @@ from postgres.named_sql import named_queries
 SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 
 ACTORS = "actor_parts"
+JOB_TERMS = "job_terms"
 SUMS = "usage_hours"
 SUMMED = ("system_usage", "systems", "recipe_details")
 """The tables that the sums of usage are made from."""
@@ -31,7 +32,7 @@ def tables(cursor: Cursor[Any], schema: str) -> list[str]:
 def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
     """Create `fresh` with the tables of `live`: their columns and rights, without rows.
 
-    Return table -> statements that delete repeated rows and create keys and indexes. Run them after the rows
+    Return table -> statements that join repeated rows and create keys and indexes. Run them after the rows
     are written, because updating an index row by row costs much more. Call it in a transaction; its search
     path becomes `fresh`.
     """
@@ -41,6 +42,7 @@ def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
     set_search_path(cursor, fresh)
     index_statements: dict[str, list[str]] = defaultdict(list)
     index_statements[ACTORS].append(SQL["delete_repeated_actors"].decode())
+    index_statements[JOB_TERMS].append(SQL["join_repeated_terms"].decode())
     for statement, table in statements:
         if table is None:
             cursor.execute(statement)

@@ -82,6 +82,7 @@ CASES = [
         Call(f"claims --system {ARM} --as-of 30"),
         Call("reconciliations"),
         Call("systems --as-of 30"),
+        Call(f"jobs --mine --whiteboard x --since today --result Pass --system {ARM} --task /t --product p"),
         Call("overview"),
         Call("lab-controllers"),
     ),

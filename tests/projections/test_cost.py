@@ -19,7 +19,9 @@ from domain.recipe.lifecycle import UNFINISHED
 from domain.roll_up import RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
-from projections.sql import ANY_CLAIM, ANY_JOB, ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL, job_ids_query
+from projections.job_search import ANY_JOB, MAX_BLOCKS
+from projections.job_terms import BLOCK_JOBS
+from projections.sql import ANY_CLAIM, ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
@@ -116,13 +118,22 @@ def queries(at: int, moment: datetime) -> Queries:
         "job": ("job", job),
         "recipe in the document of its job": ("recipes_in_documents", {"recipe_ids": [60], "job_ids": [60]}),
     }
-    for title, filters in {
-        "jobs that wait": {"state": "queued"},
-        "of one": {"owner": "eve", "state": "running"},
-        "jobs of a partition": {"partition": 2, "state": "completed"},
-    }.items():
-        jobs = {**ANY_JOB, "before": 2**31, "limit": 5, **filters}
-        asked[title] = (job_ids_query(jobs), jobs)
+    filters = {"owner": "eve", "group": None, "partition": 2, "whiteboard": "kernel"}
+    listed: dict[str, Any] = {**ANY_JOB, "first": 0, "before": 2**31, "count": 5}
+    span = {"after_position": 0, "upto_position": at}
+    terms = {"terms": ["owner eve", "nig"], "first": 0, "before": MAX_BLOCKS * BLOCK_JOBS, "count": 2_000}
+    asked |= {
+        "bounds of a search": ("bounds_of_job_search", {"since": moment, "until": moment, "before": 2**31}),
+        "jobs that wait": ("jobs_in_state", {**listed, "state": "queued"}),
+        "jobs of a system": ("jobs_of_system", {**listed, "system": "a"}),
+        "jobs without terms": ("jobs_without_terms", {**listed, **filters, **span, "before": 4_096}),
+        "blocks with terms": ("blocks_with_terms", terms),
+        "jobs with terms": ("jobs_with_terms", {**terms, "job_ids": [60, 61]}),
+        "matching jobs": (
+            "matching_jobs",
+            {**ANY_JOB, **filters, **span, "task": "/check", "system": "a", "job_ids": [60, 61], "limit": 5},
+        ),
+    }
     return {
         title: (QUERIES[name], {"at": at, "hidden": None, **ANY_LAB, **params})
         for title, (name, params) in asked.items()
@@ -205,10 +216,8 @@ def test_cost__lab_and_queue_six_times_as_large__a_page_and_each_metric_cost_no_
 
 def test_cost__few_jobs_of_a_partition_among_many__a_page_reads_few_rows_of_others(planner: Owner) -> None:
     start = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0}
-    jobs = {**ANY_JOB, "before": 2**31, "partition": 2}
     asked: Queries = {
         "queue": (QUERIES["queue"], {"at": 10_000, "limit": 5, "partitions": [2], **start}),
-        "jobs": (QUERIES[job_ids_query(jobs)], {"at": 10_000, "limit": 5, **jobs}),
     }
     put_in_queue(planner, 1, 5, partition=2)
     before = pages(planner, asked)
@@ -221,6 +230,35 @@ def test_cost__few_jobs_of_a_partition_among_many__a_page_reads_few_rows_of_othe
     both = [row[0] for row in planner.execute(QUERIES["queue"], position).fetchall()]
     first = "SELECT recipe_id FROM read.queue ORDER BY -priority, submission LIMIT 5"
     assert both == [number for (number,) in planner.execute(first.encode()).fetchall()]
+
+
+def test_cost__history_four_times_as_long__a_search_of_its_end_reads_no_more(planner: Owner) -> None:
+    terms, moment = ["", "owner eve", "nig", "igh"], datetime.fromisoformat("2026-01-01T00:00:00Z")
+    costs = []
+    for first, last in ((0, MAX_BLOCKS + 8), (MAX_BLOCKS + 9, 4 * MAX_BLOCKS)):
+        planner.execute(
+            b"INSERT INTO read.job_terms"
+            b" SELECT term, block, ~repeat('0', 2048)::bit(2048), 20 * block, 20 * block"
+            b" FROM unnest(%s::text[]) AS term, generate_series(%s::integer, %s::integer) AS block",
+            (terms, first, last),
+        )
+        before = (last + 1) * BLOCK_JOBS
+        window = {"terms": terms, "first": before - MAX_BLOCKS * BLOCK_JOBS, "before": before}
+        asked: Queries = {
+            "bounds": (
+                QUERIES["bounds_of_job_search"],
+                {"at": 10 * last, "since": moment, "until": None, "before": 2**31},
+            ),
+            "blocks": (QUERIES["blocks_with_terms"], {**window, "count": 2_000}),
+            "some jobs": (
+                QUERIES["jobs_with_terms"],
+                {**window, "job_ids": [before - 1, before - 99]},
+            ),
+        }
+        costs.append(pages(planner, asked))
+    assert costs[0]["blocks"] > MAX_BLOCKS / 10, "all terms are read"
+    grown = {title: costs[1][title] > MAX_GROWTH * count + 5 for title, count in costs[0].items()}
+    assert grown == dict.fromkeys(grown, False)
 
 
 def put_in_queue(owner: Owner, first: int, last: int, partition: int = 1) -> None:

@@ -35,6 +35,9 @@ from api.rest.contract.values import (
     Name,
     Reason,
     RecipeState,
+    Result,
+    SearchedName,
+    SearchedText,
     StepName,
     UsageState,
 )
@@ -85,12 +88,6 @@ class GroupPage(Page):
 
 class PoolPage(Page):
     owner_group: Annotated[Name | None, Field(description="only pools of this group")] = None
-
-
-class JobPage(PartitionPage):
-    owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
-    group: Annotated[Name | None, Field(description="only jobs of this group")] = None
-    state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
 
 
 class RerunQuery(ReadQuery):
@@ -218,6 +215,25 @@ class Span(ReadQuery):
         if until is not None and since is not None and until < since:
             raise ValueError("must not be before since")
         return until
+
+
+class JobPage(Span, PartitionPage):
+    since: Annotated[Time | None, Field(description="only jobs submitted at this time or later")] = None
+    until: Annotated[Time | None, Field(description="only jobs submitted before this time")] = None
+    owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
+    mine: Annotated[Truth, Field(description="only jobs that the caller owns")] = False
+    group: Annotated[Name | None, Field(description="only jobs of this group")] = None
+    state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
+    result: Annotated[Result | None, Field(description="only jobs with this result")] = None
+    whiteboard: Annotated[
+        SearchedText | None,
+        Field(description="only jobs with this text in their whiteboard, in upper or lower case"),
+    ] = None
+    task: Annotated[SearchedName | None, Field(description="only jobs with a task of this name")] = None
+    product: Annotated[SearchedName | None, Field(description="only jobs of this product")] = None
+    system: Annotated[
+        Fqdn | None, Field(description="only jobs with a recipe that has started on this system")
+    ] = None
 
 
 class Summed(Span, PartitionPage):

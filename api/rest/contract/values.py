@@ -99,6 +99,8 @@ Reason = Annotated[
     StringConstraints(min_length=1, max_length=MAX_TEXT_LENGTH, pattern=NO_NUL),
     AfterValidator(printable),
 ]
+SearchedText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_LENGTH, pattern=NO_NUL)]
+SearchedName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NO_NUL)]
 Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]

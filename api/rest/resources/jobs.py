@@ -30,7 +30,7 @@ from api.use_cases.extend_job import close_job
 from api.use_cases.idempotency import commit_once
 from api.use_cases.submit_job import original_of
 from domain.job.submission import Original
-from projections.sql import job_ids_query
+from projections.job_search import ANY_JOB, NOTHING_FOUND, Found, search
 from store.requests import Committed
 
 # GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.
@@ -42,14 +42,27 @@ BEFORE_ALL = 2**31
 async def job_list(
     parts: ReadParts, view: View, query: queries.JobPage, page: paging.PageAt
 ) -> paging.Listed:
-    """Return a page of the jobs, newest first. Raises Unknown for its partition."""
+    """Return a page of the jobs, newest first. Raises Unknown for its partition.
+
+    A page with few jobs may have a next one, because each reads a limited number of jobs.
+    """
     number = await partitions.number_at(parts, view.at, query.partition)
-    filters = {**query.filters(), "partition": number}
-    params = {"at": view.position, "limit": page.limit, "before": page.after, **filters}
-    found = await parts.reader.rows(job_ids_query(filters), params)
-    rows = await parts.reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
+    found = await _search(parts, view, {**query.filters(), "partition": number}, page)
+    rows = await parts.reader.rows("jobs", {"at": view.position, "job_ids": found.job_ids})
     names = await partitions.names_at(parts, view.at, (row["partition"] for row in rows))
-    return paging.listed(page, [listed_job(row, names) for row in rows], rows[-1]["job_id"] if rows else None)
+    return paging.Listed([listed_job(row, names) for row in rows], found.last)
+
+
+async def _search(parts: ReadParts, view: View, given: Mapping[str, Any], page: paging.PageAt) -> Found:
+    """Return the jobs of a page. Nothing ran on a system that is hidden from the caller."""
+    filters = {name: given[name] for name in ANY_JOB}
+    if given["mine"]:
+        if given["owner"] not in (None, view.principal.user):
+            return NOTHING_FOUND
+        filters["owner"] = view.principal.user
+    if given["system"] in view.hidden:
+        return NOTHING_FOUND
+    return await parts.reader.run(search(filters, view.position, page.after, page.limit))
 
 
 async def job_answer(parts: ReadParts, view: View, job_id: int) -> tuple[int, dict[str, Any]]:

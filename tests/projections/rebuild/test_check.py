@@ -58,6 +58,8 @@ PLANTED = [
     ),
     ("DELETE FROM read.system_counts WHERE usage = 'idle' AND open_count > 0", "system_counts", None),
     (LONGER_HOUR, "usage_hours", "microseconds"),
+    ("UPDATE read.job_terms SET jobs = ~jobs WHERE term = 'owner ada'", "job_terms", "jobs"),
+    ("DELETE FROM read.job_systems", "job_systems", None),
     # Another order of additions.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
     # The owner of the database has changed an event.
