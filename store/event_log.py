@@ -95,6 +95,7 @@ class EventLog(EventStore[str]):
             request.original,
             request.partition,
             request.joins_seen,
+            request.address,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:

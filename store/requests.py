@@ -33,7 +33,8 @@ class AppendRequest:
     `partition` is that of all changes, or EVERYBODY. `new_recipes` counts by owner. `original` has the
     submitted bytes, which are stored beside the log. With `joins_seen` the request is in conflict if a system
     has joined a lab after this position; it must then be appended alone. In a group commit the requests of
-    one `caller` wait for those of others.
+    one `caller` wait for those of others. `address` is that of the client, which is stored beside the log;
+    None if it is not kept.
     """
 
     command_id: str
@@ -46,6 +47,7 @@ class AppendRequest:
     partition: int = EVERYBODY
     joins_seen: int | None = None
     caller: str = ""
+    address: str | None = None
     subjects: frozenset[str] = field(init=False)
     changed: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)
