@@ -212,18 +212,23 @@ def operations_of(resources_by_name: Mapping[str, Any]) -> dict[tuple[str, str],
 
 @dataclass(frozen=True)
 class HttpOptions:
-    """Allowed origins of web pages, maximum rate of requests (0: unlimited), and trusted proxies."""
+    """Allowed origins of web pages, maximum rate of requests (0: unlimited), and trusted proxies.
+
+    `records_admins`: whether reads of admins are recorded.
+    """
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
     proxies: tuple[Network, ...] = ()
+    records_admins: bool = False
 
 
 def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOptions()) -> Any:
     """Return the ASGI application, whose requests have `ConcurrencyLimits`."""
     by_name = resources(parts)
     operations = operations_of(by_name)
-    gate = Gate(parts, operations, Rates(options.requests_per_second), options.proxies)
+    rates = Rates(options.requests_per_second)
+    gate = Gate(parts, operations, rates, options.proxies, records_admins=options.records_admins)
     cors = _cors(options.cors_origins)
     middleware: list[Any] = [lifespan, AccessLog(parts.requests), *cors, Compression(), gate]
     app = falcon.asgi.App(middleware=middleware)

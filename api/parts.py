@@ -54,6 +54,8 @@ class Parts:
     recent_waits: RecentWaits = field(default_factory=RecentWaits)
     clock: Clock = lambda: datetime.now(UTC)
     page_reads: PageReads | None = None
+    # The number of days for which the addresses of clients are kept, 0 for not at all.
+    address_days: int = 0
 
     def for_pages(self) -> Parts:
         """Return the parts of the pages, which read by their own sessions, so no lab controller waits."""

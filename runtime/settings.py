@@ -118,6 +118,21 @@ class Settings:
         SERVE,
         unset="none: the address of a client is that of its connection",
     )
+    address_days: int = _setting(
+        0,
+        values.Integer(0, 3650),
+        "number of days for which the address of the client of each change is kept, for admins and auditors; "
+        "0: none is kept",
+        SERVE,
+        unset="0",
+    )
+    record_admin_reads: bool = _setting(
+        False,
+        values.yes_or_no,
+        "record what admins read, as what auditors read: yes or no",
+        SERVE,
+        unset="no",
+    )
     requests_per_second: int = _setting(
         1000,
         values.Integer(0, 10**6),

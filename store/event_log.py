@@ -96,6 +96,7 @@ class EventLog(EventStore[str]):
             request.partition,
             request.joins_seen,
             request.power,
+            request.address,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:

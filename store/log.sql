@@ -87,6 +87,14 @@ author AS MATERIALIZED (
     DELETE FROM secret.power_settings p USING done d WHERE d.outcome = 'done' AND p.system = %b::text
 )
 
+-- name: append_addresses
+, addresses AS (
+    INSERT INTO live.addresses (command_id, recorded_at, address)
+    SELECT a.command_id, d.recorded_at, a.address
+    FROM unnest(%b::integer[], %b::text[], %b::text[]) AS a (request, command_id, address)
+    JOIN done d USING (request) WHERE d.outcome = 'done'
+)
+
 -- name: original
 SELECT content FROM log.originals WHERE sha256 = %s
 
@@ -408,3 +416,18 @@ WHERE NOT EXISTS (SELECT FROM public.labledger_migrations m WHERE m.name = w.nam
 -- name: missing_topics
 SELECT t.topic FROM unnest(%s::text[]) AS t (topic)
 WHERE NOT EXISTS (SELECT FROM log.topics k WHERE k.topic = t.topic) ORDER BY t.topic
+
+-- name: addresses_of
+-- The addresses of the requests of some commits, which are found by the index of their times.
+SELECT c.last_position, a.address
+FROM unnest(%(moments)s::timestamptz[], %(ends)s::bigint[]) AS wanted (recorded_at, last_position)
+JOIN log.commits c USING (recorded_at, last_position)
+JOIN live.addresses a USING (command_id)
+WHERE a.recorded_at >= clock_timestamp() - make_interval(days => %(days)s::integer)
+
+-- name: delete_addresses
+DELETE FROM live.addresses WHERE command_id IN (
+    SELECT command_id FROM live.addresses
+    WHERE recorded_at < clock_timestamp() - make_interval(days => %(days)s::integer)
+    ORDER BY recorded_at LIMIT %(limit)s)
+RETURNING command_id

@@ -20,7 +20,7 @@ from domain.partition_numbers import EVERYBODY
 from domain.recipe.lifecycle import FINISHED
 from store.datastore import Datastore
 from store.requests import Committed, Conflict, Fence, Fenced, Outcome, PowerChange
-from store.sql import APPEND_UNLESS_JOINED, APPEND_WITH_POWER, APPENDS
+from store.sql import APPENDS, APPENDS_UNLESS_JOINED
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
@@ -44,6 +44,7 @@ class StoredAppend:
     partition: int = EVERYBODY
     joins_seen: int | None = None
     power: PowerChange | None = None
+    address: str | None = None
 
     @property
     def byte_count(self) -> int:
@@ -85,28 +86,29 @@ class Recorder(PostgresApplicationRecorder):
 
 def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
     """Return the statement that appends these requests, without unused parts, and its parameters."""
+    recipes, originals, addresses = _recipes(requests), _originals(requests), _addresses(requests)
+    with_recipes, with_originals, with_addresses = any(recipes), any(originals), any(addresses)
     if any(request.joins_seen is not None for request in requests):
         (alone,) = requests
-        counted = (alone.actor, len(alone.rows), alone.byte_count)
-        return APPEND_UNLESS_JOINED, [alone.joins_seen, *_arrays(requests), *counted]
-    if any(request.power is not None for request in requests):
-        (alone,) = requests
-        counted = (alone.actor, len(alone.rows), alone.byte_count)
-        return APPEND_WITH_POWER, [*_arrays(requests), *counted, *_power(alone.power)]
-    recipes, originals = _recipes(requests), _originals(requests)
-    is_one, with_recipes, with_originals = len(requests) == 1, any(recipes), any(originals)
+        counted = (alone.actor, len(alone.rows), alone.byte_count, *(addresses if with_addresses else ()))
+        return APPENDS_UNLESS_JOINED[with_addresses], [alone.joins_seen, *_arrays(requests), *counted]
+    is_one, with_power = len(requests) == 1, any(request.power is not None for request in requests)
     written = [[each.actor, len(each.rows), each.byte_count] for each in requests]
     parameters = [
         *_arrays(requests),
         *(written[0] if is_one else map(list, zip(*written, strict=True))),
         *(recipes if with_recipes else ()),
         *(originals if with_originals else ()),
+        *(_power(requests) if with_power else ()),
+        *(addresses if with_addresses else ()),
     ]
-    return APPENDS[is_one, with_recipes, with_originals], parameters
+    return APPENDS[is_one, with_recipes, with_originals, with_power, with_addresses], parameters
 
 
-def _power(change: PowerChange | None) -> tuple[str | None, ...]:
-    """Return the parameters of the part of the statement: those to store, and the system to delete."""
+def _power(requests: Sequence[StoredAppend]) -> tuple[str | None, ...]:
+    """Return the power settings to store, and the system whose settings are deleted."""
+    (alone,) = requests
+    change = alone.power
     assert change is not None, "only an append that changes power settings has the part"
     stored = change.settings
     if stored is None:
@@ -143,6 +145,15 @@ def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         [number for number, _ in originals],
         [original.sha256 for _, original in originals],
         [original.content for _, original in originals],
+    ]
+
+
+def _addresses(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    found = [(number, each) for number, each in enumerate(requests, start=1) if each.address is not None]
+    return [
+        [number for number, _ in found],
+        [request.command_id for _, request in found],
+        [request.address for _, request in found],
     ]
 
 

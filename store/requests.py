@@ -43,7 +43,7 @@ class AppendRequest:
     submitted bytes, which are stored beside the log. With `joins_seen` the request is in conflict if a system
     has joined a lab after this position. `power` changes power settings, which are stored beside the log. A
     request with either must be appended alone. In a group commit the requests of one `caller` wait for those
-    of others.
+    of others. `address` is that of the client, which is stored beside the log; None if it is not kept.
     """
 
     command_id: str
@@ -57,6 +57,7 @@ class AppendRequest:
     joins_seen: int | None = None
     caller: str = ""
     power: PowerChange | None = None
+    address: str | None = None
     subjects: frozenset[str] = field(init=False)
     changed: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)

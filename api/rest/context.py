@@ -37,6 +37,12 @@ def client_address(req: Request) -> str:
     return address
 
 
+def kept_address(req: Request) -> str | None:
+    """Return the whole address of the client, None unless the service keeps addresses."""
+    address: str | None = req.context.kept_address
+    return address
+
+
 def operation_of_request(req: Request) -> Operation:
     operation: Operation = req.context.operation
     return operation
@@ -105,6 +111,7 @@ def request_of(req: Request) -> RequestContext:
         token_id=principal.token_id,
         has_quota=principal.role == SUBMITTER and not is_undoing(req),
         caller=principal.limit_key,
+        address=kept_address(req),
     )
 
 

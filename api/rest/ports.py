@@ -35,12 +35,18 @@ class ReadParts(FeedParts, Protocol):
     @property
     def max_waits(self) -> MaxWaits: ...
 
+    @property
+    def address_days(self) -> int: ...
+
 
 class ChangeParts(ReadParts, WriteParts, Protocol):
     """Parts to read and change."""
 
 
 class GateParts(FeedParts, Protocol):
+    @property
+    def address_days(self) -> int: ...
+
     @property
     def contacts(self) -> Contacts: ...
 

@@ -40,7 +40,7 @@ def append_for(
         owner = owner_of(parts.aggregates, parts.feed.directory, decided)
     else:
         owner = Owner(partition)
-    stamp = Stamp(at=parts.clock(), actor=request.actor, cause=f"request/{request.request_id}")
+    stamp = Stamp(parts.clock(), request.actor, f"request/{request.request_id}", token_id=request.token_id)
     return AppendRequest(
         command_id=request.command_id or new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
@@ -50,6 +50,7 @@ def append_for(
         original=original,
         partition=owner.partition,
         caller=request.caller,
+        address=request.address,
     )
 
 
