@@ -24,12 +24,13 @@ BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob":
 OWNERS = {"admin", "alice"}
 ACTIONS = {
     "jobs": ["cancel", "close"],
-    "recipe-sets": ["cancel", "priority"],
-    "recipes": ["return"],
+    "recipe-sets": ["cancel", "priority", "review", "waive", "end-waiver"],
+    "recipes": ["return", "waive", "end-waiver"],
     "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan", "policy"],
 }
 FIELDS = {
     "cancel": {"reason": "seen enough"},
+    "review": {"review": "rejected", "reason": "seen"},
     "priority": {"priority": "High"},
     "condition": {"condition": "Manual", "reason": "by hand"},
     "drain": {"reason": "the rack moves"},
