@@ -130,7 +130,8 @@ class LogFiller:
     def submit(self, sets: Sequence[dict[str, Any]], partition: str = DEFAULT, result_count: int = 0) -> int:
         """Submit sets in one commit, and return the number of their recipes.
 
-        With a `result_count`, each recipe has so many results of its first task, and is then given up.
+        With a `result_count`, the first task of each recipe has this number of results; then the recipe is
+        given up.
         """
         number = existing_partition(self._directory, partition).number
         specs = [self.job(some) for some in _batches(sets, self._sets_per_job)]
@@ -180,7 +181,7 @@ class LogFiller:
 
 
 def _results(submitted: Decided, count: int) -> Iterator[tuple[str, Event]]:
-    """Yield the results of all submitted recipes, one in four of which is a failure, and their end."""
+    """Yield the results of all submitted recipes, every fourth one a failure, and their end."""
     for subject, event in submitted:
         if count and isinstance(event, RecipeNew):
             task_id = event.tasks[0]["task_id"]

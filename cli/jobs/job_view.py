@@ -119,7 +119,7 @@ class JobView:
 
 def _is_waived(recipe_set: Row, recipe: Row) -> bool:
     """Return whether the recipe has failed, and all of its failures are waived."""
-    if recipe["result"] not in BAD_RESULTS:
+    if recipe.get("result") not in BAD_RESULTS:
         return False
     failed = [task for task in recipe.get("tasks") or () if task["result"] in BAD_RESULTS]
     # Earlier versions of the service have no waivers.

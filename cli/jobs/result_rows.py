@@ -29,7 +29,7 @@ def with_waivers(columns: tuple[Column, ...], rows: Sequence[Row]) -> tuple[Colu
 
 
 def waiver_text(row: Row) -> str:
-    """Return by whom and why a failure is waived; empty if it is not."""
+    """Return the person who waived a failure, and the reason; empty without a waiver."""
     # Earlier versions of the service have no waivers.
     waiver = row.get("waiver")
     return f"by {waiver['by']}: {waiver['reason']}" if waiver else ""

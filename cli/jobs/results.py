@@ -52,7 +52,7 @@ def results(
     """Show the results of a job such as 20, or of a recipe such as R:30, what failed first.
 
     A task that was given up has no message of its own: the reason of its recipe stands there. A waived
-    failure says by whom and why it is accepted; in XML of JUnit it is skipped.
+    failure has the person and the reason; in XML of JUnit it is skipped.
     """
     if output.as_json and form == JUNIT:
         raise click.UsageError("--json and --format junit exclude each other")

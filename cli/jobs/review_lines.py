@@ -10,7 +10,7 @@ from cli.terminal.wording import clock, counted, plain, zone
 
 
 def review_lines(recipe_set: Row) -> Iterator[str]:
-    """Yield a line for the review, for the waiver of the set, and for failures of which some are waived."""
+    """Yield a line each for the review, the waiver of the set, and the counts if some tasks are waived."""
     # Earlier versions of the service have neither.
     if review := recipe_set.get("review"):
         yield plain(

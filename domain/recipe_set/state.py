@@ -53,8 +53,8 @@ class RecipeSet:
 
     `profile` are the merged locks that its recipes declare, before any of them has a system.
 
-    `review` is that of a person; `waived` and `waived_tasks` say whether all its failures are waived, and
-    those of which tasks. Only ended sets have these, and schedulers keep no ended sets.
+    `review` is that of a person. `waived`: all failures of the set are waived; `waived_tasks` have waivers of
+    their own. Only ended sets have these, and schedulers keep no ended sets.
     """
 
     recipe_set_id: int

@@ -56,7 +56,7 @@ def test_review__of_a_set_or_task__asks_for_it_and_says_the_outcome(
     [
         (("review", "RS:3", "acknowledged"), "Missing option '--reason'"),
         (("review", "J:3", "acknowledged", *WHY), "is a job; must be a recipe set: 3 or RS:3"),
-        (("review", "3", "ack", *WHY), "'ack' is not one of"),
+        (("review", "3", "ack", *WHY), "must be one of acknowledged, rejected, none"),
         (
             ("waive", "T:7", *WHY),
             "needs a recipe set such as RS:3, or a recipe and its task such as R:30 T:7",
