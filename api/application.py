@@ -81,6 +81,7 @@ from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reruns import Reruns
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.results import Results
+from api.rest.resources.reviews import Reviews
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.system_changes import BatchChanges
 from api.rest.resources.system_notes import SystemNotes
@@ -120,6 +121,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "estimates": Estimates(parts),
         "queue": Queue(parts),
         "results": Results(parts),
+        "reviews": Reviews(parts),
         "extensions": Extensions(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),

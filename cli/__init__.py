@@ -20,6 +20,8 @@ SECTIONS = {
         "recipe": ("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
         "results": ("cli.jobs.results:results", "Show the results of a job, what failed first."),
         "logs": ("cli.jobs.logs:logs", "List or fetch the log files of a recipe."),
+        "review": ("cli.jobs.review:review", "Review the results of a recipe set that has ended."),
+        "waive": ("cli.jobs.review:waive", "Waive the failure of a task, or all failures of a recipe set."),
         "recipe-set": (
             "cli.jobs.recipe_set:recipe_set",
             "Show a recipe set with its resource locks, weight and admission.",

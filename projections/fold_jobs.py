@@ -130,10 +130,10 @@ def roll_up(
     """
     cache = models.recipe_cache
     job_id, set_id = cache.recipes[recipe_id][:2]
-    _, priority, before, so_far = models.recipe_sets.of((set_id,))
-    state, worst = cache.sets[set_id].rolled_up, _worst("New" if begins_again else so_far, result)
-    if state != before or worst != so_far:
-        models.recipe_sets.put((set_id,), RecipeSetRow(job_id, priority, state, worst), now)
+    recipe_set = models.recipe_sets.of((set_id,))
+    state, worst = cache.sets[set_id].rolled_up, _worst("New" if begins_again else recipe_set.result, result)
+    if state != recipe_set.state or worst != recipe_set.result:
+        models.recipe_sets.put((set_id,), recipe_set._replace(state=state, result=worst), now)
     job, counts = models.jobs.of((job_id,)), cache.jobs[job_id]
     of_sets = _result_of_sets(models, job_id) if begins_again else job.result
     stage = counts.stage(is_open=job.is_open)

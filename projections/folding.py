@@ -12,7 +12,15 @@ from domain.lab_commands import events as command_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
-from projections import fold_claims, fold_jobs, fold_locks, fold_notes, fold_recipes, fold_systems
+from projections import (
+    fold_claims,
+    fold_jobs,
+    fold_locks,
+    fold_notes,
+    fold_recipes,
+    fold_reviews,
+    fold_systems,
+)
 from projections.fold_commands import put_command_state
 from projections.intervals import Instant
 from projections.read_models import ReadModels
@@ -28,6 +36,9 @@ FOLDED: dict[type[Event], Fold] = {
     recipe_set_events.RecipeSetSubmitted: fold_jobs.recipe_set_submitted,
     recipe_set_events.RecipeSetPriorityChanged: fold_jobs.priority_changed,
     recipe_set_events.RecipeSetChanged: fold_jobs.changed_set,
+    recipe_set_events.RecipeSetReviewed: fold_reviews.reviewed,
+    recipe_set_events.RecipeSetWaived: fold_reviews.waived,
+    recipe_set_events.RecipeSetWaiverEnded: fold_reviews.waiver_ended,
     recipe_events.RecipeNew: fold_recipes.recipe_new,
     recipe_events.RecipeChanged: fold_recipes.recipe_changed,
     recipe_events.RecipeQueued: fold_recipes.recipe_state,

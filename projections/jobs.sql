@@ -187,9 +187,19 @@ SELECT recipe_set_id, result FROM read.recipe_sets
 WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id
 
 -- name: recipe_set
-SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, d.queue, s.priority, s.state, s.result
+SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, d.queue, s.priority, s.state, s.result,
+       s.review, s.waiver
 FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
 WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
+
+-- name: reviews
+-- The recipe sets of a job, or that of one recipe (the other parameter is null), with their reviews and waivers.
+SELECT s.recipe_set_id, s.state, s.result, s.review, s.waiver
+FROM read.recipe_sets s
+WHERE s.since_position <= %(at)s AND s.until_position > %(at)s
+  AND (s.job_id = %(job_id)s::integer
+       OR s.recipe_set_id = (SELECT d.recipe_set_id FROM read.recipe_details d WHERE d.recipe_id = %(recipe_id)s::integer))
+ORDER BY s.recipe_set_id
 
 -- name: unfinished_sets
 -- Unfinished recipe sets of a partition, by its unfinished jobs.
@@ -211,12 +221,14 @@ ORDER BY d.job_id
 
 -- name: recipe_sets
 -- The recipe sets of a job, or one by its id (the other parameter is null), with recipes and tasks, as JSON text:
--- [{"recipe_set_id", "priority", "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}].
+-- [{"recipe_set_id", …, "recipes": [{…, "tasks": [{"task_id", "name", "state", "result", "waiver"}]}]}].
 -- A task has its submitted name. The result of a recipe is the worst of its tasks by `result_order`, which begins with
--- the best, and at least Warn for a cancelled or aborted recipe.
+-- the best, and at least Warn for a cancelled or aborted recipe. The waiver of a failed task is its own, or else that of
+-- its set; failed and waived tasks are counted apart.
 SELECT coalesce(json_agg(shown ORDER BY shown.recipe_set_id), '[]')::text AS recipe_sets
 FROM (
-    SELECT s.recipe_set_id, s.priority, s.state, s.result,
+    SELECT s.recipe_set_id, s.priority, s.state, s.result, s.review, s.waiver,
+           sum(recipe.failed_task_count) AS failed_task_count, sum(recipe.waived_task_count) AS waived_task_count,
            json_agg(recipe.shown ORDER BY recipe.recipe_id) AS recipes
     FROM read.recipe_sets s
     JOIN (
@@ -228,23 +240,32 @@ FROM (
             'result', (%(result_order)s::text[])[greatest(
                 of_it.worst, 1,
                 CASE WHEN r.state IN ('cancelled', 'aborted') THEN array_position(%(result_order)s::text[], 'Warn') END)],
-            'tasks', of_it.tasks) AS shown
+            'tasks', of_it.tasks) AS shown, of_it.failed_task_count, of_it.waived_task_count
         FROM read.recipe_details d
+        JOIN read.recipe_sets of_set ON of_set.recipe_set_id = d.recipe_set_id
+         AND of_set.since_position <= %(at)s AND of_set.until_position > %(at)s
         JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
         -- Tasks that a change has replaced have ended.
         LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
         CROSS JOIN LATERAL (
             SELECT max(array_position(%(result_order)s::text[], t.result)) AS worst,
+                   count(*) FILTER (WHERE failed.is_it AND failed.waiver IS NULL) AS failed_task_count,
+                   count(*) FILTER (WHERE failed.is_it AND failed.waiver IS NOT NULL) AS waived_task_count,
                    coalesce(json_agg(json_build_object(
-                       'task_id', t.task_id, 'name', named.task ->> 'name', 'state', t.state, 'result', t.result
+                       'task_id', t.task_id, 'name', named.task ->> 'name', 'state', t.state, 'result', t.result,
+                       'waiver', failed.waiver
                    ) ORDER BY t.task_id), '[]') AS tasks
             FROM jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
             JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
-             AND t.since_position <= %(at)s AND t.until_position > %(at)s) AS of_it
+             AND t.since_position <= %(at)s AND t.until_position > %(at)s
+            CROSS JOIN LATERAL (
+                SELECT t.result = ANY (%(bad_results)s::text[]),
+                       CASE WHEN t.result = ANY (%(bad_results)s::text[]) THEN coalesce(t.waiver, of_set.waiver) END
+            ) AS failed (is_it, waiver)) AS of_it
         WHERE d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
     ) AS recipe USING (recipe_set_id)
     WHERE s.since_position <= %(at)s AND s.until_position > %(at)s
-    GROUP BY s.recipe_set_id, s.priority, s.state, s.result
+    GROUP BY s.recipe_set_id, s.priority, s.state, s.result, s.review, s.waiver
 ) AS shown
 
 -- name: declared_locks_of_set

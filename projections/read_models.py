@@ -13,6 +13,7 @@ from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
 from domain.job.events import JobClosed, JobExtended
 from domain.recipe.events import RecipeClaimed, RecipeClaimEnded, RecipeQueued
+from domain.recipe_set.events import RecipeSetWaived, RecipeSetWaiverEnded
 from domain.system.events import SystemLabControllerChanged, SystemNoteRemoved, SystemRegistered
 from domain.system.state import System
 from postgres.binary_copy import CopyData
@@ -51,6 +52,8 @@ class PageSubjects:
         # Recipes whose claims begin or end.
         self.claiming_recipes: list[int] = []
         self.removed_notes: list[int] = []
+        # Tasks whose failures are waived, or not any more.
+        self.waived_tasks: list[int] = []
         # Jobs that were extended or closed.
         self.open_jobs: list[int] = []
         for recorded in page:
@@ -69,6 +72,11 @@ class PageSubjects:
                 self.claiming_recipes.append(int(name))
             if isinstance(recorded.event, SystemNoteRemoved):
                 self.removed_notes.append(recorded.event.note)
+            if (
+                isinstance(recorded.event, RecipeSetWaived | RecipeSetWaiverEnded)
+                and recorded.event.task_id is not None
+            ):
+                self.waived_tasks.append(recorded.event.task_id)
 
     def _add_mentioned(self, event: Event) -> None:
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
@@ -186,7 +194,8 @@ class ReadModels:
         self.recipe_sets.load(cursor, _keys(set_ids))
         self.recipes.load(cursor, _keys(recipe_ids))
         self.locks.load(cursor, (key for recipe_id in existing for key in cache.locks.get(recipe_id, ())))
-        self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))
+        task_ids = (task for recipe_id in existing for task in cache.tasks[recipe_id])
+        self.tasks.load(cursor, _keys((*task_ids, *subjects.waived_tasks)))
         self.claims.load(cursor, _keys(subjects.claiming_recipes))
         # A change of a set's priority changes the rows of all its recipes.
         waiting = _keys((*recipe_ids, *cache.of_sets(sets)))

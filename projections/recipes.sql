@@ -82,9 +82,13 @@ LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: tasks
--- The tasks of a recipe, with their submitted names. Tasks that a change has replaced have ended.
-SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result
+-- The tasks of a recipe, with their submitted names. Tasks that a change has replaced have ended. The waiver of a failed
+-- task is its own, or else that of its set.
+SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result,
+       CASE WHEN t.result = ANY (%(bad_results)s::text[]) THEN coalesce(t.waiver, s.waiver) END AS waiver
 FROM read.recipe_details d
+JOIN read.recipe_sets s
+  ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 CROSS JOIN LATERAL jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
 JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
@@ -102,10 +106,13 @@ WHERE d.recipe_id = %(recipe_id)s
 
 -- name: tasks_worst_first
 -- The tasks of a job or of one recipe (the other parameter is null), with their submitted names and what their recipes
--- do: those with the worst result by `result_order`, which begins with the best, first.
+-- do: those with the worst result by `result_order`, which begins with the best, first. Waivers as in `tasks`.
 SELECT d.recipe_set_id, d.recipe_id, t.task_id, named.task ->> 'name' AS name, t.state, t.result,
-       r.state AS recipe_state, r.system, r.attempt, r.reason
+       r.state AS recipe_state, r.system, r.attempt, r.reason,
+       CASE WHEN t.result = ANY (%(bad_results)s::text[]) THEN coalesce(t.waiver, s.waiver) END AS waiver
 FROM read.recipe_details d
+JOIN read.recipe_sets s
+  ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
 LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 CROSS JOIN LATERAL jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)

@@ -109,10 +109,14 @@ class JobSystemRow(NamedTuple):
 
 
 class RecipeSetRow(NamedTuple):
+    """`review` and `waiver` say who has reviewed the ended set, or waived its failures (`fold_reviews`)."""
+
     job_id: int
     priority: str
     state: str
     result: str
+    review: Mapping[str, Any] | None = None
+    waiver: Mapping[str, Any] | None = None
 
 
 class RecipeRow(NamedTuple):
@@ -152,9 +156,12 @@ class ClaimRow(NamedTuple):
 
 
 class TaskRow(NamedTuple):
+    """`waiver` says who has waived the failure of the task itself; that of its set is in `RecipeSetRow`."""
+
     recipe_id: int
     state: str
     result: str
+    waiver: Mapping[str, Any] | None = None
 
 
 class QueueRow(NamedTuple):

@@ -157,7 +157,7 @@ class ActionPages:
                 "has_page": self._subject.has_page,
             },
             "action": {"name": action.name, "label": action.label, "effect": action.effect},
-            "fields": [each.element() for each in action.fields],
+            "fields": [each.element(facts) for each in action.fields],
             "is_possible": is_possible,
             "ends": action.ends(facts) if action.ends and is_possible else None,
             "given": {each.name: each.filled(form, shown) for each in action.fields},

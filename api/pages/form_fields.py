@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
@@ -37,7 +37,10 @@ class Format(Enum):
 
 @dataclass(frozen=True)
 class FormField:
-    """A field of a form, a choice if it has `choices`. A secret is never shown again."""
+    """A field of a form, a choice if it has `choices`. A secret is never shown again.
+
+    `choices_of` returns the choices that the subject of the form has at present, None if all have the same.
+    """
 
     name: str
     label: str
@@ -46,10 +49,12 @@ class FormField:
     hint: str = ""
     format: Format = Format.TEXT
     is_secret: bool = False
+    choices_of: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
 
-    def element(self) -> dict[str, Any]:
-        """Return the values from which a template renders the field."""
-        return {**asdict(self), "format": self.format.name, "is_long": self.is_long}
+    def element(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values from which a template renders the field; `facts` are those about the subject."""
+        choices = self.choices if self.choices_of is None else self.choices_of(facts)
+        return {**asdict(self), "choices": choices, "format": self.format.name, "is_long": self.is_long}
 
     @property
     def is_long(self) -> bool:

@@ -9,6 +9,7 @@ import click
 from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.numbered import JOB_ID
 from cli.jobs.job_view import RECIPE_COLUMNS, JobView
+from cli.jobs.review_lines import review_lines
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
@@ -66,3 +67,6 @@ def _print_facts(job: Row) -> None:
     for fact in FACTS:
         if facts.get(fact) not in (None, "", []):
             click.echo(f"  {fact}: {plain(facts[fact])}")
+    for recipe_set in job["recipe_sets"]:
+        for line in review_lines(recipe_set):
+            click.echo(f"  recipe set {recipe_set['recipe_set_id']}: {line}")

@@ -35,7 +35,9 @@ LOG_COLUMNS = (
 @click.command
 @click.argument("recipe_id", metavar="RECIPE", type=RECIPE_ID, shell_complete=completing.unplaced_recipes)
 @click.argument("task_id", metavar="[TASK]", type=TASK_ID, required=False)
-@click.option("--failed", is_flag=True, help="Only logs of results of Warn, Fail and Panic.")
+@click.option(
+    "--failed", is_flag=True, help="Only logs of results of Warn, Fail and Panic that are not waived."
+)
 @click.option(
     "--fetch",
     "folder",

@@ -91,6 +91,7 @@ CASES = [
     Call("reads"),
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Call("set-priority 9 High"), Call("cancel-set 8 --reason late"), Call("cancel 7"), Call("return 1")),
+    *(Call("review 8 rejected --reason late"), Call("waive 8 --reason late")),
     *(
         Call("submit -", given='{"open": true}', lines=True),
         Call("add-sets 10 -", given=SETS),
@@ -176,6 +177,7 @@ REFUSED = [
         "set-priority 999 Low",
         "return 999",
         "extend 999 --by 1h",
+        *("review 999 rejected --reason x", "waive 999 --reason x", "waive 999 1 --reason x"),
     ),
     *(
         "system show no.such",

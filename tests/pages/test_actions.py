@@ -24,8 +24,8 @@ BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob":
 OWNERS = {"admin", "alice"}
 ACTIONS = {
     "jobs": ["cancel", "close"],
-    "recipe-sets": ["cancel", "priority"],
-    "recipes": ["return"],
+    "recipe-sets": ["cancel", "priority", "review", "waive", "end-waiver"],
+    "recipes": ["return", "waive", "end-waiver"],
     "systems": [
         "condition",
         "drain",
@@ -43,6 +43,7 @@ ACTIONS = {
 }
 FIELDS = {
     "cancel": {"reason": "seen enough"},
+    "review": {"review": "rejected", "reason": "seen"},
     "priority": {"priority": "High"},
     "condition": {"condition": "Manual", "reason": "by hand"},
     "drain": {"reason": "the rack moves"},

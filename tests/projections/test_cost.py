@@ -16,7 +16,7 @@ from domain.directory.events import DistroTreeRemoved, PoolRegistered
 from domain.lab_commands.events import CommandCompleted, CommandRunning
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import UNFINISHED
-from domain.roll_up import RESULT_ORDER
+from domain.roll_up import BAD_RESULTS, RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
 from projections.job_search import ANY_JOB, MAX_BLOCKS
@@ -71,6 +71,7 @@ def queries(at: int, moment: datetime) -> Queries:
     first_page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 100}
     recipe: dict[str, Any] = {"job_id": None, "recipe_set_id": None, "recipe_id": 60}
     job = {**recipe, "job_id": 60, "recipe_id": None}
+    results = {"result_order": list(RESULT_ORDER), "bad_results": sorted(BAD_RESULTS)}
     short = {"since": moment - timedelta(milliseconds=50), "until": moment, "fqdns": None, "step": None}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
         "queue": ("queue", {**first_page, "partitions": [1, 2]}),
@@ -105,8 +106,11 @@ def queries(at: int, moment: datetime) -> Queries:
         "declaring sets": ("declaring_sets", {"recipe_set_ids": list(range(1, 40))}),
         "declared locks of a set": ("declared_locks_of_set", {**recipe, "recipe_set_id": 60}),
         "held locks of a set": ("held_locks_of_set", {**recipe, "recipe_set_id": 60}),
-        "recipe sets of a job": ("recipe_sets", {**job, "result_order": list(RESULT_ORDER)}),
-        "tasks": ("tasks", recipe),
+        "recipe sets of a job": ("recipe_sets", {**job, **results}),
+        "reviews of a job": ("reviews", job),
+        "tasks of a job": ("tasks_worst_first", {**job, **results}),
+        "results of a job": ("results", job),
+        "tasks": ("tasks", {**recipe, **results}),
         "wait of a recipe": ("wait_of_recipe", recipe),
         "waiting recipes": ("waiting_ahead", {"partitions": [1], "arches": [""], "priorities": [3]}),
         "waits of recipes": ("waits_of_recipes", {"recipe_ids": [60, 61]}),
@@ -309,7 +313,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
 
 def test_last_change__in_a_query__is_part_of_its_plan(planner: Owner) -> None:
     """A function of its own plan would cost a call for each recipe, and would be read in full."""
-    at: dict[str, Any] = {"at": 1, "recipe_id": 1}
+    at: dict[str, Any] = {"at": 1, "recipe_id": 1, "bad_results": []}
     for name in ("recipe", "tasks", "tree_of_recipe"):
         plan = "\n".join(line for (line,) in planner.execute(b"EXPLAIN " + QUERIES[name], at).fetchall())
         assert "recipe_changes_recipe" in plan and "last_change" not in plan, name

@@ -190,7 +190,9 @@ class JobFilterPutQuery(DryRunQuery, OfPartition):
 
 
 class ResultQuery(ReadQuery):
-    failed: Annotated[Truth, Field(description="only what failed: results of Warn, Fail and Panic")] = False
+    failed: Annotated[
+        Truth, Field(description="only what failed and is not waived: results of Warn, Fail and Panic")
+    ] = False
 
 
 class Explained(ReadQuery):

@@ -31,6 +31,7 @@ from domain.job.stages import STAGES
 from domain.lab_commands.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
+from domain.recipe_set.review import REVIEWS
 from domain.roll_up import RESULT_ORDER
 from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.system.lifecycle import CONDITIONS, USAGE
@@ -129,6 +130,7 @@ Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.M
 
 StageName = Annotated[str, OneOf(tuple(stage.name for stage in STAGES))]
 PriorityName = Annotated[str, OneOf(tuple(Priority.__members__))]
+ReviewName = Annotated[str, OneOf(REVIEWS)]
 Condition = Annotated[str, OneOf(CONDITIONS)]
 Permission = Annotated[str, OneOf(PERMISSIONS)]
 
