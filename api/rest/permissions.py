@@ -29,7 +29,10 @@ OPERATIONS: Final[Mapping[str, tuple[PathOperation, ...]]] = {
     # requires the right to change the pool; for removal, either right suffices.
     policy.EDIT_POLICY: (("PUT", f"{_SYSTEM}/access-policy"), ("PUT", _IN_POOL), ("DELETE", _IN_POOL)),
     # Only the owner and admins may give the system to another user.
-    policy.EDIT_SYSTEM: (("PATCH", _SYSTEM), ("DELETE", _SYSTEM), ("POST", "/system-changes")),
+    policy.EDIT_SYSTEM: (
+        *(("PATCH", _SYSTEM), ("DELETE", _SYSTEM), ("POST", "/system-changes")),
+        ("POST", "/maintenance-windows"),
+    ),
     policy.LOAN_ANY: (("PUT", _LOAN), ("DELETE", _LOAN), ("POST", _EXTENSION)),
     # Only for a loan to the caller.
     policy.LOAN_SELF: (("PUT", _LOAN), ("POST", _EXTENSION)),

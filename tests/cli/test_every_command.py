@@ -110,6 +110,11 @@ CASES = [
         Call(f"system condition {OLD} {MANUAL} Manual --wait"),
         Call(f"system drain --lab {EAST} --dry-run"),
     ),
+    *(
+        Call(f"maintenance add {ARM} --from 8h --until 9h --lead 1m --reason disks"),
+        *(Call("maintenance list"), Call("maintenance show 1"), Call("maintenance move 1 --until 10h")),
+        Call("maintenance end 1 --reason done"),
+    ),
     *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"extend {MANUAL} --by 1h")),
     Call(f"system return {MANUAL}"),
     *(Call(f"system loan {MANUAL} --user bob --until 8h"), Call(f"system end-loan {MANUAL}")),
@@ -178,6 +183,10 @@ REFUSED = [
         f"system set {ARM} nosuch=1",
         *("system drain no.such", "system drain --pool nosuch", f"system undrain {ARM} no.such"),
         "system condition no.such Manual",
+    ),
+    *(
+        "maintenance add no.such --from 8h --until 9h --reason disks",
+        *("maintenance show 999", "maintenance move 999 --until 9h", "maintenance end 999"),
     ),
     *(
         f"system reserve {OLD} --user nobody",

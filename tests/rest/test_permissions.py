@@ -44,6 +44,7 @@ READERS = {*HOLDERS, *OWNERS, "borrower", "auditor", "lab"}
 NOTHING: Callable[[str], dict[str, Any]] = lambda _: {}  # noqa: E731
 LOAN, OWN_LOAN, RESERVED = "loan", "own loan", "reserved"
 UNTIL = "2099-01-01T00:00:00Z"
+LATER = "2099-01-02T00:00:00Z"
 
 ACTS: dict[str, Act] = {
     "view": Act("GET", "/systems/{fqdn}", None, READERS),
@@ -57,6 +58,19 @@ ACTS: dict[str, Act] = {
         "POST",
         "/system-changes",
         lambda _: {"systems": [MATRIX], "draining": False},
+        {"edit_system", *OWNERS},
+        unseen=422,
+    ),
+    "plan maintenance": Act(
+        "POST",
+        "/maintenance-windows",
+        lambda _: {
+            "reason": "disks",
+            "starts_at": UNTIL,
+            "ends_at": LATER,
+            "lead_seconds": 0,
+            "systems": [MATRIX],
+        },
         {"edit_system", *OWNERS},
         unseen=422,
     ),

@@ -37,6 +37,7 @@ from api.rest.contract.values import (
     RecipeState,
     StepName,
     UsageState,
+    WindowState,
 )
 from domain.directory.partitions import DEFAULT
 
@@ -126,6 +127,11 @@ class LockPage(Page):
 
 class ReconciliationPage(Page):
     lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
+
+
+class MaintenancePage(Page):
+    system: Annotated[Fqdn | None, Field(description="only windows that cover this system")] = None
+    state: Annotated[WindowState | None, Field(description="only windows in this state")] = None
 
 
 class ClaimPage(Page):
