@@ -28,6 +28,9 @@ from api.pages.lab_controller_actions import LAB_CONTROLLER
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
+from api.pages.maintenance_actions import MAINTENANCE_WINDOW
+from api.pages.maintenance_windows import MaintenanceWindowPages
+from api.pages.many_systems_action import MANY_SYSTEMS
 from api.pages.partition_actions import PARTITION
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
@@ -66,6 +69,7 @@ from api.rest.resources.job_filters import JobFilters
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.locks import Locks
 from api.rest.resources.log_usage import LogUsage
+from api.rest.resources.maintenance_windows import MaintenanceWindows
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
 from api.rest.resources.overview import Overviews
@@ -137,6 +141,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "system_notes": SystemNotes(parts),
         "power": Power(parts),
         "system_changes": BatchChanges(parts),
+        "maintenance_windows": MaintenanceWindows(parts),
         "reservations": Reservations(parts),
         "loans": Loans(parts),
         "access_policies": AccessPolicies(parts),
@@ -165,7 +170,7 @@ def resources(parts: Parts) -> dict[str, Any]:
 
 ACTION_SUBJECTS = (
     *(JOB, RECIPE_SET, RECIPE, SYSTEM),
-    *(USER, GROUP, POOL, LAB_CONTROLLER, DISTRO_TREE, PARTITION, RECONCILIATION),
+    *(USER, GROUP, POOL, LAB_CONTROLLER, DISTRO_TREE, PARTITION, RECONCILIATION, MAINTENANCE_WINDOW),
 )
 
 
@@ -191,6 +196,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "pool_pages": PoolPages(parts),
         "lab_controller_pages": DocumentPages(parts, LabControllers(parts), LAB_CONTROLLER),
         "distro_tree_pages": DocumentPages(parts, DistroTrees(parts), DISTRO_TREE),
+        "maintenance_window_pages": MaintenanceWindowPages(parts),
         "token_pages": TokenPages(parts),
         "partition_pages": PartitionPages(parts),
         "job_filter_pages": JobFilterPages(parts),
@@ -199,6 +205,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "reconciliation_pages": ReconciliationPages(parts),
         "wait_pages": WaitPages(parts),
         "token_actions": ActionPages(parts, TOKEN),
+        "many-systems_actions": ActionPages(parts, MANY_SYSTEMS),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in ACTION_SUBJECTS},
     }
 

@@ -45,6 +45,10 @@ SECTIONS = {
         "overview": ("cli.overview.command:overview", "Show the state of the labs on one screen."),
         "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
+        "maintenance": (
+            "cli.systems.maintenance:maintenance",
+            "Add, list, show, move and end maintenance windows.",
+        ),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
         "waits": ("cli.jobs.waits:waits", "Show how long recipes waited until they started."),
         "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),

@@ -268,3 +268,57 @@ SELECT count(*)::integer AS systems FROM (
 ) AS there
 WHERE (%(labs)s::text[] IS NULL OR lab_controller = ANY (%(labs)s::text[]))
   AND (%(other_labs)s::text[] IS NULL OR lab_controller <> ALL (%(other_labs)s::text[]))
+
+-- name: maintenance_windows
+-- The maintenance windows before a number, newest first; unused filters are null. The state of a window depends on the
+-- `moment` of the read, `unended` selects all but those that have ended. Those of a `system` list it, or name its
+-- properties at that position.
+SELECT number, version, document FROM (
+    SELECT CASE WHEN kind = 'maintenance-window' THEN name::integer END AS number, version, document
+    FROM read.documents
+    WHERE kind = 'maintenance-window' AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT CASE WHEN kind = 'maintenance-window' THEN name::integer END, version, document
+    FROM read.documents
+    WHERE kind = 'maintenance-window' AND until_position < 9223372036854775807 AND until_position > %(at)s
+      AND since_position <= %(at)s
+) AS found
+CROSS JOIN LATERAL (
+    SELECT (document ->> 'starts_at')::timestamptz AS starts_at, (document ->> 'ends_at')::timestamptz AS ends_at,
+           make_interval(secs => (document ->> 'lead_seconds')::integer) AS lead) AS times
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN document ? 'ended_at' OR times.ends_at <= %(moment)s::timestamptz THEN 'ended'
+                WHEN times.starts_at <= %(moment)s::timestamptz THEN 'open'
+                WHEN times.starts_at - times.lead <= %(moment)s::timestamptz THEN 'draining'
+                ELSE 'planned' END AS state) AS present
+WHERE number < %(after)s AND (%(state)s::text IS NULL OR state = %(state)s::text)
+  AND (NOT %(unended)s OR state <> 'ended')
+  AND (%(system)s::text IS NULL OR EXISTS (
+    SELECT FROM read.systems s
+    WHERE s.fqdn = %(system)s::text AND s.since_position <= %(at)s AND s.until_position > %(at)s
+      AND CASE WHEN jsonb_typeof(document -> 'systems') = 'array' THEN document -> 'systems' ? s.fqdn
+          ELSE (document ->> 'pool' IS NULL OR s.pools ? (document ->> 'pool'))
+           AND (document ->> 'lab_controller' IS NULL OR s.lab_controller = document ->> 'lab_controller')
+           AND (document ->> 'location' IS NULL OR s.inventory ->> 'location' = document ->> 'location') END))
+ORDER BY number DESC LIMIT %(limit)s
+
+-- name: covered_systems
+-- The systems of a maintenance window, without removed and `hidden` ones: `systems`, or those with all of the other
+-- properties that are not null.
+SELECT s.fqdn, s.reserved_by AS "user", s.reserved_until, s.loaned_to, s.loaned_until, u.recipe_id
+FROM (
+    SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT * FROM read.systems
+    WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+) AS s
+CROSS JOIN LATERAL (
+    SELECT i.recipe_id FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS u
+WHERE s.condition <> 'Removed'
+  AND (%(systems)s::text[] IS NULL OR s.fqdn = ANY (%(systems)s::text[]))
+  AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
+  AND (%(lab_controller)s::text IS NULL OR s.lab_controller = %(lab_controller)s::text)
+  AND (%(location)s::text IS NULL OR s.inventory ->> 'location' = %(location)s::text)
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
+ORDER BY s.fqdn

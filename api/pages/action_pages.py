@@ -92,7 +92,10 @@ class ActionPages:
         key: Any,
         form: Mapping[str, str],
     ) -> None:
-        """Take the action, and lead to the page of its subject, or to the list if the subject is removed."""
+        """Take the action, and lead to the page of its subject.
+
+        If the subject is removed, or the service has chosen its key, lead to the list.
+        """
         fields = action.fields_of(form)
         if action.show is not None:
             template, values = await action.show(self._parts, request, fields)
@@ -101,7 +104,9 @@ class ActionPages:
         done = await self._take(request, action, key, fields)
         position = await position_of(self._parts.log, done)
         made = self._key(key, form)
-        address = f"/ui/{self._subject.path}" if action.removes else f"/ui/{self._subject.path}/{made}"
+        address = (
+            f"/ui/{self._subject.path}" if action.removes or not made else f"/ui/{self._subject.path}/{made}"
+        )
         see(resp, f"{address}?min_position={position}")
 
     async def _take(

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from falcon.asgi import Request, Response
 
-from api.pages.actions import offered
+from api.pages.actions import offered, offered_creation
 from api.pages.lab import LENGTHS, LabQuery, drawn
+from api.pages.many_systems_action import MANY_SYSTEMS
 from api.pages.page import page_view, show, show_list
 from api.pages.power_actions import shown_power
 from api.pages.security import HTML
@@ -54,7 +55,8 @@ class SystemPages:
         view, query = await page_view(req, self._parts), query_of(req, SystemPage)
         page = paging.page_at(req, view.at, systems.BEFORE_ALL)
         found = await systems.system_list(self._parts, view, query, page)
-        await show_list(req, resp, self._parts, view, "systems.html", query, found)
+        creation = await offered_creation(self._parts, request_of(req), view, MANY_SYSTEMS)
+        await show_list(req, resp, self._parts, view, "systems.html", query, found, creation=creation)
 
     @operation("Show the page of a system, with a page of its changes", None, Page, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
@@ -86,7 +88,7 @@ class SystemPages:
 
         Both are one question. Raises Unknown.
         """
-        of_system = systems.system_queries(view, fqdn)
+        of_system = systems.system_queries(self._parts, view, fqdn)
         found = await self._parts.reader.together(*of_system, *system_policy_queries(view, fqdn))
         rows, policy_rows = found[: len(of_system)], found[len(of_system) :]
         _, system = await systems.system_from_rows(self._parts, view, fqdn, rows)

@@ -35,6 +35,7 @@ OPERATIONS: Final[Mapping[str, tuple[PathOperation, ...]]] = {
         *(("PATCH", _SYSTEM), ("DELETE", _SYSTEM), ("POST", "/system-changes")),
         *(("POST", _NOTES), ("DELETE", f"{_NOTES}/{{note_id}}")),
         *(("PUT", _POWER), ("DELETE", _POWER)),
+        ("POST", "/maintenance-windows"),
     ),
     policy.LOAN_ANY: (("PUT", _LOAN), ("DELETE", _LOAN), ("POST", _EXTENSION)),
     # Only for a loan to the caller.

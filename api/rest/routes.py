@@ -46,6 +46,7 @@ _POSITION = "int(min=1, max=9223372036854775807)"
 JOB = f"/jobs/{{job_id:{_ID}}}"
 RECIPE_SET = f"/recipe-sets/{{recipe_set_id:{_ID}}}"
 RECIPE = f"/recipes/{{recipe_id:{_ID}}}"
+WINDOW = f"/maintenance-windows/{{number:{_ID}}}"
 CONFIGURATION_VERSION = "/partitions/{name}/configurations/{version:int(min=1)}"
 
 API_ROUTES: dict[str, Route] = {
@@ -96,6 +97,9 @@ API_ROUTES: dict[str, Route] = {
     f"/systems/{{fqdn}}/notes/{{note_id:{_POSITION}}}": Route("system_notes", {"DELETE": SUBMITTERS}, "one"),
     "/systems/{fqdn}/power": Route("power", {"GET": READERS, "PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
     "/system-changes": Route("system_changes", {"POST": SUBMITTERS}),
+    "/maintenance-windows": Route("maintenance_windows", {"GET": READERS, "POST": SUBMITTERS}),
+    WINDOW: Route("maintenance_windows", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
+    WINDOW + "/end": Route("maintenance_windows", {"POST": SUBMITTERS}, "end"),
     "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
@@ -176,6 +180,8 @@ PAGE_ROUTES: dict[str, Route] = {
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
         "/ui/systems": Route("system_pages", READ, "list"),
         "/ui/systems/{fqdn}": Route("system_pages", READ),
+        "/ui/maintenance-windows": Route("maintenance_window_pages", READ, "list"),
+        f"/ui{WINDOW}": Route("maintenance_window_pages", READ),
         "/ui/directory": Route("pages", READ, "directory"),
         "/ui/users": Route("user_pages", READ, "list"),
         "/ui/users/{name}": Route("user_pages", READ),
@@ -218,6 +224,7 @@ PAGE_ROUTES |= {
         "recipe-set": RECIPE_SET,
         "recipe": RECIPE,
         "system": "/systems/{fqdn}",
+        "maintenance-window": WINDOW,
         "token": "/tokens/{token_id}",
         "partition": "/partitions/{name}",
         "reconciliation": f"/reconciliations/{{reconciliation_id:{_POSITION}}}",
@@ -226,7 +233,13 @@ PAGE_ROUTES |= {
 }
 PAGE_ROUTES |= {
     f"/ui/new{path}": Route(f"{kind}_actions", {"GET": SUBMITTERS, "POST": SUBMITTERS}, is_page=True)
-    for kind, path in {"token": "/tokens", "partition": "/partitions", **_DOCUMENTS}.items()
+    for kind, path in {
+        "token": "/tokens",
+        "partition": "/partitions",
+        "maintenance-window": "/maintenance-windows",
+        "many-systems": "/systems",
+        **_DOCUMENTS,
+    }.items()
 }
 
 ROUTES = API_ROUTES | PAGE_ROUTES

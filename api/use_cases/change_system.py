@@ -16,7 +16,8 @@ from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.subjects import evolve_tentatively
 from domain.system.state import System
-from domain.system_admin.condition import change_condition, drain, undrain
+from domain.system_admin.condition import change_condition
+from domain.system_admin.draining import drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from domain.system_admin.registration import register, unknown_names
 from domain.system_admin.ticket import change_ticket

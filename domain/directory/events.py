@@ -268,6 +268,44 @@ class PartitionJobFilterRemoved(DirectoryEnding):
     name: str
 
 
+@event("maintenance-window.added")
+class MaintenanceWindowAdded(DirectoryEvent):
+    """Nothing new starts on the systems of the window from `lead_seconds` before `starts_at` until `ends_at`.
+
+    They are `systems` or, if that is null, those with all of the other properties that are not null. Times
+    are RFC 3339. `has_all_rights`: the window was added by an admin, otherwise it covers only systems that
+    `added_by` may edit.
+    """
+
+    # Some systems are hidden from some readers of the event.
+    HIDDEN: ClassVar[frozenset[str]] = frozenset({"systems"})
+    reason: str
+    starts_at: str
+    ends_at: str
+    lead_seconds: int
+    systems: Sequence[str] | None
+    pool: str | None
+    lab_controller: str | None
+    location: str | None
+    added_by: str
+    added_at: str
+    has_all_rights: bool
+
+
+@event("maintenance-window.moved")
+class MaintenanceWindowMoved(DirectoryEvent):
+    starts_at: str
+    ends_at: str
+    lead_seconds: int
+
+
+@event("maintenance-window.ended")
+class MaintenanceWindowEnded(DirectoryEnding):
+    """A person has ended the window before `ends_at`, perhaps before it started."""
+
+    ended_at: str
+
+
 REMOVED = (
     UserRemoved,
     GroupRemoved,

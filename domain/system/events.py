@@ -122,12 +122,25 @@ class SystemOwnerChanged(Event):
 
 @event("system.drained")
 class SystemDrained(Event):
+    """A person has drained the system, or the maintenance window of this number if `window` is not null.
+
+    Each has an event of its own, also while the other drains the system already.
+    """
+
     reason: str
+    window: int | None = None
 
 
 @event("system.undrained", version=2)
 class SystemUndrained(EndingEvent):
-    pass
+    """The system drains no longer: a person has ended all draining, or its last cause has ended."""
+
+
+@event("system.maintenance-ended")
+class SystemMaintenanceEnded(Event):
+    """The maintenance window of this number, which drained the system, has ended or was moved."""
+
+    window: int
 
 
 @event("system.occupied")

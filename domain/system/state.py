@@ -62,9 +62,11 @@ class System:
     `since` is the log position of the last event of usage, `owned_since` that of the last change of owner.
     `access_policy` is the system's own policy, None if it never got one. The policy of the `active_pool`, if
     any, applies instead for all permissions except `submit`. Nobody can have a system that is `occupied` by
-    something that does not have it in the log. `ticket` is the URL of a report about why the system is not
-    Automated; it is None for an Automated system. `notes` are the ids of the notes, ascending. `failures` are
-    the provisioning failures since the system was last running, or since the last change of its condition.
+    something that does not have it in the log. While it is `draining`, a person has drained it, or
+    the maintenance windows with the numbers in `windows`, or both. A person has ended the draining by the
+    windows in `waived`, which are not over either. `ticket` is the URL of a report about why the system is
+    not Automated; it is None for an Automated system. `notes` are the ids of the notes, ascending. `failures`
+    are the provisioning failures since the system was last running, or since the last change of its condition.
     """
 
     fqdn: str
@@ -86,6 +88,9 @@ class System:
     occupied: Occupation | None = None
     ticket: str | None = None
     notes: tuple[int, ...] = ()
+    drained_by_person: bool = False
+    windows: tuple[int, ...] = ()
+    waived: tuple[int, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -144,8 +149,34 @@ def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
         return {"condition": event.condition, "failures": NO_FAILURES, "ticket": ticket}
     if isinstance(event, system_events.SystemProvisioningFailed):
         return {"failures": Failures(tuple(event.jobs), tuple(event.distros))}
+    if isinstance(event, _OF_DRAINING):
+        return _draining_after(system, event)
     change = _CHANGES.get(type(event))
     return change(event) if change else {}
+
+
+_OF_DRAINING = (
+    system_events.SystemDrained,
+    system_events.SystemUndrained,
+    system_events.SystemMaintenanceEnded,
+)
+
+
+def _draining_after(system: System, event: Event) -> dict[str, Any]:
+    """Return the fields about draining. The end of a window is followed by an event if draining ends too."""
+    if isinstance(event, system_events.SystemUndrained):
+        waived = (*system.waived, *system.windows)
+        return {"draining": False, "drained_by_person": False, "windows": (), "waived": waived}
+    if isinstance(event, system_events.SystemMaintenanceEnded):
+        left, waived = (
+            tuple(number for number in numbers if number != event.window)
+            for numbers in (system.windows, system.waived)
+        )
+        return {"windows": left, "waived": waived}
+    assert isinstance(event, system_events.SystemDrained)
+    if event.window is None:
+        return {"draining": True, "drained_by_person": True}
+    return {"draining": True, "windows": (*system.windows, event.window)}
 
 
 def _reservation(event: system_events.SystemReservationBegun, position: int) -> Reservation:
@@ -168,8 +199,6 @@ _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
     system_events.SystemTicketChanged: lambda event: {"ticket": event.ticket},
     system_events.SystemInventoryChanged: lambda event: {"inventory": event.inventory},
     system_events.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
-    system_events.SystemDrained: lambda _: {"draining": True},
-    system_events.SystemUndrained: lambda _: {"draining": False},
     system_events.SystemVacated: lambda _: {"occupied": None},
     system_events.SystemReservationEnded: lambda _: {"reservation": None},
     system_events.SystemLoanEnded: lambda _: {"loan": None},

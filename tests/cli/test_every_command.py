@@ -116,6 +116,11 @@ CASES = [
     Call(f"system note remove {ARM} NOTE"),
     *(Call(f"system power set {ARM} ilo {ARM} --secret-file -"), Call(f"system power show {ARM}")),
     Call(f"system power unset {ARM}"),
+    *(
+        Call(f"maintenance add {ARM} --from 8h --until 9h --lead 1m --reason disks"),
+        *(Call("maintenance list"), Call("maintenance show 1"), Call("maintenance move 1 --until 10h")),
+        Call("maintenance end 1 --reason done"),
+    ),
     *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"extend {MANUAL} --by 1h")),
     Call(f"system return {MANUAL}"),
     *(Call(f"system loan {MANUAL} --user bob --until 8h"), Call(f"system end-loan {MANUAL}")),
@@ -187,6 +192,10 @@ REFUSED = [
         "system condition no.such Manual",
         *("system power show no.such", "system power set no.such ilo a", "system power unset no.such"),
         *("system note add no.such x", "system note list no.such", f"system note remove {ARM} 1"),
+    ),
+    *(
+        "maintenance add no.such --from 8h --until 9h --reason disks",
+        *("maintenance show 999", "maintenance move 999 --until 9h", "maintenance end 999"),
     ),
     *(
         f"system reserve {OLD} --user nobody",

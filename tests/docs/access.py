@@ -23,6 +23,7 @@ OWN_LAB = "lab controllers: their own lab"
 OWN_JOB = "submitters: jobs of their own or of their groups"
 OWN_OR_ADMINISTERED_JOB = f"{OWN_JOB}, or in queues that they administer"
 OWN_POOL = "submitters: pools of a group that they are in or own"
+OWN_WINDOW = "submitters: windows that they added, or with `edit_system` on all of their systems"
 ONESELF = "submitters: themselves"
 
 # Conditions that use cases check, beside the permissions on systems.
@@ -53,6 +54,11 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("GET", "/timeline"): "without hidden systems",
     ("GET", "/inventory"): "without hidden systems",
     ("POST", "/inventory"): "submitters: existing systems, with the permissions of PATCH and of pools",
+    ("GET", "/maintenance-windows"): "without hidden systems",
+    ("GET", "/maintenance-windows/{number}"): "without hidden systems",
+    ("POST", "/maintenance-windows"): "on all systems of the window",
+    ("PATCH", "/maintenance-windows/{number}"): OWN_WINDOW,
+    ("POST", "/maintenance-windows/{number}/end"): OWN_WINDOW,
     ("PUT", "/systems/{fqdn}/reservation"): "for others: admins only",
     ("DELETE", "/systems/{fqdn}/reservation"): "not needed for one's own",
     ("DELETE", "/systems/{fqdn}/loan"): "not needed for a loan to oneself",

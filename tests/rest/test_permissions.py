@@ -44,6 +44,7 @@ READERS = {*HOLDERS, *OWNERS, "borrower", "auditor", "lab"}
 NOTHING: Callable[[str], dict[str, Any]] = lambda _: {}  # noqa: E731
 LOAN, OWN_LOAN, RESERVED, NOTE, POWER = "loan", "own loan", "reserved", "note", "power"
 UNTIL = "2099-01-01T00:00:00Z"
+LATER = "2099-01-02T00:00:00Z"
 
 ACTS: dict[str, Act] = {
     "view": Act("GET", "/systems/{fqdn}", None, READERS),
@@ -72,6 +73,19 @@ ACTS: dict[str, Act] = {
     ),
     "view power": Act("GET", "/systems/{fqdn}/power", None, READERS, prepared=POWER),
     "remove power": Act("DELETE", "/systems/{fqdn}/power", None, {"edit_system", "control_system", *OWNERS}),
+    "plan maintenance": Act(
+        "POST",
+        "/maintenance-windows",
+        lambda _: {
+            "reason": "disks",
+            "starts_at": UNTIL,
+            "ends_at": LATER,
+            "lead_seconds": 0,
+            "systems": [MATRIX],
+        },
+        {"edit_system", *OWNERS},
+        unseen=422,
+    ),
     "remove": Act("DELETE", "/systems/{fqdn}", None, {"edit_system", *OWNERS}),
     "give away": Act("PATCH", "/systems/{fqdn}", lambda _: {"owner": "owner"}, OWNERS),
     "change policy": Act(

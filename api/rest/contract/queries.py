@@ -40,6 +40,7 @@ from api.rest.contract.values import (
     SearchedText,
     StepName,
     UsageState,
+    WindowState,
 )
 from domain.directory.partitions import DEFAULT
 
@@ -123,6 +124,11 @@ class LockPage(Page):
 
 class ReconciliationPage(Page):
     lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
+
+
+class MaintenancePage(Page):
+    system: Annotated[Fqdn | None, Field(description="only windows that cover this system")] = None
+    state: Annotated[WindowState | None, Field(description="only windows in this state")] = None
 
 
 class ClaimPage(Page):

@@ -29,6 +29,7 @@ from domain.directory import passwords
 from domain.directory.roles import ROLES
 from domain.job.stages import STAGES
 from domain.lab_commands.lifecycle import COMMAND
+from domain.maintenance.window import STATES as WINDOW_STATES
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.recipe_set.review import REVIEWS
@@ -149,6 +150,7 @@ StepName = Annotated[str, OneOf(("hour", "day"))]
 # Intervals of a time line also have these.
 DrawnUsage = Annotated[str, OneOf((*USAGE.states, "mixed", "unregistered"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
+WindowState = Annotated[str, OneOf(WINDOW_STATES)]
 ReasonCode = Annotated[str, OneOf(tuple(SENTENCES))]
 
 

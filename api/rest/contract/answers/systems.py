@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, Problem, ReadAnswer
+from api.rest.contract.answers.maintenance import MaintenanceWindow
 from api.rest.contract.inputs.systems import Properties
 from api.rest.contract.values import Condition, DrawnUsage, Id, Link, Time, UsageState
 
@@ -44,9 +45,13 @@ class ListedSystem(Properties):
 
 
 class System(ReadAnswer, ListedSystem):
-    """`claimed_by`: the recipe that the system asks first when it comes free."""
+    """`claimed_by`: the recipe that the system asks first when it comes free.
+
+    `maintenance_windows`: those that cover it and have not ended, newest first, at most 100.
+    """
 
     claimed_by: Id | None
+    maintenance_windows: list[MaintenanceWindow]
 
 
 class SystemList(ListAnswer):
