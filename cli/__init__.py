@@ -43,6 +43,8 @@ SECTIONS = {
         "overview": ("cli.overview.command:overview", "Show the state of the labs on one screen."),
         "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
+        "import": ("cli.systems.beaker:import_group", "Import CSV files of Beaker."),
+        "export": ("cli.systems.beaker:export_group", "Export CSV files for Beaker."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
         "waits": ("cli.jobs.waits:waits", "Show how long recipes waited until they started."),
         "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),

@@ -91,6 +91,7 @@ API_ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/history": Route("history", READ),
     "/system-changes": Route("system_changes", {"POST": SUBMITTERS}),
     "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
+    "/imports/beaker": Route("beaker_imports", {"POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
     "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),

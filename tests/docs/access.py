@@ -50,6 +50,7 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("GET", "/timeline"): "without hidden systems",
     ("GET", "/inventory"): "without hidden systems",
     ("POST", "/inventory"): "submitters: existing systems, with the permissions of PATCH and of pools",
+    ("POST", "/imports/beaker"): "submitters: their systems, pools and groups, as with PATCH and PUT",
     ("PUT", "/systems/{fqdn}/reservation"): "for others: admins only",
     ("DELETE", "/systems/{fqdn}/reservation"): "not needed for one's own",
     ("DELETE", "/systems/{fqdn}/loan"): "not needed for a loan to oneself",
