@@ -135,16 +135,16 @@ class _File:
 
     def _warn_of_columns(self, header: Sequence[str]) -> None:
         kinds = [KINDS[name] for name in self._kinds]
-        known = {name for kind in kinds for name in kind.columns}
+        columns = {name for kind in kinds for name in kind.columns}
         reasons = {name: why for kind in kinds for name, why in kind.ignored.items()}
         for name in header:
-            if name in known or name == CSV_TYPE or not kinds:
+            if name in columns or name == CSV_TYPE or not kinds:
                 continue
             if name in self._ignored:
                 self._warn(self._ignored[name], name, f"is not imported: {reasons[name]}")
             elif name not in reasons:
                 of = " and ".join(self._kinds)
-                hint = suggestion(name, known)
+                hint = suggestion(name, columns)
                 self._warn(
                     1, name[: MAX_MESSAGE_LENGTH // 4], f"is not imported: {of} has no such column{hint}"
                 )

@@ -72,7 +72,7 @@ def _cell(column: Column, system: Document) -> str:
 
 def _single(system: Document, key: str) -> str | None:
     """Return the only value of a key; a key with several values is a matter of KEY_VALUE."""
-    values = (system.get("key_values") or {}).get(key) or ()
+    values: list[str] = (system.get("key_values") or {}).get(key) or []
     return values[0] if len(values) == 1 else None
 
 

@@ -85,7 +85,8 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
     assert preview["dry_run"] and outcomes(preview) == ["created", "created"]
     assert by_people(service, before) == []
     first = done(post(client, key="bkr-all", **files))
-    assert (first["systems"], first["groups"]) == (preview["systems"], preview["groups"])
+    # The time at which a system was added differs.
+    assert outcomes(first) == outcomes(preview) and first["groups"] == preview["groups"]
     assert first["groups"][0]["outcome"] == "created"
     assert first["warnings"] == [
         {"where": "systems.csv, line 2, column cc", "message": "is not imported: no mail is sent"}
@@ -124,3 +125,41 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
     client.delete("/groups/beaker-new").raise_for_status()
     for name in (fqdn, other):
         client.delete(f"/systems/{name}").raise_for_status()
+
+
+def test_errors_and_warnings__of_cells_and_columns__name_file_line_and_column(
+    client: httpx.Client, machine: str, service: Running
+) -> None:
+    before = service.end()
+    refused = post(
+        client,
+        systems="csv_type,fqdn,memory,status,colour\n"
+        f"system,{machine},-1,automated,red\nsystem,-,1,Broken,red\n"
+        f"system,{machine},1\ninventory,{machine},1,Manual,red\n",
+        keys=f"csv_type,fqdn,key\nkeyvalue,{machine},a b\n",
+        broken='csv_type,fqdn\nsystem,"a\n',
+        empty="",
+        power=f"csv_type,fqdn,power_type,power_passwd\npower,{machine},,hush\n",
+    )
+    kinds = "system, labinfo, keyvalue, exclude, system_pool, user_group, power, install"
+    found = dict(faults(refused))
+    assert found.pop("systems.csv, line 2, column status").startswith("must be ")
+    assert found.pop("keys.csv, line 2, column key").startswith("must be a name: ")
+    assert found == {
+        "systems.csv, line 2, column memory": "must be a whole number",
+        "systems.csv, line 3, column fqdn": "must be a host name",
+        "systems.csv, line 4": "has 3 cells, but line 1 has 5",
+        "systems.csv, line 5, column csv_type": f'"inventory" is none of {kinds}',
+        "keys.csv, line 2, column key_value": "is missing, but rows of kind keyvalue require it",
+        "broken.csv, line 2": "unexpected end of data",
+        "empty.csv, line 1": "has no column csv_type: the first line names the columns",
+        "power.csv, line 2, column power_type": "must not be empty",
+    }
+    assert "hush" not in refused.text
+    taken = done(post(client, dry_run=True, systems=f"csv_type,fqdn,vendr\nsystem,{machine},Dell\n"))
+    (warning,) = taken["warnings"]
+    assert warning["where"] == "systems.csv, line 1, column vendr"
+    assert warning["message"].startswith("is not imported: system has no such column")
+    assert outcomes(taken) == ["unchanged"]
+    assert post(client).status_code == 422
+    assert by_people(service, before) == []
