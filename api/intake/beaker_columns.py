@@ -57,7 +57,7 @@ FLAG: Final = Cell(str, _flag)
 WORDS: Final = Cell(",".join, _words)
 
 
-class Column(NamedTuple):
+class BeakerColumn(NamedTuple):
     """A column: its `property` of a system, or the key of `key_values` (`key`) that has its value.
 
     `becomes` describes other columns.
@@ -74,7 +74,7 @@ class Column(NamedTuple):
         return self.becomes or key or f"`{self.property}`"
 
 
-class Kind(NamedTuple):
+class BeakerKind(NamedTuple):
     """A kind of rows: its columns, those that must not be empty, and the columns of an export, in order.
 
     `ignored` are the columns that have no place here, with the reason; `not_imported` is the reason why no
@@ -82,7 +82,7 @@ class Kind(NamedTuple):
     """
 
     title: str
-    columns: Mapping[str, Column]
+    columns: Mapping[str, BeakerColumn]
     required: tuple[str, ...]
     exported: tuple[str, ...] = ()
     ignored: Mapping[str, str] = {}
@@ -93,33 +93,33 @@ SYSTEM, LABINFO, KEY_VALUE, EXCLUDE = "system", "labinfo", "keyvalue", "exclude"
 SYSTEM_POOL, USER_GROUP = "system_pool", "user_group"
 POWER, INSTALL = "power", "install"
 
-_FQDN: Final = {"fqdn": Column(property="fqdn")}
-_DELETED: Final = Column(FLAG, becomes=f"`{TRUE}` takes the value away, `{FALSE}` or nothing adds it")
+_FQDN: Final = {"fqdn": BeakerColumn(property="fqdn")}
+_DELETED: Final = BeakerColumn(FLAG, becomes=f"`{TRUE}` takes the value away, `{FALSE}` or nothing adds it")
 _LABINFO: Final = {
-    name: Column(TEXT if name == "dimensions" else DECIMAL, key=f"labinfo.{name}")
+    name: BeakerColumn(TEXT if name == "dimensions" else DECIMAL, key=f"labinfo.{name}")
     for name in ("orig_cost", "curr_cost", "dimensions", "weight", "wattage", "cooling")
 }
 _PER_TREE = ("arch", "family", "update")
 
-KINDS: Final[Mapping[str, Kind]] = {
-    SYSTEM: Kind(
+KINDS: Final[Mapping[str, BeakerKind]] = {
+    SYSTEM: BeakerKind(
         "systems",
         {
             **_FQDN,
-            **{name: Column(property=name) for name in ("lender", "location")},
-            "mac_address": Column(key="mac_address"),
-            "memory": Column(NUMBER, "memory_mb"),
-            **{name: Column(property=name) for name in ("model", "serial", "vendor")},
-            "arch": Column(WORDS, "arches"),
-            "lab_controller": Column(property="lab_controller"),
-            "owner": Column(property="owner"),
-            "status": Column(property="condition"),
-            "type": Column(property="type"),
-            "status_reason": Column(becomes="the reason of a change of `condition`"),
-            "secret": Column(
+            **{name: BeakerColumn(property=name) for name in ("lender", "location")},
+            "mac_address": BeakerColumn(key="mac_address"),
+            "memory": BeakerColumn(NUMBER, "memory_mb"),
+            **{name: BeakerColumn(property=name) for name in ("model", "serial", "vendor")},
+            "arch": BeakerColumn(WORDS, "arches"),
+            "lab_controller": BeakerColumn(property="lab_controller"),
+            "owner": BeakerColumn(property="owner"),
+            "status": BeakerColumn(property="condition"),
+            "type": BeakerColumn(property="type"),
+            "status_reason": BeakerColumn(becomes="the reason of a change of `condition`"),
+            "secret": BeakerColumn(
                 FLAG, becomes=f"`{TRUE}` takes the permission `view` of everybody away, `{FALSE}` gives it"
             ),
-            "deleted": Column(FLAG, becomes=f"`{TRUE}` is the condition `Removed`"),
+            "deleted": BeakerColumn(FLAG, becomes=f"`{TRUE}` is the condition `Removed`"),
         },
         required=("fqdn",),
         exported=(
@@ -131,44 +131,48 @@ KINDS: Final[Mapping[str, Kind]] = {
             "cc": "no mail is sent",
         },
     ),
-    LABINFO: Kind(
+    LABINFO: BeakerKind(
         "lab information of systems", {**_FQDN, **_LABINFO}, required=("fqdn",), exported=("fqdn", *_LABINFO)
     ),
-    KEY_VALUE: Kind(
+    KEY_VALUE: BeakerKind(
         "keys of systems",
         {
             **_FQDN,
-            "key": Column(becomes="a key of `key_values`"),
-            "key_value": Column(becomes="a value of this key"),
+            "key": BeakerColumn(becomes="a key of `key_values`"),
+            "key_value": BeakerColumn(becomes="a value of this key"),
             "deleted": _DELETED,
         },
         required=("fqdn", "key", "key_value"),
         exported=("fqdn", "key", "key_value", "deleted"),
     ),
-    EXCLUDE: Kind(
+    EXCLUDE: BeakerKind(
         "excluded families of systems",
         {
             **_FQDN,
-            "arch": Column(becomes="`arch` in `excluded_families`"),
-            "family": Column(becomes="`family` in `excluded_families`"),
-            "update": Column(becomes="`version` in `excluded_families`; empty for all versions"),
-            "excluded": Column(FLAG, becomes=f"`{TRUE}` adds the exclusion, `{FALSE}` takes it away"),
+            "arch": BeakerColumn(becomes="`arch` in `excluded_families`"),
+            "family": BeakerColumn(becomes="`family` in `excluded_families`"),
+            "update": BeakerColumn(becomes="`version` in `excluded_families`; empty for all versions"),
+            "excluded": BeakerColumn(FLAG, becomes=f"`{TRUE}` adds the exclusion, `{FALSE}` takes it away"),
         },
         required=("fqdn", "arch", "family", "excluded"),
         exported=("fqdn", *_PER_TREE, "excluded"),
     ),
-    SYSTEM_POOL: Kind(
+    SYSTEM_POOL: BeakerKind(
         "pools of systems",
-        {**_FQDN, "pool": Column(becomes="a pool of the system, which must exist"), "deleted": _DELETED},
+        {
+            **_FQDN,
+            "pool": BeakerColumn(becomes="a pool of the system, which must exist"),
+            "deleted": _DELETED,
+        },
         required=("fqdn", "pool"),
         exported=("fqdn", "pool", "deleted"),
     ),
-    USER_GROUP: Kind(
+    USER_GROUP: BeakerKind(
         "members of groups",
         {
-            "user": Column(becomes="a member of the group; the user must exist"),
-            "group": Column(becomes="a group, which is added if there is none of this name"),
-            "deleted": Column(
+            "user": BeakerColumn(becomes="a member of the group; the user must exist"),
+            "group": BeakerColumn(becomes="a group, which is added if there is none of this name"),
+            "deleted": BeakerColumn(
                 FLAG,
                 becomes=f"`{TRUE}` removes the user from the group, `{FALSE}` or nothing adds the user",
             ),
@@ -176,19 +180,19 @@ KINDS: Final[Mapping[str, Kind]] = {
         required=("user", "group"),
         exported=("user", "group", "deleted"),
     ),
-    POWER: Kind(
+    POWER: BeakerKind(
         "power settings of systems",
         {
-            name: Column(becomes="checked only")
+            name: BeakerColumn(becomes="checked only")
             for name in ("fqdn", "power_address", "power_user", "power_passwd", "power_id", "power_type")
         },
         required=("fqdn", "power_type"),
         not_imported="power settings are checked, and not imported yet",
     ),
-    INSTALL: Kind(
+    INSTALL: BeakerKind(
         "install options of systems",
         {
-            name: Column(becomes="checked only")
+            name: BeakerColumn(becomes="checked only")
             for name in ("fqdn", *_PER_TREE, "ks_meta", "kernel_options", "kernel_options_post")
         },
         required=("fqdn", "arch"),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.intake.beaker_columns import CSV_TYPE, KINDS, Kind
+from api.intake.beaker_columns import CSV_TYPE, KINDS, BeakerKind
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.intake.line_faults import LineFault, line_fault
 from api.intake.near_names import suggestion
@@ -57,7 +57,7 @@ class _File:
 
     def __init__(self, name: str, found: BeakerRows) -> None:
         self._name, self._found = name, found
-        # Kind -> its columns in this file; the first line with a value in an ignored column.
+        # BeakerKind -> its columns in this file; the first line with a value in an ignored column.
         self._columns: dict[str, list[str]] = {}
         self._ignored: dict[str, int] = {}
         self._kinds: dict[str, None] = {}
@@ -110,12 +110,12 @@ class _File:
             raise FaultyInput([Fault("files", f"must not have more than {MAX_ROWS} rows")])
         self._found.rows.append(self._row(name, kind, line, given))
 
-    def _require_columns(self, name: str, kind: Kind, line: int, given: Mapping[str, str]) -> None:
+    def _require_columns(self, name: str, kind: BeakerKind, line: int, given: Mapping[str, str]) -> None:
         for column in kind.required:
             if column not in given:
                 self._fault(line, column, f"is missing, but rows of kind {name} require it")
 
-    def _row(self, name: str, kind: Kind, line: int, given: Mapping[str, str]) -> BeakerRow:
+    def _row(self, name: str, kind: BeakerKind, line: int, given: Mapping[str, str]) -> BeakerRow:
         values: dict[str, Any] = {}
         faulty: set[str] = {column for column in kind.required if column not in given}
         for column, declared in kind.columns.items():

@@ -22,7 +22,7 @@ from api.intake.beaker_columns import (
     SYSTEM_POOL,
     TRUE,
     USER_GROUP,
-    Column,
+    BeakerColumn,
 )
 
 Document = Mapping[str, Any]
@@ -65,7 +65,7 @@ def _cells(kind: str, system: Document) -> Cells:
     return {name: cell for name, cell in found if cell}
 
 
-def _cell(column: Column, system: Document) -> str:
+def _cell(column: BeakerColumn, system: Document) -> str:
     value = system.get(column.property) if column.property else _single(system, column.key)
     return "" if value is None else column.cell.write(value)
 

@@ -31,7 +31,7 @@ class OfSystem(Input):
     fqdn: Fqdn
 
 
-class SystemRow(OfSystem):
+class BeakerSystemRow(OfSystem):
     lender: Text | None = None
     location: Text | None = None
     mac_address: Text | None = None
@@ -100,7 +100,7 @@ class InstallRow(OfSystem):
 
 
 ROWS: Final[Mapping[str, type[Input]]] = {
-    kinds.SYSTEM: SystemRow,
+    kinds.SYSTEM: BeakerSystemRow,
     kinds.LABINFO: LabInfoRow,
     kinds.KEY_VALUE: KeyValueRow,
     kinds.EXCLUDE: ExcludeRow,
