@@ -55,6 +55,7 @@ from api.rest.contract.operation import Operation, operation_of
 from api.rest.middleware.access_log import AccessLog
 from api.rest.middleware.compression import Compression
 from api.rest.middleware.gate import Gate, Rates
+from api.rest.resources.beaker_imports import BeakerImports
 from api.rest.resources.claims import ClaimResource
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
@@ -142,6 +143,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "power": Power(parts),
         "system_changes": BatchChanges(parts),
         "maintenance_windows": MaintenanceWindows(parts),
+        "beaker_imports": BeakerImports(parts),
         "reservations": Reservations(parts),
         "loans": Loans(parts),
         "access_policies": AccessPolicies(parts),

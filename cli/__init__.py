@@ -49,6 +49,8 @@ SECTIONS = {
             "cli.systems.maintenance:maintenance",
             "Add, list, show, move and end maintenance windows.",
         ),
+        "import": ("cli.systems.beaker:import_group", "Import CSV files of Beaker."),
+        "export": ("cli.systems.beaker:export_group", "Export CSV files for Beaker."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
         "waits": ("cli.jobs.waits:waits", "Show how long recipes waited until they started."),
         "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),

@@ -101,6 +101,7 @@ API_ROUTES: dict[str, Route] = {
     WINDOW: Route("maintenance_windows", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
     WINDOW + "/end": Route("maintenance_windows", {"POST": SUBMITTERS}, "end"),
     "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
+    "/imports/beaker": Route("beaker_imports", {"POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
     "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),

@@ -106,6 +106,10 @@ CASES = [
     *(Call(f"system show {ARM}"), Call(f"system usage {ARM}"), Call(f"system set {ARM} memory_mb=4096")),
     *(Call(f"system history {ARM}"), Call("systems export"), Call("systems import -", given=SOME_SYSTEMS)),
     *(
+        Call("import beaker -", given=f"csv_type,fqdn,vendor\nsystem,{ARM},Cavium\n"),
+        Call("export beaker system"),
+    ),
+    *(
         Call(f"system drain {ARM}"),
         Call(f"system undrain {ARM}"),
         Call(f"system vacate {ARM}"),
@@ -167,6 +171,8 @@ REFUSED = [
         "system history no.such",
         "systems export --pool nosuch",
         "systems import -",
+        "import beaker -",
+        "export beaker system --pool nosuch",
         "system add a.b lab_controller=no.such",
         "usage --token ll_nobody",
         "recipe 999",

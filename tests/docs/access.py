@@ -59,6 +59,7 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("POST", "/maintenance-windows"): "on all systems of the window",
     ("PATCH", "/maintenance-windows/{number}"): OWN_WINDOW,
     ("POST", "/maintenance-windows/{number}/end"): OWN_WINDOW,
+    ("POST", "/imports/beaker"): "submitters: their systems, pools and groups, as with PATCH and PUT",
     ("PUT", "/systems/{fqdn}/reservation"): "for others: admins only",
     ("DELETE", "/systems/{fqdn}/reservation"): "not needed for one's own",
     ("DELETE", "/systems/{fqdn}/loan"): "not needed for a loan to oneself",

@@ -83,6 +83,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/systems/{fqdn}/access-policy": {"GET": "ASLU", "PUT": "AS"},
     "/systems/{fqdn}/usage": {"GET": "ASLU"},
     "/systems/{fqdn}/history": {"GET": "ASLU"},
+    "/imports/beaker": {"POST": "AS"},
     "/inventory": {"GET": "ASLU", "POST": "AS"},
     "/lab-controllers": {"GET": "ASLU"},
     "/lab-controllers/{name}": {"GET": "ASLU", "PUT": "A", "PATCH": "A", "DELETE": "A"},
