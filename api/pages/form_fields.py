@@ -54,7 +54,9 @@ class FormField:
     def element(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values from which a template renders the field; `facts` are those about the subject."""
         choices = self.choices if self.choices_of is None else self.choices_of(facts)
-        return {**asdict(self), "choices": choices, "format": self.format.name, "is_long": self.is_long}
+        shown = {**asdict(self), "choices": choices, "format": self.format.name, "is_long": self.is_long}
+        del shown["choices_of"]
+        return shown
 
     @property
     def is_long(self) -> bool:

@@ -1,4 +1,4 @@
-"""`labledger review` and `waive`: what they ask for, and of which object."""
+"""`labledger review` and `waive`: the requests that they send, and what they say."""
 
 from __future__ import annotations
 
