@@ -1,7 +1,7 @@
-"""Read models with more jobs than a benchmark can run, all of which have ended, written without a log.
+"""Read models with more jobs than a benchmark can run, written without a log. All jobs have ended.
 
 The rows are those of a projector, written by a rebuild of the read models. The log has none of their events,
-only commits, by which times become positions. So only lists of jobs are right.
+only commits, which map times to positions. So only lists of jobs are right.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final, NamedTuple
 
-import psycopg
-
 from bench.outcome import ProgressCallback
 from domain.partition_numbers import DEFAULT_NUMBER
 from postgres.binary_copy import CopyData, CopyEncoder
 from projections.intervals import FactTable, Instant
 from projections.job_terms import JobTerms, job_terms, property_term
 from projections.rebuild.rebuild import Rebuild
+from projections.rebuild.sessions import owner_session
 from projections.rows import JobDocumentRow, JobRow, JobSystemRow, RecipeDetailsRow, types_of
 from store.migrate import LOCK, migrations
 
@@ -28,7 +27,7 @@ OWNERS, GROUPS, TASKS, PRODUCTS = 500, 20, 300, 40
 KINDS: Final = ("nightly", "smoke", "regression", "performance", "bring-up", "bisect")
 RESULTS: Final = ("Pass", "Pass", "Pass", "Pass", "Pass", "Warn", "Fail", "Fail")
 STATES: Final = (*("completed",) * 18, "aborted", "cancelled")
-# One of so many jobs has a result, a system and an owner that no other job has.
+# Every job with a multiple of this id has a rare result, system and owner.
 RARE: Final = 100_000
 COMMON_OWNER, RARE_OWNER, RARE_SYSTEM = "owner-0", "owner-rare", "system-rare"
 # Positions from a submission to the next one, and to the end of the job.
@@ -83,7 +82,7 @@ def fill_jobs(
     owner_url: str, count: int, systems: int, seed: int, on_progress: ProgressCallback
 ) -> dict[str, float]:
     """Write the read models of jobs, and commits with their times over the last days; return their sizes."""
-    with psycopg.connect(owner_url, autocommit=True) as owner:
+    with owner_session(owner_url) as owner:
         names = [migration.name for migration in migrations()]
         with closing(Rebuild(owner_url, LOCK, names)) as fresh:
             first = fresh.log_end() + 1

@@ -76,10 +76,10 @@ class _Bounds:
 def search(filters: Filters, at: int, before: int, limit: int, max_candidates: int = MAX_CANDIDATES) -> Steps:
     """Find a page of jobs with ids below `before`. `filters` has a value or None for each of JOB_FILTERS."""
     (row,) = yield "bounds_of_job_search", {**filters, "at": at, "before": before}
-    return (yield from _Search(filters, at, _Bounds(**row), limit, max_candidates).page())
+    return (yield from _JobSearch(filters, at, _Bounds(**row), limit, max_candidates).page())
 
 
-class _Search:
+class _JobSearch:
     def __init__(self, filters: Filters, at: int, bounds: _Bounds, limit: int, max_candidates: int) -> None:
         self._filters = filters
         self._bounds = bounds
