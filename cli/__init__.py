@@ -44,6 +44,7 @@ SECTIONS = {
         "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
         "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
+        "who": ("cli.systems.who:who", "Show who had a system, and who ordered it."),
         "waits": ("cli.jobs.waits:waits", "Show how long recipes waited until they started."),
         "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),
         "reconciliations": (

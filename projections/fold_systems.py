@@ -17,7 +17,7 @@ from domain.system.usage import in_idle_pool
 from projections.fold_commands import put_command
 from projections.intervals import Instant
 from projections.read_models import ReadModels
-from projections.rows import DocumentRow, IdleRow, SystemRow, UsageRow
+from projections.rows import DocumentRow, IdleRow, PersonRow, SystemRow, UsageRow
 
 
 def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
@@ -28,6 +28,7 @@ def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Instan
     after = models.folded_systems[fqdn] = evolve(before, fqdn, event, Moment.of(recorded))
     if before is None or not hasattr(event, "USAGE"):
         models.systems.put((fqdn,), _row(after, row.pools if row else []), now)
+        _update_persons(models, after, now)
     models.system_usage.put((fqdn,), UsageRow(after.condition, after.usage, after.recipe_id), now)
     _update_idle_pool(models, after, now)
     if before is not None:
@@ -51,6 +52,24 @@ def put_pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Ins
     added = isinstance(event, directory_events.PoolSystemAdded)
     pools = [*others, pool] if added else others
     models.systems.put((event.system,), row._replace(pools=pools), now)
+
+
+def _update_persons(models: ReadModels, system: System, now: Instant) -> None:
+    """Put the persons of a system. The position of one who still has it does not change."""
+    before = models.system_persons.get((system.fqdn,)) or PersonRow(None, None, None, None)
+    reserved_by = None if system.reservation is None else system.reservation.user
+    loaned_to = None if system.loan is None else system.loan.user
+    row = PersonRow(
+        reserved_by,
+        before.reserved_position if reserved_by == before.reserved_by else _begin(reserved_by, now),
+        loaned_to,
+        before.loaned_position if loaned_to == before.loaned_to else _begin(loaned_to, now),
+    )
+    models.system_persons.put((system.fqdn,), row, now)
+
+
+def _begin(user: str | None, now: Instant) -> int | None:
+    return None if user is None else now[0]
 
 
 def _update_idle_pool(models: ReadModels, system: System, now: Instant) -> None:

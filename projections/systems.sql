@@ -71,9 +71,6 @@ ORDER BY s.fqdn
 SELECT access_policy, active_pool FROM read.systems
 WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
 
--- name: system_is_known
-SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
-
 -- name: idle_pool
 SELECT fqdn, lab_controller, since, since_position FROM (
     (SELECT * FROM read.idle_pool WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
@@ -89,26 +86,63 @@ WHERE fqdn > %(after)s
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
--- Intervals that ended after `at` are open.
+-- A page of the intervals of a system between two moments, after the one that begins at `after`. An interval ends when the
+-- condition, usage, recipe, reservation or loan changes. Its ends are not cut; `until` is null if it goes on at `at`. If
+-- both moments are equal, it is the interval of that moment. `ordered_position` is the event that submitted the recipe, or
+-- began the reservation or the loan.
+--
+-- Each LIMIT makes the planner read a range of the key, so that a page reads rows in proportion to its limit.
 WITH span AS MATERIALIZED (
     -- The positions at both ends. Without `since`, no commit is before the span.
-    SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
-                     ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS first,
-           CASE WHEN %(until)s::timestamptz IS NULL THEN %(at)s ELSE least(coalesce((
-               SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
-               ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) END AS last
+    SELECT first, greatest(first, last) AS last FROM (
+        SELECT least(coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
+                               ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) AS first,
+               CASE WHEN %(until)s::timestamptz IS NULL THEN %(at)s ELSE least(coalesce((
+                   SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
+                   ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) END AS last) AS positions
+), begins AS MATERIALIZED (
+    -- The interval at the beginning of the span, and one more than a page, where the last interval of the page ends.
+    SELECT since_position, since FROM span CROSS JOIN LATERAL (
+        (SELECT o.since_position, o.since FROM (
+            (SELECT u.since_position, u.since FROM read.system_usage u
+             WHERE u.fqdn = %(fqdn)s AND u.since_position <= span.first ORDER BY u.since_position DESC LIMIT 1)
+            UNION ALL
+            (SELECT p.since_position, p.since FROM read.system_persons p
+             WHERE p.fqdn = %(fqdn)s AND p.since_position <= span.first ORDER BY p.since_position DESC LIMIT 1)) AS o
+         WHERE o.since_position > %(after)s ORDER BY o.since_position DESC LIMIT 1)
+        UNION
+        (SELECT u.since_position, u.since FROM read.system_usage u
+         WHERE u.fqdn = %(fqdn)s AND u.since_position > greatest(span.first, %(after)s) AND u.since_position <= %(at)s
+         ORDER BY u.since_position LIMIT %(limit)s + 1)
+        UNION
+        (SELECT p.since_position, p.since FROM read.system_persons p
+         WHERE p.fqdn = %(fqdn)s AND p.since_position > greatest(span.first, %(after)s) AND p.since_position <= %(at)s
+         ORDER BY p.since_position LIMIT %(limit)s + 1)) AS b
+), page AS MATERIALIZED (
+    SELECT b.* FROM span CROSS JOIN (
+        SELECT since_position, since, lead(since) OVER (ORDER BY since_position) AS until,
+               lead(since_position) OVER (ORDER BY since_position) AS until_position FROM begins) AS b
+    WHERE b.since_position <= span.last
+    ORDER BY b.since_position LIMIT %(limit)s
 )
-SELECT u.condition, u.usage, u.recipe_id, u.since, CASE WHEN u.until_position <= %(at)s THEN u.until END AS until,
-       u.since_position, CASE WHEN u.until_position <= %(at)s THEN u.until_position END AS until_position
-FROM span CROSS JOIN LATERAL (
-    SELECT * FROM read.system_usage i
-    WHERE i.fqdn = %(fqdn)s AND i.since_position <= span.last AND i.since_position >= coalesce((
-        SELECT max(b.since_position) FROM read.system_usage b
-        WHERE b.fqdn = %(fqdn)s AND b.since_position <= span.first), 0)
-    OFFSET 0) AS u
-WHERE u.since < coalesce(%(until)s::timestamptz, 'infinity')
-  AND (u.until_position > %(at)s OR u.until > coalesce(%(since)s::timestamptz, '-infinity'))
-ORDER BY u.since_position
+SELECT u.condition, u.usage, u.recipe_id, d.job_id,
+       CASE WHEN u.recipe_id IS NOT NULL THEN 'recipe' WHEN p.reserved_by IS NOT NULL THEN 'reservation'
+            WHEN p.loaned_to IS NOT NULL THEN 'loan' END AS kind,
+       coalesce(d.owner, p.reserved_by, p.loaned_to) AS "user", p.loaned_to,
+       i.since, i.until, i.since_position, i.until_position,
+       coalesce(d.since_position, p.reserved_position, p.loaned_position) AS ordered_position
+FROM page i
+CROSS JOIN LATERAL (
+    SELECT * FROM read.system_usage b WHERE b.fqdn = %(fqdn)s AND b.since_position <= i.since_position
+    ORDER BY b.since_position DESC LIMIT 1) AS u
+LEFT JOIN LATERAL (
+    SELECT * FROM read.system_persons b WHERE b.fqdn = %(fqdn)s AND b.since_position <= i.since_position
+    ORDER BY b.since_position DESC LIMIT 1) AS p ON true
+LEFT JOIN LATERAL (SELECT * FROM read.recipe_details WHERE recipe_id = u.recipe_id OFFSET 0) AS d ON true
+ORDER BY i.since_position
+
+-- name: registration_of_system
+SELECT since FROM read.system_usage WHERE fqdn = %(fqdn)s AND since_position <= %(at)s ORDER BY since_position LIMIT 1
 
 -- name: system_usage
 -- Microseconds by condition and usage from one moment to before another, grouped by a property of the system at that time:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of, note_moment, read_as_of
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import WordChoice
 from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
@@ -181,6 +181,17 @@ def of_system(
     client: Client, output: Output, fqdn: str, since: str | None, until: str | None, as_of: str | None
 ) -> None:
     """Show the usage and condition of FQDN over time, one interval per line."""
-    path = client.path("systems", fqdn, "usage")
-    document = read_as_of(client, output, path, "system", fqdn, as_of, since=since, until=until)
-    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} did not exist in that time.")
+    document = intervals_of(client, output, fqdn, as_of, since, until)
+    empty = f"{fqdn} did not exist in that time."
+    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=empty)
+
+
+def intervals_of(
+    client: Client, output: Output, fqdn: str, as_of: str | None, since: str | None, until: str | None
+) -> dict[str, Any]:
+    """Return the intervals of a system in a time span, after a note of the moment; explain a 404."""
+    with absence_explained(client, as_of, "system", fqdn):
+        path = client.path("systems", fqdn, "usage")
+        document = client.pages(path, "intervals", as_of=as_of, since=since, until=until)
+    note_moment(client, output, as_of, document)
+    return document

@@ -220,6 +220,12 @@ class Span(ReadQuery):
         return until
 
 
+class IntervalPage(Span, Page):
+    """Intervals are short, so the default page is the largest one. A moment is both `since` and `until`."""
+
+    limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
+
+
 class Summed(Span, PartitionPage):
     """Sums are short, so the default page is the largest one."""
 

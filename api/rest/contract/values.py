@@ -144,6 +144,7 @@ UsageState = Annotated[str, OneOf(USAGE.states)]
 StepName = Annotated[str, OneOf(("hour", "day"))]
 # Intervals of a time line also have these.
 DrawnUsage = Annotated[str, OneOf((*USAGE.states, "mixed", "unregistered"))]
+UseKind = Annotated[str, OneOf(("recipe", "reservation", "loan"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
 ReasonCode = Annotated[str, OneOf(tuple(SENTENCES))]
 

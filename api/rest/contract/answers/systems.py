@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, Problem, ReadAnswer
 from api.rest.contract.inputs.systems import Properties
-from api.rest.contract.values import Condition, DrawnUsage, Id, Time, UsageState
+from api.rest.contract.values import Condition, DrawnUsage, Id, Time, UsageState, UseKind
 
 
 class Occupied(AnswerPart):
@@ -82,16 +82,39 @@ class BatchChanged(Answer):
 
 
 class UsageInterval(AnswerPart):
-    condition: Condition
-    usage: UsageState
+    """The part of an interval that is in the time span; `begun_at` is the begin of all of it.
+
+    `until` is null if it goes on at the moment of the read. `usage` is `unregistered` before the system was
+    added, without a condition. `kind` is what has the system; `user` is the owner of the job, or the person.
+    `ordered_by` is the actor of the event at `ordered_position`, which submitted the recipe, or began the
+    reservation or the loan. `loaned_to` is the borrower, also while a recipe or a reservation has the system.
+    """
+
+    condition: Condition | None
+    usage: DrawnUsage
     recipe_id: Id | None
+    job_id: Id | None
+    kind: UseKind | None
+    user: str | None
+    ordered_by: str | None
+    ordered_position: int | None
+    loaned_to: str | None
     since: Time
     until: Time | None
+    seconds: float
+    begun_at: Time
     since_position: int
     until_position: int | None
 
 
-class SystemHistory(ReadAnswer):
+class SystemHistory(ListAnswer):
+    """The seconds of the intervals of all pages add up to the time span.
+
+    `since` is the registration if it is not given. `until` is at most the moment of the read.
+    """
+
+    since: Time
+    until: Time
     intervals: list[UsageInterval]
 
 
