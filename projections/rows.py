@@ -182,9 +182,12 @@ class IdleRow(NamedTuple):
 
 
 class UsageRow(NamedTuple):
+    """`unavailable` is one of `domain.system.usage.UNAVAILABLE` if the system is idle and Automated."""
+
     condition: str
     usage: str
     recipe_id: int | None
+    unavailable: str | None
 
 
 class PersonRow(NamedTuple):

@@ -87,7 +87,7 @@ ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
 -- A page of the intervals of a system between two moments, after the one that begins at `after`. An interval ends when the
--- condition, usage, recipe, reservation or loan changes. Its ends are not cut; `until` is null if it goes on at `at`. If
+-- condition, usage, recipe, reservation, loan or reason to be unavailable changes. Its ends are not cut; `until` is null if it goes on at `at`. If
 -- both moments are equal, it is the interval of that moment. `ordered_position` is the event that submitted the recipe, or
 -- began the reservation or the loan.
 --
@@ -125,7 +125,7 @@ WITH span AS MATERIALIZED (
     WHERE b.since_position <= span.last
     ORDER BY b.since_position LIMIT %(limit)s
 )
-SELECT u.condition, u.usage, u.recipe_id, d.job_id,
+SELECT u.condition, u.usage, u.recipe_id, u.unavailable, d.job_id,
        CASE WHEN u.recipe_id IS NOT NULL THEN 'recipe' WHEN p.reserved_by IS NOT NULL THEN 'reservation'
             WHEN p.loaned_to IS NOT NULL THEN 'loan' END AS kind,
        coalesce(d.owner, p.reserved_by, p.loaned_to) AS "user", p.loaned_to,
@@ -148,7 +148,8 @@ SELECT since FROM read.system_usage WHERE fqdn = %(fqdn)s AND since_position <= 
 -- Microseconds by condition and usage from one moment to before another, grouped by a property of the system at that time:
 -- a system that moved between labs counts in each for the time there. A system in two pools counts in both, and one in
 -- no pool under null; the same holds for architectures. Owner and group are those of the job that has the system; the
--- owner is the person who reserved it, if one did. With a `step`, which is hour or day, a row is the sum of one step.
+-- owner is the person who reserved it, if one did; the user is the owner, or the person who borrowed it. Idle time is that
+-- in the idle pool; other idle time of Automated systems is draining, occupied or disabled. With a `step`, which is hour or day, a row is the sum of one step.
 -- Whole hours that were over at the position come from their stored sums, except for sums by system. `until` must not be
 -- after the moment of `at`. With `fqdns`, only these systems count. With `labs` or without `other_labs`, only the time in
 -- these labs counts.
@@ -182,7 +183,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
            AND (%(fqdns)s::text[] IS NULL OR fqdn = ANY (%(fqdns)s::text[]))) AS known
     -- OFFSET 0 makes the planner use the key of each system instead of a scan of the history.
     CROSS JOIN LATERAL (
-        SELECT i.lab_controller, i.pools, i.inventory, i.reserved_by, i.since, i.since_position, i.until_position,
+        SELECT i.lab_controller, i.pools, i.inventory, i.reserved_by, i.loaned_to, i.since, i.since_position, i.until_position,
                CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
         FROM read.systems i
         WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position >= coalesce((
@@ -192,7 +193,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
           AND (%(other_labs)s::text[] IS NULL OR i.lab_controller <> ALL (%(other_labs)s::text[]))
         OFFSET 0) AS s
     CROSS JOIN LATERAL (
-        SELECT i.condition, i.usage, i.recipe_id, i.since, i.since_position,
+        SELECT i.condition, coalesce(i.unavailable, i.usage) AS usage, i.recipe_id, i.since, i.since_position,
                CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
         FROM read.system_usage i
         WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position < s.until_position
@@ -200,7 +201,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
             SELECT max(b.since_position) FROM read.system_usage b
             WHERE b.fqdn = known.fqdn AND b.since_position <= greatest(span.first, s.since_position)), 0)
         OFFSET 0) AS u
-    LEFT JOIN read.recipe_details d ON %(group_by)s IN ('owner', 'group') AND d.recipe_id = u.recipe_id
+    LEFT JOIN read.recipe_details d ON %(group_by)s IN ('owner', 'group', 'user') AND d.recipe_id = u.recipe_id
         AND d.since_position <= u.since_position
     LEFT JOIN LATERAL (
         SELECT known.fqdn AS key WHERE %(group_by)s = 'system'
@@ -209,6 +210,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
         UNION ALL SELECT DISTINCT jsonb_array_elements_text(nullif(s.inventory -> 'arches', 'null')) WHERE %(group_by)s = 'arch'
         UNION ALL SELECT coalesce(d.owner, s.reserved_by) WHERE %(group_by)s = 'owner'
         UNION ALL SELECT d.group_name WHERE %(group_by)s = 'group'
+        UNION ALL SELECT coalesce(d.owner, s.reserved_by, s.loaned_to) WHERE %(group_by)s = 'user'
     ) AS g ON true
     CROSS JOIN LATERAL (
         SELECT NULL::timestamptz AS step, span.since, span.until WHERE %(step)s::text IS NULL
@@ -261,14 +263,14 @@ FROM (
     SELECT fqdn, json_object_agg(condition, seconds ORDER BY condition) AS seconds FROM (
         SELECT fqdn, condition, json_object_agg(usage, seconds ORDER BY usage) AS seconds FROM (
             -- Sums of type interval have no rounding error, and take a third of the time of numerics.
-            SELECT u.fqdn, u.condition, u.usage,
+            SELECT u.fqdn, u.condition, coalesce(u.unavailable, u.usage) AS usage,
                    date_part('epoch', sum(least(u.ended, %(until)s::timestamptz) - u.since)) AS seconds
             FROM page CROSS JOIN LATERAL (
                 SELECT *, CASE WHEN until_position <= %(at)s THEN until ELSE 'infinity' END AS ended
                 FROM read.system_usage i
                 WHERE i.fqdn = page.fqdn AND i.since_position <= %(at)s AND i.since < %(until)s::timestamptz) AS u
             WHERE u.since < u.ended
-            GROUP BY u.fqdn, u.condition, u.usage
+            GROUP BY u.fqdn, u.condition, coalesce(u.unavailable, u.usage)
         ) AS summed GROUP BY fqdn, condition
     ) AS of_condition GROUP BY fqdn
 ) AS of_system

@@ -45,7 +45,7 @@ def show_log_usage(client: Client, output: Output, since: str | None) -> None:
     output.rows(document, "shares", LOG_COLUMNS, empty="No events were written in that time.")
 
 
-GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group", "user")
 # Shares of time -> rank of the column: usages of Automated systems, then conditions of other systems.
 SHARES = {
     "running": 1,
@@ -54,6 +54,9 @@ SHARES = {
     "scheduled": 7,
     "pending": 8,
     "idle": 1,
+    "draining": 2,
+    "disabled": 3,
+    "occupied": 9,
     "Manual": 3,
     "Broken": 2,
     "Removed": 6,
@@ -64,7 +67,7 @@ INTERVAL_COLUMNS = (
     Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),
     Column("for", lambda row: elapsed(row.get("since"), row.get("until") or row.get("as_of")), "number", 0),
     Column("condition", "condition", "state", 0),
-    Column("usage", "usage", "state", 0),
+    Column("usage", lambda row: row.get("unavailable") or row["usage"], "state", 0),
     Column("recipe", "recipe_id", "number"),
     Column("position", "since_position", "number", 2),
 )
@@ -117,9 +120,11 @@ def usage(
     """Show how systems spent their time: the share of each usage and condition in the time of the group.
 
     A column in lower case is a usage. Manual, Broken and Removed are the conditions of idle systems; only
-    Automated systems count as `idle`. The shares of a row add up to 100 %. With --group-by pool or arch, a
+    Automated systems that may get recipes count as `idle`, others as `draining`, `disabled` (by their lab) or
+    `occupied`. The shares of a row add up to 100 %. With --group-by pool or arch, a
     system counts in each of its pools or architectures. With owner or group, time counts for those of the job
-    that has the system, a reservation for its person, and all other time without a name.
+    that has the system, a reservation for its person, and all other time without a name. With user, a loan
+    counts for the borrower, too, while nothing else has the system.
 
     With --log, show instead the events and bytes that each user and process added to the log on each day.
     Users who are not admins or auditors see only their own.

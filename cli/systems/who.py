@@ -28,7 +28,7 @@ def _used_by(row: Row) -> str:
     """Return the recipe or the kind of use, or the usage of a system that nobody has."""
     if row["kind"] == "recipe":
         return f"recipe {row['recipe_id']} of job {row['job_id']}"
-    return str(row["kind"] or displayed_usage(row["condition"], row["usage"]))
+    return str(row["kind"] or row["unavailable"] or displayed_usage(row["condition"], row["usage"]))
 
 
 COLUMNS = (

@@ -65,12 +65,12 @@ def exact(models: ProjectedLog, fqdn: str, since: datetime, until: datetime, at:
     begun = min(whole[0]["since"], until)
     found = [Interval(since, begun, None, "unregistered", None, {})] if since < begun else []
     # Unlike those of a time line, intervals also end with a reservation or a loan.
-    for kind, group in groupby(rows, itemgetter("condition", "usage", "recipe_id")):
+    for kind, group in groupby(rows, itemgetter("condition", "usage", "recipe_id", "unavailable")):
         first, *_, last = (*group,) * 2
         ends = max(since, first["since"]), min(until, last["until"] or until)
         if ends[0] < ends[1]:
-            condition, usage, recipe_id = kind
-            found.append(Interval(*ends, condition, usage, recipe_id, {}))
+            condition, usage, recipe_id, unavailable = kind
+            found.append(Interval(*ends, condition, unavailable or usage, recipe_id, {}))
     return found
 
 
@@ -132,7 +132,7 @@ def test_timeline__random_history__adds_up_and_equals_a_plain_loop_between_any_t
                     (interval.until - interval.since) // MICROSECOND
                 )
             seen.update(interval.usage for interval in found)
-    assert {"mixed", "unregistered", "idle", "running"} <= seen.keys()
+    assert {"mixed", "unregistered", "idle", "disabled", "running"} <= seen.keys()
 
 
 def span_of(models: ProjectedLog) -> dict[str, datetime]:

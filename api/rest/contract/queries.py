@@ -233,7 +233,7 @@ class Summed(Span, PartitionPage):
         GroupBy,
         Field(
             description="group the sums by this; owner and group are those of the job that has the system,"
-            " or the person who reserved it"
+            " or the person who reserved it; user is the owner, or the person who borrowed it"
         ),
     ] = "system"
     step: Annotated[

@@ -34,6 +34,7 @@ from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER
 from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.system.lifecycle import CONDITIONS, USAGE
+from domain.system.usage import UNAVAILABLE
 from projections.fold_locks import LOCK_STATES
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
@@ -143,7 +144,8 @@ CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
 StepName = Annotated[str, OneOf(("hour", "day"))]
 # Intervals of a time line also have these.
-DrawnUsage = Annotated[str, OneOf((*USAGE.states, "mixed", "unregistered"))]
+DrawnUsage = Annotated[str, OneOf((*USAGE.states, *UNAVAILABLE, "mixed", "unregistered"))]
+Unavailable = Annotated[str, OneOf(UNAVAILABLE)]
 UseKind = Annotated[str, OneOf(("recipe", "reservation", "loan"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
 ReasonCode = Annotated[str, OneOf(tuple(SENTENCES))]

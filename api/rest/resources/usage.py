@@ -36,7 +36,7 @@ STEPS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 USAGE_START: Final = ["", -1]
 # The interval before a system was added.
 UNREGISTERED: Final[Row] = {
-    **dict.fromkeys(("condition", "recipe_id", "job_id", "kind", "user", "loaned_to")),
+    **dict.fromkeys(("condition", "recipe_id", "job_id", "kind", "user", "loaned_to", "unavailable")),
     **dict.fromkeys(("until_position", "ordered_position")),
     "usage": "unregistered",
     "since_position": 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, Problem, ReadAnswer
 from api.rest.contract.inputs.systems import Properties
-from api.rest.contract.values import Condition, DrawnUsage, Id, Time, UsageState, UseKind
+from api.rest.contract.values import Condition, DrawnUsage, Id, Time, Unavailable, UsageState, UseKind
 
 
 class Occupied(AnswerPart):
@@ -85,13 +85,16 @@ class UsageInterval(AnswerPart):
     """The part of an interval that is in the time span; `begun_at` is the begin of all of it.
 
     `until` is null if it goes on at the moment of the read. `usage` is `unregistered` before the system was
-    added, without a condition. `kind` is what has the system; `user` is the owner of the job, or the person.
-    `ordered_by` is the actor of the event at `ordered_position`, which submitted the recipe, or began the
-    reservation or the loan. `loaned_to` is the borrower, also while a recipe or a reservation has the system.
+    added, without a condition. `unavailable` is why an idle Automated system takes nothing new.
+
+    `kind` is what has the system; `user` is the owner of the job, or the person. `ordered_by` is the actor of
+    the event at `ordered_position`, which submitted the recipe, or began the reservation or the loan.
+    `loaned_to` is the borrower, also while a recipe or a reservation has the system.
     """
 
     condition: Condition | None
     usage: DrawnUsage
+    unavailable: Unavailable | None
     recipe_id: Id | None
     job_id: Id | None
     kind: UseKind | None
@@ -197,7 +200,9 @@ class UsageStep(AnswerPart):
 
 
 class UsageSum(AnswerPart):
-    """`seconds` by condition and usage. `key` is null for time without a pool, arch, owner or group.
+    """`seconds` by condition and usage. `key` is null for time without a pool, arch, owner, group or user.
+
+    Idle time of Automated systems that take nothing new is `draining`, `occupied` or `disabled`.
 
     `steps`: only with `step`; those in which the group has any time.
     """
