@@ -232,6 +232,28 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
 ) AS parts
 GROUP BY key, condition, usage, step ORDER BY key NULLS LAST, condition, usage, step
 
+-- name: unused_systems
+-- The systems, except Removed and `hidden` ones, that were there at a moment and that no recipe or person has used since,
+-- with the end of their last use, null without one; those first that have been unused longest. A use is found from the
+-- last interval of a system backwards.
+SELECT s.fqdn, s.lab_controller, s.owner, s.condition, registered.since AS registered_at, used.until AS last_used_at
+FROM (
+    (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s)
+    UNION ALL
+    (SELECT * FROM read.systems
+     WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint)
+) AS s
+CROSS JOIN LATERAL (
+    SELECT i.since FROM read.system_usage i WHERE i.fqdn = s.fqdn ORDER BY i.since_position LIMIT 1) AS registered
+LEFT JOIN LATERAL (
+    SELECT CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS until FROM read.system_usage i
+    WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s AND i.usage NOT IN ('idle', 'pending')
+    ORDER BY i.since_position DESC LIMIT 1) AS used ON true
+WHERE s.condition <> 'Removed' AND registered.since <= %(since)s::timestamptz
+  AND (used.until IS NULL OR used.until <= %(since)s::timestamptz)
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
+ORDER BY coalesce(used.until, registered.since), s.fqdn LIMIT %(limit)s
+
 -- name: systems_with_usage
 -- A page of the systems with usage before a moment, in order, except `hidden` ones. With `labs` or without `other_labs`,
 -- only those that were in these labs.

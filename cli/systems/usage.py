@@ -13,6 +13,7 @@ from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
+from cli.systems.usage_report import show_report
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, duration, elapsed, zone
@@ -98,6 +99,13 @@ STEP_COLUMN = Column(f"since ({zone()})", lambda row: clock(row.get("since")), r
     " --since is then the first day [default: today].",
 )
 @click.option(
+    "--report",
+    "of_report",
+    is_flag=True,
+    help="Show the systems that nobody used, the users who had systems longest, and the requirements that"
+    " wait longest, for how many systems. --since is then by default 30 days ago.",
+)
+@click.option(
     "--partition",
     metavar="NAME",
     shell_complete=completing.partitions,
@@ -114,6 +122,7 @@ def usage(
     since: str | None,
     until: str | None,
     of_log: bool,
+    of_report: bool,
     partition: str | None,
     as_of: str | None,
 ) -> None:
@@ -129,6 +138,14 @@ def usage(
     With --log, show instead the events and bytes that each user and process added to the log on each day.
     Users who are not admins or auditors see only their own.
     """
+    if of_report:
+        if of_log or any(given is not None for given in (step, until, partition)):
+            raise click.UsageError(
+                "--report can be used with --since and --as-of, but not with --log, --step, --until or"
+                " --partition."
+            )
+        show_report(client, output, since, as_of)
+        return
     if of_log:
         if any(given is not None for given in (step, until, partition, as_of)):
             raise click.UsageError(

@@ -87,6 +87,7 @@ CASES = [
         Call("lab-controllers"),
     ),
     *(Call("distro-trees"), Call("pools"), Call("users"), Call("groups"), Call("usage --by pool")),
+    Call("usage --report"),
     Call("usage --group-by owner --step day --since yesterday"),
     Call("reads"),
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),

@@ -295,6 +295,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "locks": {**ANY_LOCK, **FIRST_LOCKS},
         "systems_with_usage": {**ANY_LAB, **summed, **page},
         "usage_of_each_system": {**summed, **page},
+        "unused_systems": {"since": moment, "limit": 5},
         "timeline": {**ANY_TIMELINE, "since": moment, "until": moment},
         "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},
         "claims": {**ANY_CLAIM, "after": 0, "limit": 5},

@@ -220,6 +220,13 @@ class Span(ReadQuery):
         return until
 
 
+class ReportQuery(ReadQuery):
+    since: Annotated[
+        Time | None, Field(description="begin of the time span; without it, the last 30 days")
+    ] = None
+    limit: Annotated[Limit, Field(description="maximum number of items of each list")] = 20
+
+
 class IntervalPage(Span, Page):
     """Intervals are short, so the default page is the largest one. A moment is both `since` and `until`."""
 

@@ -218,6 +218,48 @@ class SystemUsage(ListAnswer):
     groups: list[UsageSum]
 
 
+class UnusedSystem(AnswerPart):
+    """`last_used_at` is null if no recipe and no person ever had the system."""
+
+    fqdn: str
+    lab_controller: str
+    owner: str
+    condition: Condition
+    registered_at: Time
+    last_used_at: Time | None
+
+
+class UserTime(AnswerPart):
+    """The time of all systems that a user had in the time span, by recipes, reservations and loans."""
+
+    user: str
+    seconds: float
+
+
+class WaitingRequirement(AnswerPart):
+    """The digest of a requirement on systems, with the recipe that has waited longest for it.
+
+    `recipes` is the number of recipes that wait for it, each for one system; `since` is the begin of the
+    longest wait.
+    """
+
+    requirement: str
+    recipes: int
+    recipe_id: Id
+    since: Time
+    wait_seconds: float
+
+
+class UsageReport(ReadAnswer):
+    """`unused_systems`: those that were there all the time and that nobody used, unused longest first."""
+
+    since: Time
+    until: Time
+    unused_systems: list[UnusedSystem]
+    users: list[UserTime]
+    waiting_requirements: list[WaitingRequirement]
+
+
 class Reserved(Answer):
     fqdn: str
     user: str
