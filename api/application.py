@@ -95,6 +95,7 @@ from api.rest.resources.timeline import Timeline
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
+from api.rest.resources.usage_report import UsageReport
 from api.rest.resources.waits import Waits
 from api.rest.resources.weights import Weights
 from api.rest.routes import API_ROUTES, ROUTES, responder_of
@@ -135,6 +136,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "claims": ClaimResource(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
+        "usage_report": UsageReport(parts),
         "waits": Waits(parts),
         "timeline": Timeline(parts),
         "history": History(parts),

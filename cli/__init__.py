@@ -52,6 +52,7 @@ SECTIONS = {
         "import": ("cli.systems.beaker:import_group", "Import CSV files of Beaker."),
         "export": ("cli.systems.beaker:export_group", "Export CSV files for Beaker."),
         "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
+        "who": ("cli.systems.who:who", "Show who had a system, and who ordered it."),
         "waits": ("cli.jobs.waits:waits", "Show how long recipes waited until they started."),
         "timeline": ("cli.systems.timeline:timeline", "Show what systems did over time, one line for each."),
         "reconciliations": (

@@ -152,6 +152,7 @@ class ReadModels:
         self.waits = table("waits", {"recipe_id": number}, rows.WaitRow, counts=self.waiting_counts)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
         self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow, counts=self.system_counts)
+        self.system_persons = table("system_persons", {"fqdn": text}, rows.PersonRow)
         self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
         self.notes = table("system_notes", {"note_id": "bigint"}, rows.NoteRow)
         self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
@@ -210,7 +211,7 @@ class ReadModels:
         if subjects.serving_changed_labs:
             idle = cursor.execute(SQL["idle_of_labs"], (subjects.serving_changed_labs,)).fetchall()
             fqdns += [fqdn for (fqdn,) in idle]
-        for table in (self.idle_pool, self.system_usage, self.systems):
+        for table in (self.idle_pool, self.system_usage, self.system_persons, self.systems):
             table.load(cursor, _keys(fqdns))
         systems = (self.systems.get((fqdn,)) for fqdn in fqdns)
         labs = (("lab-controller", row.lab_controller) for row in systems if row is not None)
@@ -250,7 +251,8 @@ class ReadModels:
         return (
             *(self.jobs, self.recipe_sets, self.recipes, self.locks),
             *(self.claims, self.tasks, self.queue, self.waits, self.durations),
-            *(self.idle_pool, self.system_usage, self.systems, self.notes, self.documents, self.commands),
+            *(self.idle_pool, self.system_usage, self.system_persons, self.systems),
+            *(self.notes, self.documents, self.commands),
         )
 
 

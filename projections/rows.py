@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from domain.recipe.lifecycle import STARTED
 
@@ -196,9 +196,21 @@ class IdleRow(NamedTuple):
 
 
 class UsageRow(NamedTuple):
+    """`unavailable` is one of `domain.system.usage.UNAVAILABLE` if the system is idle and Automated."""
+
     condition: str
     usage: str
     recipe_id: int | None
+    unavailable: str | None
+
+
+class PersonRow(NamedTuple):
+    """The persons who have reserved a system and borrowed it, and the events that began that."""
+
+    reserved_by: str | None
+    reserved_position: BigInt | None
+    loaned_to: str | None
+    loaned_position: BigInt | None
 
 
 class SystemRow(NamedTuple):
@@ -276,7 +288,7 @@ def types_of(row: type[NamedTuple]) -> dict[str, str]:
 
 def _types(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, hint in hints.items():
-        type_ = next(iter(get_args(hint))) if isinstance(hint, UnionType) else hint
+        type_ = next(iter(get_args(hint))) if get_origin(hint) in (Union, UnionType) else hint
         if get_origin(type_) is Annotated:
             yield name, type_.__metadata__[0]
         else:

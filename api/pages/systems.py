@@ -29,6 +29,7 @@ from api.rest.resources.policies import (
     system_policy_queries,
 )
 from api.rest.resources.timeline import TIMELINE_START, timeline_answer
+from api.rest.resources.usage import use_at_moment
 from api.rest.views import View
 from domain.errors import FaultyInput
 from domain.system.lifecycle import WITHOUT_RECIPES
@@ -70,6 +71,7 @@ class SystemPages:
         facts = {**system, "has_notes": bool(notes["newest"]), "power": power}
         values = {
             "system": system,
+            "in_use": await use_at_moment(self._parts, view, fqdn),
             "sentence": _sentence(system, of_condition["reason"]),
             "of_condition": of_condition,
             "changes": changes.items,

@@ -84,6 +84,7 @@ API_ROUTES: dict[str, Route] = {
     ),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),
+    "/usage-report": Route("usage_report", READ),
     "/timeline": Route("timeline", READ),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
     "/systems/{fqdn}": Route("systems", {"GET": READERS, "PATCH": SUBMITTERS, "DELETE": SUBMITTERS}, "one"),

@@ -32,6 +32,21 @@ def displayed_usage(condition: str | None, usage: str) -> str:
     return str(condition) if is_special else usage
 
 
+# Kinds of idle time in which an Automated system is in no idle pool.
+UNAVAILABLE = ("draining", "occupied", "disabled")
+
+
+def why_unavailable(system: System, *, lab_enabled: bool) -> str | None:
+    """Return why an idle Automated system takes nothing new, one of `UNAVAILABLE`; None for other systems."""
+    if system.usage != "idle" or not is_automated(system.condition) or system.reservation is not None:
+        return None
+    if system.draining:
+        return "draining"
+    if system.occupied is not None:
+        return "occupied"
+    return None if lab_enabled else "disabled"
+
+
 def is_automated(condition: str) -> bool:
     """Return whether recipes may have a system in this condition without force."""
     return condition == "Automated"

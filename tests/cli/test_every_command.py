@@ -68,6 +68,7 @@ CASES = [
     *(Call("estimate 9"), Call("estimate 1"), Call("waits"), Call("waits --by pool --limit 2")),
     *(Call("explain 1"), Call(f"explain 9 --system {ARM}"), Call("matches -")),
     *(Call("timeline"), Call(f"timeline {ARM} --resolution 600 --condition Automated --as-of 30")),
+    *(Call(f"who {ARM}"), Call(f"who {ARM} --since yesterday"), Call(f"who {ARM} --at yesterday")),
     Call("weigh --lock system=Exclusive:a --running system=Shared:a,b --age 3"),
     Call("workflow --family RedHatEnterpriseLinux9 --task /t"),
     *(
@@ -87,6 +88,7 @@ CASES = [
         Call("lab-controllers"),
     ),
     *(Call("distro-trees"), Call("pools"), Call("users"), Call("groups"), Call("usage --by pool")),
+    Call("usage --report"),
     Call("usage --group-by owner --step day --since yesterday"),
     Call("reads"),
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
@@ -168,6 +170,7 @@ REFUSED = [
         "add-sets 999 -",
         "close-job 999",
         "system usage no.such",
+        "who no.such",
         "system history no.such",
         "systems export --pool nosuch",
         "systems import -",

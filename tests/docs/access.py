@@ -51,6 +51,7 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("GET", "/locks"): "without locks on hidden systems",
     ("GET", "/idle-pool"): "without hidden systems",
     ("GET", "/system-usage"): "without hidden systems",
+    ("GET", "/usage-report"): "without hidden systems",
     ("GET", "/timeline"): "without hidden systems",
     ("GET", "/inventory"): "without hidden systems",
     ("POST", "/inventory"): "submitters: existing systems, with the permissions of PATCH and of pools",

@@ -85,7 +85,10 @@ def queries(at: int, moment: datetime) -> Queries:
         "systems of a lab": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "lab_controller": "lab-1"}),
         "systems in a pool": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "pool": "big"}),
         "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
-        "usage of a system in a moment": ("usage_of_system", {**short, "fqdn": "s07"}),
+        "usage of a system in a moment": (
+            "usage_of_system",
+            {**short, "fqdn": "s07", "after": 0, "limit": 5},
+        ),
         "time line of a moment": ("timeline", {**ANY_TIMELINE, **short, "limit": 5}),
         "queues with jobs": (
             "queues_with_jobs",
@@ -283,6 +286,46 @@ def put_in_queue(owner: Owner, first: int, last: int, partition: int = 1) -> Non
         owner.execute(f"INSERT INTO read.{table} {made} FROM {numbers}".encode(), (first, last))
 
 
+def test_cost__long_history_of_a_system_before_and_after__a_page_of_its_usage_costs_no_more(
+    planner: Owner,
+) -> None:
+    page: dict[str, Any] = {"at": 70_000, "fqdn": "a", "since": None, "until": None, "limit": 20}
+    asked: Queries = {
+        f"after {after}": (QUERIES["usage_of_system"], {**page, "after": after})
+        for after in (30_500, 30_990, 31_000)
+    }
+    use_system(planner, 30_000, 31_100)
+    before = pages(planner, asked)
+    found = {title: planner.execute(*question).fetchall() for title, question in asked.items()}
+    assert {title: len(rows) for title, rows in found.items()} == dict.fromkeys(asked, 20)
+    use_system(planner, 1, 29_999)
+    use_system(planner, 31_101, 60_000)
+    after = pages(planner, asked)
+    assert {title: planner.execute(*question).fetchall() for title, question in asked.items()} == found
+    grown = {title for title in asked if after[title] > MAX_GROWTH * before[title] + 5}
+    assert not grown, (before, after)
+
+
+def use_system(owner: Owner, first: int, last: int) -> None:
+    """Change the usage of `a` at each third position, the borrower at each tenth, the rest at each one."""
+    rows = {
+        "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard, tasks,"
+        " since_position, since) SELECT n, n, n, 'eve', '', '[]', n, to_timestamp(n)",
+        "system_usage": "(fqdn, condition, usage, recipe_id, since_position, since, until_position, until)"
+        " SELECT 'a', 'Automated', 'running', n, n, to_timestamp(n), n + 3, to_timestamp(n + 3)",
+        "system_persons": "(fqdn, loaned_to, loaned_position, since_position, since, until_position, until)"
+        " SELECT 'a', 'bob', n, n, to_timestamp(n), n + 10, to_timestamp(n + 10)",
+        "systems": "(fqdn, lab_controller, owner, condition, draining, pools, inventory,"
+        " since_position, since, until_position, until) SELECT 'a', 'lab', 'eve', 'Automated', false, '[]',"
+        " '{}', n, to_timestamp(n), n + 1, to_timestamp(n + 1)",
+    }
+    every = {"system_usage": 3, "system_persons": 10}
+    for table, made in rows.items():
+        statement = f"INSERT INTO read.{table} {made} FROM generate_series(%s::integer, %s::integer) AS n"
+        chosen = f"{statement} WHERE mod(n, %s) = 0"
+        owner.execute(chosen.encode(), (first, last, every.get(table, 1)))
+
+
 def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None:
     """A user who may see a few of ten thousand systems must not wait for a comparison of all pairs."""
     moment = datetime.fromisoformat("2026-01-01T00:00:00Z")
@@ -294,6 +337,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "locks": {**ANY_LOCK, **FIRST_LOCKS},
         "systems_with_usage": {**ANY_LAB, **summed, **page},
         "usage_of_each_system": {**summed, **page},
+        "unused_systems": {"since": moment, "limit": 5},
         "timeline": {**ANY_TIMELINE, "since": moment, "until": moment},
         "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},
         "claims": {**ANY_CLAIM, "after": 0, "limit": 5},

@@ -74,6 +74,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/reconciliations/{reconciliation_id}/resolve": {"POST": "A"},
     "/idle-pool": {"GET": "ASLU"},
     "/system-usage": {"GET": "ASLU"},
+    "/usage-report": {"GET": "ASLU"},
     "/timeline": {"GET": "ASLU"},
     "/waits": {"GET": "ASLU"},
     "/systems": {"GET": "ASLU", "POST": "A"},

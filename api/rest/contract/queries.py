@@ -244,6 +244,19 @@ class JobPage(Span, PartitionPage):
     ] = None
 
 
+class ReportQuery(ReadQuery):
+    since: Annotated[
+        Time | None, Field(description="begin of the time span; without it, the last 30 days")
+    ] = None
+    limit: Annotated[Limit, Field(description="maximum number of items of each list")] = 20
+
+
+class IntervalPage(Span, Page):
+    """Intervals are short, so the default page is the largest one. A moment is both `since` and `until`."""
+
+    limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
+
+
 class Summed(Span, PartitionPage):
     """Sums are short, so the default page is the largest one."""
 
@@ -251,7 +264,7 @@ class Summed(Span, PartitionPage):
         GroupBy,
         Field(
             description="group the sums by this; owner and group are those of the job that has the system,"
-            " or the person who reserved it"
+            " or the person who reserved it; user is the owner, or the person who borrowed it"
         ),
     ] = "system"
     step: Annotated[

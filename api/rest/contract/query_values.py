@@ -123,7 +123,7 @@ def _numbers(value: Any) -> Any:
     return tuple(found.values())
 
 
-GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group", "user")
 WAIT_GROUPS = ("priority", "group", "pool", "requirement")
 
 Position = Annotated[int, _whole(0, MAX_POSITION), _range(0, MAX_POSITION)]

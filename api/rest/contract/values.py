@@ -36,6 +36,7 @@ from domain.recipe_set.review import REVIEWS
 from domain.roll_up import RESULT_ORDER
 from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.system.lifecycle import CONDITIONS, USAGE
+from domain.system.usage import UNAVAILABLE
 from projections.fold_locks import LOCK_STATES
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
@@ -148,7 +149,9 @@ CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
 StepName = Annotated[str, OneOf(("hour", "day"))]
 # Intervals of a time line also have these.
-DrawnUsage = Annotated[str, OneOf((*USAGE.states, "mixed", "unregistered"))]
+DrawnUsage = Annotated[str, OneOf((*USAGE.states, *UNAVAILABLE, "mixed", "unregistered"))]
+Unavailable = Annotated[str, OneOf(UNAVAILABLE)]
+UseKind = Annotated[str, OneOf(("recipe", "reservation", "loan"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
 WindowState = Annotated[str, OneOf(WINDOW_STATES)]
 ReasonCode = Annotated[str, OneOf(tuple(SENTENCES))]
