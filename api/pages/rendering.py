@@ -38,6 +38,7 @@ _ENVIRONMENT.filters |= {
 }
 _ENVIRONMENT.globals |= {
     "static": static_path,
+    "external_link": elements.external_link,
     "log_links": elements.log_links,
     "lock_text": elements.lock_text,
 }

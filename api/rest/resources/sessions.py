@@ -47,4 +47,5 @@ class Sessions:
 
     @operation("Show the user and role of the token", answers.Whoami)
     async def on_get_whoami(self, req: Request, resp: Response) -> None:
-        paging.answer(resp, self._parts.feed.position, asdict(principal_of(req)))
+        shown = {name: value for name, value in asdict(principal_of(req)).items() if name != "is_acting"}
+        paging.answer(resp, self._parts.feed.position, shown)
