@@ -127,6 +127,7 @@ _SYSTEM_EVENTS: list[Event] = [
         *[system_events.SystemRunning(None)] * 2,
     ),
     *(system_events.SystemDrained(""), *[system_events.SystemUndrained()] * 3),
+    system_events.SystemNoteAdded("slow"),
     *(system_events.SystemOccupied("", 1, None), *[system_events.SystemVacated("")] * 5),
     *(system_events.SystemLoaned("eve", None), *[system_events.SystemLoanEnded("")] * 2),
     *(system_events.SystemReservationBegun("ada", None, 1), *[system_events.SystemReservationEnded("")] * 3),

@@ -16,6 +16,7 @@ from tests.projections.projected_log import ProjectedLog
 
 def write_story(models: ProjectedLog) -> None:
     models.commit(happened.lab(), happened.tree(1), *(happened.registered(fqdn) for fqdn in "abc"))
+    models.commit(*of("system", "a", system_events.SystemNoteAdded("two disks")))
     models.commit(*of("pool", "big", PoolRegistered(None), PoolSystemAdded("a")))
     models.commit(
         *of("job", 2, JobSubmitted("ada", "ada", None, "", (), {}), JobOpened(())),
