@@ -157,6 +157,28 @@ class LockClass(Enum):
             ("store/log.sql:save_counts_of_reasons", "UPDATE live.slow_metrics"),
         ),
     )
+    NOTIFIER = LockSpec(
+        LockKind.TRANSACTION,
+        "The position of the notifier, and which process is active.",
+        tables=("live.notifier",),
+        places=(
+            ("store/notifications.sql:take_notifier", "UPDATE live.notifier"),
+            ("store/notifications.sql:begin_notifier", "UPDATE live.notifier"),
+            ("store/notifications.sql:release_notifier", "UPDATE live.notifier"),
+            ("store/notifications.sql:write_notifications", "UPDATE live.notifier"),
+        ),
+    )
+    NOTIFICATIONS = LockSpec(
+        LockKind.TRANSACTION,
+        "The messages of the notifier.",
+        tables=("live.notifications",),
+        places=(
+            ("store/notifications.sql:begin_notifier", "UPDATE live.notifications"),
+            ("store/notifications.sql:finish_notifications", "UPDATE live.notifications"),
+            ("store/notifications.sql:pause_lane", "UPDATE live.notifications"),
+            ("store/notifications.sql:give_up_old_notifications", "UPDATE live.notifications"),
+        ),
+    )
     CONTACTS = LockSpec(
         LockKind.TRANSACTION,
         "The last contact of each lab controller.",

@@ -45,6 +45,19 @@ class UserPasswordSet(DirectoryEvent):
     password_id: str
 
 
+@event("user.notifications-changed")
+class UserNotificationsChanged(DirectoryEvent):
+    """The whole new choice of the user: the kinds of notification (`domain.notifications.kinds`) by channel.
+
+    `mail` is null for the defaults of the service. `webhook_id` is the id of the URL and secret of the
+    webhook, which are stored beside the log; null without a webhook.
+    """
+
+    mail: Sequence[str] | None
+    webhook: Sequence[str]
+    webhook_id: str | None
+
+
 @event("user.removed", version=2)
 class UserRemoved(DirectoryEnding):
     """The user was removed; a later registration of the name is another user."""

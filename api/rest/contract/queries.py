@@ -33,12 +33,14 @@ from api.rest.contract.values import (
     LockName,
     LockState,
     Name,
+    OneOf,
     Reason,
     RecipeState,
     StepName,
     UsageState,
 )
 from domain.directory.partitions import DEFAULT
+from domain.notifications.retries import STATES as MESSAGE_STATES
 
 
 class Query(BaseModel):
@@ -294,6 +296,12 @@ class LogUsageQuery(Query):
     )
     limit: Annotated[Limit, Field(description="maximum number of rows")] = MAX_LIMIT
     actor: Annotated[Name | None, Field(description="only the share of this user or process")] = None
+
+
+class MessagePage(Page):
+    state: Annotated[str | None, OneOf(MESSAGE_STATES), Field(description="only messages in this state")] = (
+        None
+    )
 
 
 class CommandQuery(ReadQuery):
