@@ -20,6 +20,7 @@ from store.notifications import Webhook, delete_stale_webhooks, store_webhook, w
 from store.requests import AppendRequest, Committed
 
 MIN_SECRET_LENGTH = 16
+MAX_POSITION = 2**62
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,12 @@ class NotificationChoice:
     former_ids: Sequence[str] = ()
 
 
-def choice_of(log: EventLog, user: str) -> NotificationChoice:
-    """Return the present choice of a user. Blocking. Raises Unknown."""
-    subject = f"user/{user}"
-    history = log.load({subject: 0})[subject]
+def choice_of(log: EventLog, user: str, upto: int = MAX_POSITION) -> NotificationChoice:
+    """Return the choice of a user at a position. Blocking. Raises Unknown.
+
+    The webhook has no URL any more if another one has replaced it since.
+    """
+    history = log.history([f"user/{user}"], upto + 1)
     person: Recipient | None = None
     ids: list[str] = []
     for recorded in history:

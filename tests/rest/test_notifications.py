@@ -28,14 +28,14 @@ def test_choice__of_a_user__is_kept_without_its_secrets(
     client: httpx.Client, nora: httpx.Client, service: Running
 ) -> None:
     path = "/users/nora/notifications"
-    first = nora.get(path).json()
+    first = nora.get(path, params={"min_position": service.end()}).json()
     assert first["mail"] is None and first["webhook"] is None
     assert first["default_mail"] == ["job-ended", "end-near", "system-broken"]
     begin = service.end()
     chosen = nora.put(path, json={"mail": ["end-near"], "webhook": HOOK})
     assert chosen.status_code == 200, chosen.text
     shown = {"url": HOOK["url"], "kinds": ["job-ended"]}
-    for one in (chosen, nora.get(path), client.get(path)):
+    for one in (chosen, nora.get(path, params=after(chosen)), client.get(path, params=after(chosen))):
         assert (one.json()["mail"], one.json()["webhook"]) == (["end-near"], shown)
     # The secret is kept while the URL changes.
     other = {"url": "http://other.example.com", "kinds": []}
@@ -46,6 +46,8 @@ def test_choice__of_a_user__is_kept_without_its_secrets(
     assert [each["topic"] for each in events] == ["user.notifications-changed"] * 2
     text = str(events) + client.get("/users/nora", params=after(chosen)).text
     assert "secret-path" not in text and HOOK["secret"] not in text
+    past = nora.get(path, params={"as_of": chosen.headers["Labledger-Position"]}).json()
+    assert (past["mail"], past["webhook"]) == (["end-near"], None), "its URL was deleted"
     assert nora.put(path, json={}).json()["webhook"] is None
     again = nora.put(path, json={"webhook": other})
     assert [each["where"] for each in again.json()["errors"]] == ["webhook.secret"], "it was deleted"

@@ -11,7 +11,11 @@ from api.rest import paging
 from api.rest.body import read_model
 from api.rest.context import query_of, request_of
 from api.rest.contract import queries
-from api.rest.contract.answers.notifications import NotificationMessages, NotificationsShown
+from api.rest.contract.answers.notifications import (
+    NotificationMessages,
+    NotificationsChosen,
+    NotificationsShown,
+)
 from api.rest.contract.inputs.access import Notifications as Wanted
 from api.rest.contract.operation import operation
 from api.rest.contract.query_values import MAX_POSITION
@@ -23,22 +27,26 @@ from api.use_cases.choose_notifications import (
     choose_notifications,
 )
 from api.use_cases.rights import require_self
+from domain.errors import Unknown, display_name
 from domain.notifications.kinds import KINDS
 from domain.notifications.retries import WAITING
 from store.notifications import ShownMessage, messages_of
+
+SEE = "see the notifications of another user"
 
 
 class Notifications:
     def __init__(self, parts: NotificationParts) -> None:
         self._parts = parts
 
-    @operation("Show the notifications that a user has chosen", NotificationsShown)
+    @operation("Show the notifications that a user has chosen", NotificationsShown, queries.ReadQuery)
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        require_self(request_of(req), name, "see the notifications of another user")
-        choice = await asyncio.to_thread(choice_of, self._parts.log, name)
-        paging.answer(resp, self._parts.feed.position, self._shown(choice))
+        at = await paging.read_at(req, self._parts)
+        choice = await asyncio.to_thread(choice_of, self._parts.log, name, at.position)
+        require_self(request_of(req), name, SEE)
+        paging.answer_read(resp, at, self._shown(choice))
 
-    @operation("Choose the notifications of a user", NotificationsShown, body=Wanted, versioned=True)
+    @operation("Choose the notifications of a user", NotificationsChosen, body=Wanted, versioned=True)
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         wanted: Wanted = await read_model(req)
         hook = wanted.webhook
@@ -50,9 +58,11 @@ class Notifications:
     @operation("List the messages to a user, newest first", NotificationMessages, queries.MessagePage)
     async def on_get_messages(self, req: Request, resp: Response, name: str) -> None:
         """List the present messages, also in an answer about the past: they are no part of the log."""
-        require_self(request_of(req), name, "see the notifications of another user")
         query, parts = query_of(req, queries.MessagePage), self._parts
         page = paging.page_at(req, await paging.read_at(req, parts), first=MAX_POSITION)
+        if parts.feed.directory.get("user", name) is None:
+            raise Unknown(display_name("user", name))
+        require_self(request_of(req), name, SEE)
         found = await asyncio.to_thread(messages_of, parts.log, name, query.state, page.after, page.limit)
         key = found[-1].number if found else None
         listed = paging.listed(page, [_message(each) for each in found], key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.values import OneOf, Time
 from domain.notifications.kinds import KINDS, MAIL, WEBHOOK
 from domain.notifications.retries import STATES
@@ -17,7 +17,7 @@ class ShownWebhook(AnswerPart):
     kinds: list[Kind]
 
 
-class NotificationsShown(Answer):
+class NotificationsChosen(Answer):
     """`mail` is null for the defaults, which are `default_mail` for this user."""
 
     user: str
@@ -25,6 +25,10 @@ class NotificationsShown(Answer):
     mail: list[Kind] | None
     default_mail: list[Kind]
     webhook: ShownWebhook | None
+
+
+class NotificationsShown(ReadAnswer, NotificationsChosen):
+    pass
 
 
 class NotificationMessage(AnswerPart):
