@@ -73,6 +73,7 @@ from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.maintenance_windows import MaintenanceWindows
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
+from api.rest.resources.notifications import Notifications
 from api.rest.resources.overview import Overviews
 from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
@@ -159,6 +160,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "commands": Commands(parts),
         "updates": LabUpdates(parts),
         "reconciliations": Reconciliations(parts),
+        "notifications": Notifications(parts),
         "tokens": Tokens(parts),
         "sessions": Sessions(parts),
         "reads": Reads(parts),

@@ -62,6 +62,7 @@ def http_application(settings: Settings) -> InFlight:
         explainers=Explainers(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
+        default_kinds=settings.notifications,
         active_requests=ActiveRequests(_concurrency_limits(settings)),
         item_pace=ItemPace(settings.items_per_second),
         max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),

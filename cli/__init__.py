@@ -108,6 +108,10 @@ SECTIONS = {
             "cli.people.login:password",
             "Set your password, or as an admin the password of a user.",
         ),
+        "notifications": (
+            "cli.people.notifications:notifications",
+            "Choose the notifications that you get by mail and by webhook.",
+        ),
         "users": ("cli.lists.directory:users", "List the users."),
         "user": ("cli.directory.commands:user", "Show, add, change and delete a user."),
         "groups": ("cli.lists.directory:groups", "List the groups."),
@@ -124,6 +128,7 @@ SECTIONS = {
         "serve": ("cli.service.services:serve", "Run the HTTP API."),
         "scheduler": ("cli.service.services:scheduler", "Run the scheduler."),
         "projector": ("cli.service.services:projector", "Keep the read models up to date."),
+        "notifier": ("cli.service.services:notifier", "Send notifications by mail and to webhooks."),
         "boards": ("cli.service.boards:boards", "Write the boards of Grafana as files."),
         "bench": ("cli.service.bench:bench", "Measure the performance of Labledger on this machine."),
         "completion": ("cli.service.completion:completion", "Print a completion script for a shell."),

@@ -105,6 +105,7 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.UserRegistered: fold_systems.put_document,
     directory_events.UserChanged: fold_systems.put_document,
     directory_events.UserPasswordSet: fold_systems.put_document,
+    directory_events.UserNotificationsChanged: fold_systems.put_document,
     directory_events.UserRemoved: fold_systems.remove_document,
     directory_events.GroupRegistered: fold_systems.put_document,
     directory_events.GroupChanged: fold_systems.put_document,

@@ -140,6 +140,8 @@ API_ROUTES: dict[str, Route] = {
     "/groups": Route("groups", READ, "list"),
     "/groups/{name}": Route("groups", PUT_BY_OWNERS),
     "/users/{name}/password": Route("users", {"PUT": SUBMITTERS}, "password"),
+    "/users/{name}/notifications": Route("notifications", {"GET": SUBMITTERS, "PUT": SUBMITTERS}),
+    "/users/{name}/notifications/messages": Route("notifications", {"GET": SUBMITTERS}, "messages"),
     "/tokens": Route("tokens", {"GET": READERS, "POST": SUBMITTERS}),
     "/tokens/{token_id}": Route("tokens", {"GET": READERS, "DELETE": SUBMITTERS}, "one"),
     "/login": Route("sessions", {"POST": WITHOUT_TOKEN}, "login"),

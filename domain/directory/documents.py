@@ -19,6 +19,7 @@ _OUTSIDE_DOCUMENT = (
     directory_events.PoolSystemAdded,
     directory_events.PoolSystemRemoved,
     directory_events.UserPasswordSet,
+    directory_events.UserNotificationsChanged,
 )
 
 

@@ -45,6 +45,19 @@ class UserPasswordSet(DirectoryEvent):
     password_id: str
 
 
+@event("user.notifications-changed")
+class UserNotificationsChanged(DirectoryEvent):
+    """The whole new choice of the user: the kinds of notification (`domain.notifications.kinds`) by channel.
+
+    `mail` is null for the defaults of the service. `webhook_id` is the id of the URL and secret of the
+    webhook, which are stored beside the log; null without a webhook.
+    """
+
+    mail: Sequence[str] | None
+    webhook: Sequence[str]
+    webhook_id: str | None
+
+
 @event("user.removed", version=2)
 class UserRemoved(DirectoryEnding):
     """The user was removed; a later registration of the name is another user."""
@@ -270,7 +283,7 @@ class PartitionJobFilterRemoved(DirectoryEnding):
 
 @event("maintenance-window.added")
 class MaintenanceWindowAdded(DirectoryEvent):
-    """Nothing new starts on the systems of the window from `lead_seconds` before `starts_at` until `ends_at`.
+    """A window from `lead_seconds` before `starts_at` until `ends_at`, in which nothing new starts on its systems.
 
     They are `systems` or, if that is null, those with all of the other properties that are not null. Times
     are RFC 3339. `has_all_rights`: the window was added by an admin, otherwise it covers only systems that

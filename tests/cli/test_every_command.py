@@ -156,6 +156,8 @@ CASES = [
     *(Call("distro-tree put 99 name=F family=F arch=x86_64"), Call("distro-tree show 99")),
     *(Call("distro-tree delete 99"), Call("token create alice --expires-in 30d")),
     *(Call("token list"), Call("token revoke TOKEN"), Call("whoami"), Call("password alice --stdin")),
+    Call("notifications set alice --no-mail --webhook https://hook.example.com/a --webhook-kind end-near"),
+    *(Call("notifications show alice"), Call("notifications list alice --failed")),
     *(Call("user delete zoe"), Call("group delete spare"), Call("pool delete spare")),
     Call("lab-controller delete lab.north.example.com"),
     *(Call(f"submit {SMOKE}", lines=True), Call(f"lab load {LAB}"), Call("lab submit -", lines=True)),

@@ -346,6 +346,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "systems_by_activity": {},
         "broken_systems": {"user": "alice", "limit": 5},
         "systems_of_user": {"user": "alice", "limit": 5},
+        "covered_systems": dict.fromkeys(("systems", "pool", "lab_controller", "location")),
     }
     assert asked.keys() == {name for name, query in QUERIES.items() if b"%(hidden)s" in query}
     for name, params in asked.items():

@@ -114,6 +114,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/users": {"GET": "ASLU"},
     "/users/{name}": {"GET": "ASLU", "PUT": "A", "DELETE": "A"},
     "/users/{name}/password": {"PUT": "AS"},
+    "/users/{name}/notifications": {"GET": "AS", "PUT": "AS"},
+    "/users/{name}/notifications/messages": {"GET": "AS"},
     "/groups": {"GET": "ASLU"},
     "/groups/{name}": {"GET": "ASLU", "PUT": "AS", "DELETE": "A"},
     "/tokens": {"GET": "ASLU", "POST": "AS"},

@@ -23,7 +23,7 @@ def old(database: TestDatabase, owner: Owner) -> TestDatabase:
     return database
 
 
-@pytest.mark.parametrize("process", ["scheduler", "projector", "serve"])
+@pytest.mark.parametrize("process", ["scheduler", "projector", "notifier", "serve"])
 def test_service__database_not_migrated__refuses_to_start_and_names_the_command(
     old: TestDatabase, process: str
 ) -> None:

@@ -33,6 +33,7 @@ from api.rest.contract.values import (
     LockName,
     LockState,
     Name,
+    OneOf,
     Reason,
     RecipeState,
     Result,
@@ -43,6 +44,7 @@ from api.rest.contract.values import (
     WindowState,
 )
 from domain.directory.partitions import DEFAULT
+from domain.notifications.retries import STATES as MESSAGE_STATES
 
 
 class Query(BaseModel):
@@ -331,6 +333,12 @@ class LogUsageQuery(Query):
     )
     limit: Annotated[Limit, Field(description="maximum number of rows")] = MAX_LIMIT
     actor: Annotated[Name | None, Field(description="only the share of this user or process")] = None
+
+
+class MessagePage(Page):
+    state: Annotated[str | None, OneOf(MESSAGE_STATES), Field(description="only messages in this state")] = (
+        None
+    )
 
 
 class CommandQuery(ReadQuery):

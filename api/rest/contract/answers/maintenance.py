@@ -52,7 +52,7 @@ class UnfinishedLending(AnswerPart):
 
 
 class UnfinishedUse(AnswerPart):
-    """What will not have ended when the window starts; of one that has started, what has not ended."""
+    """Use of its systems that will not have ended when the window starts, or has not if it has started."""
 
     recipes: list[UnfinishedRecipe]
     reservations: list[UnfinishedLending]
