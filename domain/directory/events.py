@@ -283,7 +283,7 @@ class PartitionJobFilterRemoved(DirectoryEnding):
 
 @event("maintenance-window.added")
 class MaintenanceWindowAdded(DirectoryEvent):
-    """A window from `lead_seconds` before `starts_at` until `ends_at`, in which nothing new starts on its systems.
+    """A window: nothing starts on its systems from `lead_seconds` before `starts_at` until `ends_at`.
 
     They are `systems` or, if that is null, those with all of the other properties that are not null. Times
     are RFC 3339. `has_all_rights`: the window was added by an admin, otherwise it covers only systems that

@@ -31,7 +31,7 @@ def test_product__every_lock__is_made_by_its_class() -> None:
     assert not found, f"{found}: {ADVICE}"
 
 
-# Benchmarks rewrite the times of a log, and fill read models, while no service runs: nobody can wait for them.
+# Benchmarks rewrite times of a log and fill read models while no service runs, so nobody can wait for them.
 WITHOUT_SERVICES = {
     *(("bench/history.py", f"UPDATE log.{table}") for table in ("events", "commits")),
     ("bench/filled_jobs.py", "UPDATE read_fresh.progress"),
