@@ -322,7 +322,8 @@ def test_refused__with_and_without_json__is_status_1_and_on_standard_error(real:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("at_once")
 def test_no_server__every_command__is_status_1_with_advice(run: Run, case: Call) -> None:
-    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=case.given)
+    arguments = case.arguments.replace("NOTE", "1").split()
+    result = run(*arguments, "--json", "--url", "http://127.0.0.1:1", input=case.given)
     assert (result.exit_code, result.stdout) == (1, "")
     (problem,) = _other_than_times(result.stderr)
     assert "script/up --demo" in problem["advice"]
