@@ -86,6 +86,7 @@ from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reruns import Reruns
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.results import Results
+from api.rest.resources.retention import Retention
 from api.rest.resources.reviews import Reviews
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.system_changes import BatchChanges
@@ -127,6 +128,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "queue": Queue(parts),
         "results": Results(parts),
         "reviews": Reviews(parts),
+        "retention": Retention(parts),
         "extensions": Extensions(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),

@@ -19,6 +19,7 @@ from api.rest.contract.query_values import (
     Numbers,
     Position,
     Resolution,
+    RetentionTags,
     Subjects,
     Time,
     Topics,
@@ -94,6 +95,14 @@ class PoolPage(Page):
 class RerunQuery(ReadQuery):
     failed: Annotated[Truth, Field(description="only the recipe sets that failed")] = False
     sets: Annotated[Numbers, Field(description="only these recipe sets of the job")] = ()
+
+
+class RetentionQuery(Caught):
+    tags: Annotated[
+        RetentionTags,
+        Field(description="these retention tags, such as scratch:30, in place of the configured ones"),
+    ] = ()
+    limit: Annotated[Limit, Field(description="maximum number of jobs")] = 100
 
 
 class PartitionRead(ReadQuery):
