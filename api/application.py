@@ -39,6 +39,7 @@ from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
 from api.pages.reconciliation_actions import RECONCILIATION
 from api.pages.reconciliations import ReconciliationPages
+from api.pages.retention import RetentionPages
 from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
@@ -208,6 +209,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
         "wait_pages": WaitPages(parts),
+        "retention_pages": RetentionPages(parts),
         "token_actions": ActionPages(parts, TOKEN),
         "many-systems_actions": ActionPages(parts, MANY_SYSTEMS),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in ACTION_SUBJECTS},

@@ -208,6 +208,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/claims": Route("claim_pages", READ),
         "/ui/locks": Route("lock_pages", READ),
         "/ui/waits": Route("wait_pages", READ),
+        "/ui/retention": Route("retention_pages", READ),
         "/ui/reconciliations": Route("reconciliation_pages", READ),
     }.items()
 }

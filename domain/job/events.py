@@ -83,7 +83,7 @@ class JobKeepEnded(Event):
 
 @event("job.results-deleted")
 class JobResultsDeleted(Event):
-    """The results and logs of the job were deleted from the read models, by its `tag` and the days of this."""
+    """The results and logs of the job were deleted from the read models, by its `tag` and the days of it."""
 
     tag: str
     days: int

@@ -97,12 +97,19 @@ class RerunQuery(ReadQuery):
     sets: Annotated[Numbers, Field(description="only these recipe sets of the job")] = ()
 
 
-class RetentionQuery(Caught):
+class OtherTags(BaseModel):
     tags: Annotated[
         RetentionTags,
         Field(description="these retention tags, such as scratch:30, in place of the configured ones"),
     ] = ()
+
+
+class RetentionQuery(Caught, OtherTags):
     limit: Annotated[Limit, Field(description="maximum number of jobs")] = 100
+
+
+class RetentionView(ReadQuery, OtherTags):
+    pass
 
 
 class PartitionRead(ReadQuery):

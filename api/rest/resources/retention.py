@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
 from falcon.asgi import Request, Response
 
@@ -22,6 +24,22 @@ from domain.job.retention import RetentionTag
 from projections.reader import At
 
 
+async def retention_answer(
+    parts: JobResourceParts, at: At, other_tags: Sequence[RetentionTag], limit: int
+) -> dict[str, Any]:
+    """Return the tags, the configured ones without others, and the first jobs that are due at present."""
+    tags = other_tags or tuple(parts.retention_tags)
+    moment, with_days = parts.clock(), [tag for tag in tags if tag.days]
+    rows = await due_deletions(parts.reader, with_days, moment, limit)
+    counts = await parts.reader.rows("due_deletion_counts", tag_params(with_days, moment))
+    due = {row["tag"]: row["due_job_count"] for row in counts}
+    names = await partitions.names_at(parts, at, [row["partition"] for row in rows])
+    return {
+        "tags": [{**asdict(tag), "due_job_count": due.get(tag.name, 0)} for tag in tags],
+        "jobs": [{**row, "partition": names[row["partition"]]} for row in rows],
+    }
+
+
 class Retention:
     def __init__(self, parts: JobResourceParts) -> None:
         self._parts = parts
@@ -37,24 +55,7 @@ class Retention:
             with share_of(req).waiting():
                 await reader.reach(query.min_position, self._parts.max_waits.position_wait_seconds)
         at = await reader.as_of(None)
-        tags = query.tags or tuple(self._parts.retention_tags)
-        answer = await self._due(at, tags, query.limit)
-        paging.answer(resp, at.position, answer)
-
-    async def _due(self, at: At, tags: Sequence[RetentionTag], limit: int) -> dict[str, object]:
-        moment, with_days = self._parts.clock(), [tag for tag in tags if tag.days]
-        rows = await due_deletions(self._parts.reader, with_days, moment, limit)
-        counts = await self._parts.reader.rows("due_deletion_counts", tag_params(with_days, moment))
-        due = {row["tag"]: row["due_job_count"] for row in counts}
-        names = await partitions.names_at(self._parts, at, [row["partition"] for row in rows])
-        shown = [
-            {
-                **{name: getattr(tag, name) for name in ("name", "days", "needs_product")},
-                "due_job_count": due.get(tag.name, 0),
-            }
-            for tag in tags
-        ]
-        return {"tags": shown, "jobs": [{**row, "partition": names[row["partition"]]} for row in rows]}
+        paging.answer(resp, at.position, await retention_answer(self._parts, at, query.tags, query.limit))
 
     @operation(
         "Keep the results and logs of a job, or let its retention tag apply again",
