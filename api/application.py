@@ -39,6 +39,7 @@ from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
 from api.pages.reconciliation_actions import RECONCILIATION
 from api.pages.reconciliations import ReconciliationPages
+from api.pages.retention import RetentionPages
 from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
@@ -87,6 +88,7 @@ from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reruns import Reruns
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.results import Results
+from api.rest.resources.retention import Retention
 from api.rest.resources.reviews import Reviews
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.system_changes import BatchChanges
@@ -129,6 +131,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "queue": Queue(parts),
         "results": Results(parts),
         "reviews": Reviews(parts),
+        "retention": Retention(parts),
         "extensions": Extensions(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
@@ -210,6 +213,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
         "wait_pages": WaitPages(parts),
+        "retention_pages": RetentionPages(parts),
         "token_actions": ActionPages(parts, TOKEN),
         "many-systems_actions": ActionPages(parts, MANY_SYSTEMS),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in ACTION_SUBJECTS},

@@ -20,6 +20,7 @@ from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.serving.in_flight import InFlight
 from api.rest.slow_metrics_loop import SlowMetricsLoop
+from api.result_deletion import ResultDeletion
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -75,16 +76,19 @@ def http_application(settings: Settings) -> InFlight:
     writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
     slow_metrics = SlowMetricsLoop(parts.for_pages(), parts.slow_metrics, SlowMetricTurns(page_log))
     addresses = AddressDeletion(page_log, settings.address_days)
+    results = ResultDeletion(parts.for_pages(), parts.retention_tags)
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = ServiceLifecycle(
         opening=(
             *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open, addresses.open),
+            results.open,
             freeze_present_objects,
         ),
         on_start=writer.start,
         closing=(
             *(
+                results.close,
                 addresses.close,
                 slow_metrics.close,
                 feed.close,

@@ -13,6 +13,7 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from bench.outcome import ProgressCallback
+from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.partition_numbers import DEFAULT_NUMBER
 from postgres.binary_copy import CopyData, CopyEncoder
 from projections.intervals import FactTable, Instant
@@ -122,8 +123,9 @@ def _rows(
         documents.add(_document(job), now)
         recipes.add(_recipe(job), now)
         starts.add(JobSystemRow(job.system, job.job_id), instant(position + STEP))
-        rows.append((job.job_id, *JobRow("new", "New"), *now, *end))
-        rows.append((job.job_id, *JobRow(job.state, job.result, stage="completed"), *end, *_OPEN))
+        rows.append((job.job_id, *JobRow("new", "New", DEFAULT_RETENTION_TAG), *now, *end))
+        ended = JobRow(job.state, job.result, DEFAULT_RETENTION_TAG, stage="completed", ended=end[1])
+        rows.append((job.job_id, *ended, *end, *_OPEN))
         _add_terms(terms, job, now, end)
         if job.job_id % _PIECE == 0 or job.job_id == count:
             on_progress("jobs", job.job_id, count)

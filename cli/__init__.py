@@ -22,6 +22,8 @@ SECTIONS = {
         "logs": ("cli.jobs.logs:logs", "List or fetch the log files of a recipe."),
         "review": ("cli.jobs.review:review", "Review the results of a recipe set that has ended."),
         "waive": ("cli.jobs.review:waive", "Waive the failure of a task, or all failures of a recipe set."),
+        "keep": ("cli.jobs.retention:keep", "Keep the results and logs of a job."),
+        "retention": ("cli.jobs.retention:retention", "Show how long results and logs of jobs are kept."),
         "recipe-set": (
             "cli.jobs.recipe_set:recipe_set",
             "Show a recipe set with its resource locks, weight and admission.",

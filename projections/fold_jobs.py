@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from domain.events import Recorded, data_of
 from domain.job import events as job_events
+from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.job.stages import COMPLETED
 from domain.partition_numbers import of_job
 from domain.priority import Priority
@@ -39,7 +40,8 @@ def job_submitted(
     models: ReadModels, recorded: Recorded, event: job_events.JobSubmitted, now: Instant
 ) -> None:
     job_id = number_of(recorded)
-    models.jobs.put((job_id,), JobRow("new", "New"), now)
+    tag = event.document.get("retention_tag", DEFAULT_RETENTION_TAG)
+    models.jobs.put((job_id,), JobRow("new", "New", tag), now)
     properties = {
         "whiteboard": event.whiteboard,
         "owner": event.owner,
@@ -73,8 +75,9 @@ def job_closed(models: ReadModels, recorded: Recorded, _: job_events.JobClosed, 
 
 
 def _put_job(models: ReadModels, job_id: int, before: JobRow, after: JobRow, now: Instant) -> None:
-    """Replace the row of a job, and add the terms of its end and of its result."""
-    models.jobs.put((job_id,), after, now)
+    """Replace the row of a job, with the time of its end, and add the terms of its end and of its result."""
+    has_ended = after.state in FINISHED and not after.is_open
+    models.jobs.put((job_id,), after._replace(ended=(before.ended or now[1]) if has_ended else None), now)
     terms = []
     if after.result not in (before.result, "New"):
         terms.append(property_term("result", after.result))
@@ -86,7 +89,8 @@ def _put_job(models: ReadModels, job_id: int, before: JobRow, after: JobRow, now
 
 def job_changed(models: ReadModels, recorded: Recorded, event: job_events.JobChanged, now: Instant) -> None:
     key = (number_of(recorded),)
-    models.jobs.put(key, models.jobs.of(key)._replace(changed=data_of(event)), now)
+    row = models.jobs.of(key)._replace(changed=data_of(event), retention_tag=event.retention_tag)
+    models.jobs.put(key, row, now)
     changed = {"whiteboard": event.whiteboard, "product": event.product}
     models.job_terms.add(*key, job_terms(changed), now)
 
@@ -137,7 +141,7 @@ def roll_up(
     job, counts = models.jobs.of((job_id,)), cache.jobs[job_id]
     of_sets = _result_of_sets(models, job_id) if begins_again else job.result
     stage = counts.stage(is_open=job.is_open)
-    after = JobRow(counts.rolled_up, _worst(of_sets, result), job.changed, stage, job.is_open)
+    after = job._replace(state=counts.rolled_up, result=_worst(of_sets, result), stage=stage)
     if after != job:
         _put_job(models, job_id, job, after, now)
 

@@ -17,13 +17,13 @@ OF_TASK, OF_SET = "task", "recipe-set"
 def reviewed(models: ReadModels, recorded: Recorded, event: RecipeSetReviewed, now: Instant) -> None:
     key = (number_of(recorded),)
     is_reviewed = event.review != NOT_REVIEWED
-    review = {"review": event.review, **_by(recorded, event.reason, now[1])} if is_reviewed else None
+    review = {"review": event.review, **made_by(recorded, event.reason, now[1])} if is_reviewed else None
     models.recipe_sets.put(key, models.recipe_sets.of(key)._replace(review=review), now)
 
 
 def waived(models: ReadModels, recorded: Recorded, event: RecipeSetWaived, now: Instant) -> None:
     unit = OF_SET if event.task_id is None else OF_TASK
-    waiver = {"of": unit, **_by(recorded, event.reason, now[1])}
+    waiver = {"of": unit, **made_by(recorded, event.reason, now[1])}
     _put_waiver(models, number_of(recorded), event.task_id, waiver, now)
 
 
@@ -40,6 +40,11 @@ def _put_waiver(
         models.tasks.put((task_id,), models.tasks.of((task_id,))._replace(waiver=waiver), now)
 
 
-def _by(recorded: Recorded, reason: str, at: datetime) -> dict[str, str]:
-    moment = at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    return {"by": recorded.stamp.actor, "at": moment, "reason": reason}
+def made_by(recorded: Recorded, reason: str, at: datetime) -> dict[str, str]:
+    """Return who made a change, when and why, for the read models."""
+    return {"by": recorded.stamp.actor, "at": shown_time(at), "reason": reason}
+
+
+def shown_time(at: datetime) -> str:
+    """Return a time as JSON documents of the read models have it."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

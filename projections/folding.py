@@ -18,6 +18,7 @@ from projections import (
     fold_locks,
     fold_notes,
     fold_recipes,
+    fold_retention,
     fold_reviews,
     fold_systems,
 )
@@ -33,6 +34,10 @@ FOLDED: dict[type[Event], Fold] = {
     job_events.JobOpened: fold_jobs.job_opened,
     job_events.JobExtended: fold_jobs.job_extended,
     job_events.JobClosed: fold_jobs.job_closed,
+    job_events.JobKept: fold_retention.kept,
+    job_events.JobKeepEnded: fold_retention.keep_ended,
+    job_events.JobResultsDeleted: fold_retention.results_deleted,
+    job_events.JobLogsExpired: fold_retention.logs_expired,
     recipe_set_events.RecipeSetSubmitted: fold_jobs.recipe_set_submitted,
     recipe_set_events.RecipeSetPriorityChanged: fold_jobs.priority_changed,
     recipe_set_events.RecipeSetChanged: fold_jobs.changed_set,

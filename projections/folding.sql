@@ -22,6 +22,15 @@ SELECT live.close_hours(%s, %s)
 INSERT INTO actor_parts (actor, part, since_position)
 SELECT * FROM unnest(%s::text[], %s::bigint[], %s::bigint[]) ON CONFLICT (actor, part) DO NOTHING
 
+-- name: delete_results
+-- The results of jobs up to a position each. The arrays make the planner look up each row, as in `members`.
+DELETE FROM task_results WHERE since_position = ANY (ARRAY (
+    SELECT t.since_position
+    FROM unnest(%s::integer[], %s::bigint[]) AS wanted (job_id, position)
+    CROSS JOIN LATERAL (SELECT recipe_id FROM recipe_details WHERE job_id = wanted.job_id OFFSET 0) AS d
+    CROSS JOIN LATERAL (SELECT since_position FROM task_results WHERE recipe_id = d.recipe_id OFFSET 0) AS t
+    WHERE t.since_position < wanted.position))
+
 -- name: notify
 SELECT pg_notify(%s, %s)
 

@@ -146,6 +146,7 @@ WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 -- The document includes added recipe sets and later changes by users. It is JSON text. The copies are the latest 100.
 SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
        coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner, d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at, d.origin,
+       j.ended AS ended_at, j.kept,
        ARRAY (SELECT c.job_id FROM read.job_documents c WHERE c.origin = d.job_id AND c.since_position <= %(at)s
               ORDER BY c.job_id DESC LIMIT 100) AS copies,
        (CASE WHEN j.changed IS NULL THEN said.document
@@ -171,6 +172,56 @@ CROSS JOIN LATERAL (
             WHERE c.job_id = d.job_id AND c.place = numbered.place AND c.since_position <= %(at)s
             ORDER BY c.since_position DESC LIMIT 1) AS changed ON true) AS all_sets) AS said (document)
 WHERE d.job_id = %(job_id)s
+
+-- name: deletion
+-- When and by which tag the results of a job, or those of one recipe with its job (the other parameter is null), were
+-- deleted. This does not depend on the moment of the read, because results of the past are deleted, too.
+SELECT j.deleted FROM read.jobs j
+WHERE j.until_position = 9223372036854775807 AND j.deleted IS NOT NULL
+  AND j.job_id = coalesce(%(job_id)s::integer,
+                          (SELECT d.job_id FROM read.recipe_details d WHERE d.recipe_id = %(recipe_id)s::integer))
+
+-- name: due_deletions
+-- The jobs whose results may be deleted by tags and their days, the first that ended first, after a job that ended at a
+-- time; with the sizes of what is deleted, and the lab controllers on whose systems the job has started. A clock that is
+-- ahead of that of the database has no effect.
+SELECT due.job_id, d.owner, d.partition, due.tag, due.days, due.ended AS ended_at, sizes.*,
+       ARRAY (SELECT DISTINCT r.lab_controller
+              FROM read.recipe_details m JOIN read.recipes r USING (recipe_id)
+              WHERE m.job_id = due.job_id AND r.state = ANY (%(started)s::text[]) AND NOT r.awaits_locks
+              ORDER BY 1) AS lab_controllers
+FROM (
+    SELECT of_tag.*
+    FROM unnest(%(tags)s::text[], %(days)s::integer[]) AS wanted (tag, days)
+    CROSS JOIN LATERAL (
+        SELECT j.job_id, wanted.tag, wanted.days, j.ended FROM read.jobs j
+        WHERE j.until_position = 9223372036854775807 AND j.ended IS NOT NULL AND j.kept IS NULL AND j.deleted IS NULL
+          AND j.retention_tag = wanted.tag
+          AND j.ended <= least(now(), %(moment)s::timestamptz) - wanted.days * interval '24 hours'
+          AND (j.ended, j.job_id) > (%(after_ended)s::timestamptz, %(after_job)s::integer)
+        ORDER BY j.ended, j.job_id LIMIT %(limit)s) AS of_tag
+    ORDER BY of_tag.ended, of_tag.job_id LIMIT %(limit)s
+) AS due
+JOIN read.job_documents d ON d.job_id = due.job_id
+CROSS JOIN LATERAL (
+    SELECT count(*)::integer AS result_count,
+           coalesce(sum(jsonb_array_length(t.logs) + jsonb_array_length(t.log_urls)), 0)::integer AS log_count,
+           coalesce(sum(listed.bytes), 0)::bigint AS log_bytes
+    FROM read.recipe_details m JOIN read.task_results t USING (recipe_id)
+    CROSS JOIN LATERAL (
+        SELECT sum((log ->> 'size_bytes')::bigint) AS bytes FROM jsonb_array_elements(t.logs) AS log) AS listed
+    WHERE m.job_id = due.job_id) AS sizes
+ORDER BY due.ended, due.job_id
+
+-- name: due_deletion_counts
+-- The number of jobs whose results may be deleted, by tag and its days.
+SELECT wanted.tag, of_tag.count::integer AS due_job_count
+FROM unnest(%(tags)s::text[], %(days)s::integer[]) AS wanted (tag, days)
+CROSS JOIN LATERAL (
+    SELECT count(*) FROM read.jobs j
+    WHERE j.until_position = 9223372036854775807 AND j.ended IS NOT NULL AND j.kept IS NULL AND j.deleted IS NULL
+      AND j.retention_tag = wanted.tag
+      AND j.ended <= least(now(), %(moment)s::timestamptz) - wanted.days * interval '24 hours') AS of_tag
 
 -- name: queues_with_jobs
 -- The given queues of a partition that have unfinished jobs; not `root.default`, which is in no index.

@@ -24,6 +24,7 @@ from projections.durations import BOUNDS, LABELS, NO_LABEL
 from projections.intervals import FactTable, Intervals
 from projections.job_terms import JobTerms
 from projections.recipe_cache import RecipeCache
+from projections.result_deletions import ResultDeletions
 from projections.sql import SQL
 from projections.waiting_counts import WaitingCounts
 
@@ -131,6 +132,7 @@ class ReadModels:
         self.job_documents = FactTable("job_documents", rows.JobDocumentRow)
         self.recipe_details = FactTable("recipe_details", rows.RecipeDetailsRow)
         self.task_results = FactTable("task_results", rows.TaskResultRow)
+        self.result_deletions = ResultDeletions()
         self.added_sets = FactTable("added_sets", rows.AddedSetsRow)
         self.recipe_changes = FactTable("recipe_changes", rows.RecipeChangeRow)
         self.changed_sets = FactTable("changed_sets", rows.ChangedSetRow)
@@ -232,12 +234,13 @@ class ReadModels:
             yield from table.take_remaining_rows()
 
     @property
-    def _tables(self) -> tuple[ActorParts | JobTerms | FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
+    def _tables(self) -> tuple[_Table, ...]:
         facts = self.actor_parts, self.job_documents, self.recipe_details, self.task_results
         changes = self.added_sets, self.recipe_changes, self.changed_sets
         of_search = self.job_systems, self.job_terms
         return (
             *facts,
+            self.result_deletions,
             *changes,
             *of_search,
             self.recipe_counts,
@@ -254,6 +257,9 @@ class ReadModels:
             *(self.idle_pool, self.system_usage, self.system_persons, self.systems),
             *(self.notes, self.documents, self.commands),
         )
+
+
+_Table = ActorParts | JobTerms | ResultDeletions | FactTable[Any] | OpenRowCounts | Intervals[Any]
 
 
 def _keys(names: Iterable[Any]) -> list[tuple[Any]]:

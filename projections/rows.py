@@ -91,14 +91,20 @@ class TaskResultRow(NamedTuple):
 class JobRow(NamedTuple):
     """`changed` has the data of the last JobChanged event, null if there is none.
 
-    `stage` is that of `domain.job.stages`. A job that `is_open` takes further recipe sets.
+    `stage` is that of `domain.job.stages`. A job that `is_open` takes further recipe sets. `ended` is the
+    time of its end, null before it. `kept` says who keeps its results, `deleted` when and by which tag they
+    were deleted (`fold_retention`).
     """
 
     state: str
     result: str
+    retention_tag: str
     changed: Mapping[str, Any] | None = None
     stage: str = "new"
     is_open: bool = False
+    ended: datetime | None = None
+    kept: Mapping[str, Any] | None = None
+    deleted: Mapping[str, Any] | None = None
 
 
 class JobSystemRow(NamedTuple):
@@ -261,13 +267,14 @@ class CommandRow(NamedTuple):
 
     lab_controller: str
     kind: str
-    system: str
+    system: str | None
     recipe_id: int | None
     distro_tree_id: int | None
     state: str
     reason: str | None
     cause_reason: str | None
     attempt: int | None
+    job_id: int | None
 
 
 _TYPES = {

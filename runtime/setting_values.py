@@ -20,7 +20,7 @@ Network = IPv4Network | IPv6Network
 MAIL_SCHEMES: Final = ("smtp", "smtps", "smtp-plain")
 NONE: Final = "none"
 YES, NO = frozenset({"yes", "true", "1"}), frozenset({"no", "false", "0"})
-_TAG: Final = re.compile(r"(?P<name>[a-z0-9_.-]{1,100}):(?P<days>[0-9]{1,5})(?P<product>:product)?")
+TAG_PATTERN: Final = "^[a-z0-9_.-]{1,100}:[0-9]{1,5}(:product)?$"
 
 
 def folder(text: str) -> Path:
@@ -112,10 +112,10 @@ def retention_tags(text: str) -> tuple[RetentionTag, ...]:
 
 
 def _retention_tag(text: str) -> RetentionTag:
-    found = _TAG.fullmatch(text)
-    if found is None:
+    if re.fullmatch(TAG_PATTERN, text) is None:
         raise ValueError("must be retention tags like scratch:30 or audit:0:product, with commas between")
-    return RetentionTag(found["name"], int(found["days"]), needs_product=found["product"] is not None)
+    name, days, *product = text.split(":")
+    return RetentionTag(name, int(days), needs_product=bool(product))
 
 
 def mail_server(text: str) -> str:

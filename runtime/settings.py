@@ -152,9 +152,9 @@ class Settings:
     retention_tags: tuple[RetentionTag, ...] = _setting(
         DEFAULT_TAGS,
         values.retention_tags,
-        "retention tags of jobs, separated by commas: NAME:DAYS (0: for ever), or "
-        "NAME:DAYS:product for jobs that name a product; the first is the default of jobs; "
-        "nothing is deleted by retention tags yet",
+        "retention tags of jobs, separated by commas: NAME:DAYS, or NAME:DAYS:product for jobs that name a "
+        "product; the first is the default of jobs; the results and logs of a job are deleted that number of "
+        "days after its end, with 0 never",
         SERVE,
     )
     max_log_bytes_per_day: int = _setting(

@@ -55,6 +55,7 @@ API_ROUTES: dict[str, Route] = {
     JOB + "/original": Route("jobs", {"GET": READERS}, "original"),
     JOB + "/results": Route("results", READ, "of_job"),
     JOB + "/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
+    JOB + "/keep": Route("retention", {"POST": SUBMITTERS}, "keep"),
     JOB + "/rerun": Route("reruns", {"GET": READERS, "POST": SUBMITTERS}),
     JOB + "/recipe-sets": Route("jobs", {"POST": SUBMITTERS}, "sets"),
     JOB + "/close": Route("jobs", {"POST": SUBMITTERS}, "close"),
@@ -75,6 +76,7 @@ API_ROUTES: dict[str, Route] = {
     "/queue": Route("queue", READ),
     "/queue/reasons": Route("queue", READ, "reasons"),
     "/waits": Route("waits", READ),
+    "/retention": Route("retention", READ),
     "/locks": Route("locks", READ),
     "/claims": Route("claims", READ),
     f"/claims/{{recipe_id:{_ID}}}": Route("claims", READ, "one"),
@@ -209,6 +211,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/claims": Route("claim_pages", READ),
         "/ui/locks": Route("lock_pages", READ),
         "/ui/waits": Route("wait_pages", READ),
+        "/ui/retention": Route("retention_pages", READ),
         "/ui/reconciliations": Route("reconciliation_pages", READ),
     }.items()
 }

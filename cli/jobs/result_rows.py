@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cli.terminal.tables import Column, Row
+from cli.terminal.wording import clock, counted, plain, zone
 from domain.roll_up import BAD_RESULTS
 
 
@@ -26,6 +27,16 @@ def shown_rows(tasks: Iterable[Row]) -> Iterator[dict[str, Any]]:
 def with_waivers(columns: tuple[Column, ...], rows: Sequence[Row]) -> tuple[Column, ...]:
     """Return the columns, with one for the waivers if there are any."""
     return (*columns, WAIVER_COLUMN) if any(map(waiver_text, rows)) else columns
+
+
+def deletion_text(found: Row) -> str | None:
+    """Return when and why the results of a job or recipe were deleted, None if they were not."""
+    # Earlier versions of the service delete nothing.
+    deleted = found.get("results_deleted")
+    if not deleted:
+        return None
+    when, days = f"{clock(deleted['at'])} {zone()}", counted(deleted["days"], "day")
+    return plain(f"deleted on {when}, {days} after the end, by the retention tag {deleted['tag']}")
 
 
 def waiver_text(row: Row) -> str:

@@ -9,7 +9,7 @@ import click
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.numbered import JobOrRecipe
 from cli.arguments.params import WordChoice
-from cli.jobs.result_rows import links, shown_rows, with_waivers
+from cli.jobs.result_rows import deletion_text, links, shown_rows, with_waivers
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note, xml
@@ -67,5 +67,7 @@ def results(
     document = found if output.as_json else {**found, "tasks": list(shown_rows(found["tasks"]))}
     columns = with_waivers(RESULT_COLUMNS, document["tasks"])
     output.rows(document, "tasks", columns, empty="nothing failed" if failed else "no tasks")
+    if not output.as_json and (deleted := deletion_text(found)):
+        note(f"results and logs were {deleted}")
     if failed and not output.as_json and (waived := found.get("waived_task_count")):
         note(f"{counted(waived, 'waived failure')} not shown")

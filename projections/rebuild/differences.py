@@ -20,6 +20,12 @@ NOT_COMPARED = frozenset({"progress", *(counted.table for counted in COUNTED)})
 _GROWN_SINCE = sql.SQL(
     "(l.last_position <= %(at)s AND f.last_position <= %(at)s OR l.jobs & f.jobs IS DISTINCT FROM f.jobs)"
 )
+# The live tables may have no results of a job that were deleted after the position.
+_DELETED_SINCE = sql.SQL(
+    "(l.since_position IS NOT NULL OR NOT EXISTS ("
+    "SELECT FROM {details} AS d JOIN {jobs} AS j ON j.job_id = d.job_id"
+    " WHERE d.recipe_id = f.recipe_id AND (j.deleted ->> 'position')::bigint > %(at)s))"
+)
 
 
 class Difference(NamedTuple):
@@ -56,7 +62,7 @@ def _table_differences(
         shown=_list(_as_of(column) for column in columns),
         columns=_list(map(sql.Identifier, columns)),
         key=_list(map(sql.Identifier, key)),
-        wanted=_GROWN_SINCE if table == schemas.JOB_TERMS else sql.SQL("true"),
+        wanted=_wanted(table, live),
         live=sql.Identifier(live, table),
         fresh=sql.Identifier(fresh, table),
     )
@@ -64,6 +70,16 @@ def _table_differences(
     for live_row, fresh_row in cursor.execute(query, params).fetchall():
         either = live_row or fresh_row
         yield Difference(table, {name: either[name] for name in key}, live_row, fresh_row)
+
+
+def _wanted(table: str, live: str) -> sql.Composable:
+    """Return the condition for differences that the later position of the live table does not explain."""
+    if table == schemas.JOB_TERMS:
+        return _GROWN_SINCE
+    if table == schemas.RESULTS:
+        tables = {"details": sql.Identifier(live, "recipe_details"), "jobs": sql.Identifier(live, "jobs")}
+        return _DELETED_SINCE.format(**tables)
+    return sql.SQL("true")
 
 
 def _count_differences(

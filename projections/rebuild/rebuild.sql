@@ -35,6 +35,12 @@ WHERE name = 'all'
 SELECT live.close_hours('1970-01-01 00:00:00+00', date_trunc('hour', recorded_at, 'UTC'))
 FROM progress WHERE recorded_at IS NOT NULL
 
+-- name: delete_expired_results
+-- The results of jobs up to the position of their deletion. The tables of the others may have no keys yet.
+DELETE FROM task_results t USING jobs j, recipe_details d
+WHERE j.deleted IS NOT NULL AND j.until_position = 9223372036854775807
+  AND d.job_id = j.job_id AND t.recipe_id = d.recipe_id AND t.since_position < (j.deleted ->> 'position')::bigint
+
 -- name: delete_repeated_actors
 -- Each of the two processes of a rebuild has stored the first event of an actor among its own.
 DELETE FROM actor_parts WHERE ctid IN (

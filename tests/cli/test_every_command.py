@@ -94,6 +94,7 @@ CASES = [
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Call("set-priority 9 High"), Call("cancel-set 8 --reason late"), Call("cancel 7"), Call("return 1")),
     *(Call("review 8 rejected --reason late"), Call("waive 8 --reason late")),
+    *(Call("keep 7 --reason bug"), Call("retention"), Call("retention --dry-run --tags scratch:1")),
     *(
         Call("submit -", given='{"open": true}', lines=True),
         Call("add-sets 10 -", given=SETS),
@@ -193,6 +194,7 @@ REFUSED = [
         "set-priority 999 Low",
         "return 999",
         "extend 999 --by 1h",
+        *("keep 999 --reason x", "retention --tags x"),
         *("review 999 rejected --reason x", "waive 999 --reason x", "waive 999 1 --reason x"),
     ),
     *(

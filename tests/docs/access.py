@@ -34,6 +34,7 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("PATCH", "/jobs/{job_id}"): OWN_JOB,
     ("POST", "/jobs/{job_id}/cancel"): OWN_OR_ADMINISTERED_JOB,
     ("POST", "/jobs/{job_id}/recipe-sets"): OWN_JOB,
+    ("POST", "/jobs/{job_id}/keep"): OWN_JOB,
     ("POST", "/jobs/{job_id}/close"): OWN_OR_ADMINISTERED_JOB,
     ("PATCH", "/recipes/{recipe_id}"): OWN_JOB,
     ("PATCH", "/recipe-sets/{recipe_set_id}"): OWN_OR_ADMINISTERED_JOB,

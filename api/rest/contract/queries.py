@@ -19,6 +19,7 @@ from api.rest.contract.query_values import (
     Numbers,
     Position,
     Resolution,
+    RetentionTags,
     Subjects,
     Time,
     Topics,
@@ -96,6 +97,21 @@ class PoolPage(Page):
 class RerunQuery(ReadQuery):
     failed: Annotated[Truth, Field(description="only the recipe sets that failed")] = False
     sets: Annotated[Numbers, Field(description="only these recipe sets of the job")] = ()
+
+
+class OtherTags(BaseModel):
+    tags: Annotated[
+        RetentionTags,
+        Field(description="these retention tags, such as scratch:30, in place of the configured ones"),
+    ] = ()
+
+
+class RetentionQuery(Caught, OtherTags):
+    limit: Annotated[Limit, Field(description="maximum number of jobs")] = 100
+
+
+class RetentionView(ReadQuery, OtherTags):
+    pass
 
 
 class PartitionRead(ReadQuery):

@@ -62,6 +62,11 @@ async def find(parts: ReadParts, at: At, kind: str, number: int, *further_querie
     return FoundRow(versions[0]["version"], row, others)
 
 
+def deletion_of(rows: list[Row]) -> Row | None:
+    """Return when and by which tag results were deleted, from the rows of the query `deletion`."""
+    return rows[0]["deleted"] if rows else None
+
+
 async def cancel(
     req: Request,
     resp: Response,

@@ -20,7 +20,7 @@ from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import AddedSets, Cancel, JobPatch, Submission
 from api.rest.contract.operation import JSON, operation
 from api.rest.ports import JobResourceParts, ReadParts
-from api.rest.resources.by_number import cancel, find
+from api.rest.resources.by_number import cancel, deletion_of, find
 from api.rest.resources.job_bodies import job_media_type
 from api.rest.resources.shapes import job_document, listed_job
 from api.rest.resources.submissions import add_body, submit_body
@@ -67,9 +67,12 @@ async def _search(parts: ReadParts, view: View, given: Mapping[str, Any], page: 
 
 async def job_answer(parts: ReadParts, view: View, job_id: int) -> tuple[int, dict[str, Any]]:
     """Return the version of a job, and the answer about it. Raises Unknown."""
-    version, job, others = await find(parts, view.at, "job", job_id, "recipe_sets", "seconds_in_states")
-    recipe_sets, seconds = others
-    return version, job_document(job, recipe_sets[0], seconds)
+    version, job, others = await find(
+        parts, view.at, "job", job_id, "recipe_sets", "seconds_in_states", "deletion"
+    )
+    recipe_sets, seconds, deletions = others
+    shown = {**job_document(job, recipe_sets[0], seconds), "results_deleted": deletion_of(deletions)}
+    return version, shown
 
 
 async def job_xml(parts: JobResourceParts, view: View, job_id: int) -> tuple[int, bytes]:

@@ -13,7 +13,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
-from api.rest.resources.by_number import find
+from api.rest.resources.by_number import deletion_of, find
 from api.rest.views import View, read_view
 from domain.roll_up import BAD_RESULTS
 from projections.read_sessions import Row
@@ -26,8 +26,8 @@ async def results_answer(
 
     With `only_failed`, failures that were waived are left out, too. Raises Unknown.
     """
-    found = await find(parts, view.at, kind, number, "tasks_worst_first", "results", "reviews")
-    tasks, results, recipe_sets = found.others
+    found = await find(parts, view.at, kind, number, "tasks_worst_first", "results", "reviews", "deletion")
+    tasks, results, recipe_sets, deletions = found.others
     failed = [task for task in tasks if task["result"] in BAD_RESULTS]
     unwaived = [task for task in failed if task["waiver"] is None]
     of_task = defaultdict[int, list[Row]](list)
@@ -36,6 +36,7 @@ async def results_answer(
             of_task[result["task_id"]].append(result)
     shown = unwaived if only_failed else tasks
     return {
+        "results_deleted": deletion_of(deletions),
         "failed_task_count": len(unwaived),
         "waived_task_count": len(failed) - len(unwaived),
         "recipe_sets": recipe_sets,

@@ -13,6 +13,9 @@ SKIPPED_EVENTS: Final[tuple[type[Event], ...]] = (
     # The events of recipes and recipe sets repeat all fields of a job that the scheduler needs.
     job_events.JobSubmitted,
     job_events.JobKeyUsed,
+    # Only jobs that have ended lose their results.
+    job_events.JobResultsDeleted,
+    job_events.JobLogsExpired,
     command_events.CommandRunning,
     command_events.CommandCompleted,
     command_events.CommandFailed,

@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 from api.rest.contract.answers.admission import ApplyingFilter, Bucket, Dependency, HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.recipes import RecipeLocks, RecipeSummary, Seconds
+from api.rest.contract.answers.retention import Kept, ResultsDeleted
 from api.rest.contract.answers.reviews import FailureWaiver, SetReview
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, StageName, Time
 
@@ -107,6 +108,7 @@ class Job(ReadAnswer):
     """`document` is the job in its normalised JSON form, with defaults and with added recipe sets.
 
     `origin` is the job that was copied. `copies` are the latest 100 copies of this job, latest first.
+    `results_deleted` does not depend on the moment of the read, because results of the past are deleted, too.
     """
 
     job_id: Id
@@ -122,6 +124,9 @@ class Job(ReadAnswer):
     queue: str
     document: dict[str, Any]
     submitted_at: Time
+    ended_at: Time | None
+    kept: Kept | None
+    results_deleted: ResultsDeleted | None
     origin: Id | None
     copies: list[Id]
     recipe_sets: list[SetSummary]

@@ -8,6 +8,7 @@ from api.rest.contract.answers.admission import CurrentReason, HeldBackBy
 from api.rest.contract.answers.claims import RecipeClaim
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
+from api.rest.contract.answers.retention import ResultsDeleted
 from api.rest.contract.answers.reviews import FailureWaiver, ReviewedSet
 from api.rest.contract.answers.waits import TimeLeft
 from api.rest.contract.values import Id, PriorityName, ReasonCode, RecipeState, Result, TaskState, Time
@@ -119,8 +120,10 @@ class Results(ReadAnswer):
     """The tasks of a job or of a recipe: those with the worst result first, then by id.
 
     The counts are those of all tasks with a result of Warn, Fail or Panic: without a waiver, and with one.
+    Deleted results are missing at any moment; the results of tasks stay.
     """
 
+    results_deleted: ResultsDeleted | None
     failed_task_count: int
     waived_task_count: int
     recipe_sets: list[ReviewedSet]
@@ -162,6 +165,7 @@ class Recipe(ReadAnswer, RecipeSummary):
     distro_tree: ListedTree | None
     history: list[RecipeInterval]
     results: list[TaskResult]
+    results_deleted: ResultsDeleted | None
 
 
 class Reported(Answer):

@@ -55,6 +55,13 @@ class Waiver(Input):
     reason: Reason
 
 
+class Keep(Input):
+    """Keep the results and logs of a job; false lets its retention tag apply again."""
+
+    kept: Flag = True
+    reason: Reason
+
+
 class PriorityChange(Input):
     priority: PriorityName
 
