@@ -21,8 +21,8 @@ from domain.notifications.messages import MAX_AGE
 from domain.notifications.people import People, Recipient
 from domain.notifications.retries import FAILED, GIVEN_UP, SENT, next_attempt, pause_seconds
 from store.notifications import DeliveryAttempt, DueMessage, Outbox, Webhook
+from workers.notifying.delivery_outcome import DeliveryOutcome
 from workers.notifying.mail import Mail, Mailer
-from workers.notifying.outcome import Outcome
 from workers.notifying.webhooks import Post, WebhookSender
 
 THREADS: Final = 16
@@ -74,7 +74,7 @@ class MessageDelivery:
     clock: Callable[[], datetime]
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     _failures: Counter[str] = field(default_factory=Counter)
-    _sending: dict[str, Future[list[tuple[DueMessage, Outcome]]]] = field(default_factory=dict)
+    _sending: dict[str, Future[list[tuple[DueMessage, DeliveryOutcome]]]] = field(default_factory=dict)
     _pool: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(THREADS, thread_name_prefix="delivery")
     )
@@ -115,7 +115,7 @@ class MessageDelivery:
             del self._sending[lane]
         return bool(done)
 
-    def _attempt(self, message: DueMessage, outcome: Outcome, now: datetime) -> DeliveryAttempt:
+    def _attempt(self, message: DueMessage, outcome: DeliveryOutcome, now: datetime) -> DeliveryAttempt:
         attempts = message.attempts + 1
         if outcome.error is None:
             self.outcomes[message.channel, SENT] += 1
@@ -153,31 +153,35 @@ class MessageDelivery:
 
     def _parcel(
         self, message: DueMessage, people: People, webhooks: Mapping[str, Webhook]
-    ) -> Parcel | Outcome:
+    ) -> Parcel | DeliveryOutcome:
         """Return what is sent to the present address of the recipient, or why nothing can be sent."""
         person = people.get(message.user)
         if person is None or person.registered_at > message.created_at:
-            return Outcome("the user does not exist any more", is_final=True)
+            return DeliveryOutcome("the user does not exist any more", is_final=True)
         if message.channel == MAIL:
             return self._mail(message, person)
         webhook = webhooks.get(person.webhook_id or "")
         if webhook is None:
-            return Outcome("the user has no webhook any more", is_final=True)
+            return DeliveryOutcome("the user has no webhook any more", is_final=True)
         body = message.event.encode()
         return Post(message.id, webhook.url, webhook.secret, body, person.is_admin)
 
-    def _mail(self, message: DueMessage, person: Recipient) -> Parcel | Outcome:
+    def _mail(self, message: DueMessage, person: Recipient) -> Parcel | DeliveryOutcome:
         recipient = message.address or person.email
         if self.senders.mailer is None or recipient is None:
-            return Outcome("the service sends no mail, or the user has no address any more", is_final=True)
+            return DeliveryOutcome(
+                "the service sends no mail, or the user has no address any more", is_final=True
+            )
         return Mail(message.id, recipient, message.title, message.event, message.created_at)
 
     def _send(
-        self, batch: Sequence[DueMessage], parcels: Sequence[Parcel | Outcome]
-    ) -> list[tuple[DueMessage, Outcome]]:
+        self, batch: Sequence[DueMessage], parcels: Sequence[Parcel | DeliveryOutcome]
+    ) -> list[tuple[DueMessage, DeliveryOutcome]]:
         """Send a batch of one lane, in a thread. Messages that were not tried have no outcome."""
         done = [
-            (message, each) for message, each in zip(batch, parcels, strict=True) if isinstance(each, Outcome)
+            (message, each)
+            for message, each in zip(batch, parcels, strict=True)
+            if isinstance(each, DeliveryOutcome)
         ]
         mails = [(m, each) for m, each in zip(batch, parcels, strict=True) if isinstance(each, Mail)]
         posts = [(m, each) for m, each in zip(batch, parcels, strict=True) if isinstance(each, Post)]

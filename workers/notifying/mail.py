@@ -12,7 +12,7 @@ from email.utils import format_datetime, parseaddr
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from workers.notifying.outcome import SENT, Outcome
+from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
 
 # Each wait for the server is at most this long.
 TIMEOUT_SECONDS: Final = 20.0
@@ -40,25 +40,25 @@ class Mailer:
         self._url = urlsplit(url)
         self._sender = sender
 
-    def send(self, mails: Sequence[Mail]) -> Iterator[Outcome]:
+    def send(self, mails: Sequence[Mail]) -> Iterator[DeliveryOutcome]:
         """Yield the outcome of each mail. After a failure of the server, the rest is not tried."""
         try:
             with _session(self._url) as session:
                 for mail in mails:
                     yield self._send(session, mail)
         except (OSError, smtplib.SMTPException) as error:
-            yield Outcome(f"mail server: {_text(error)}", is_of_host=True)
+            yield DeliveryOutcome(f"mail server: {_text(error)}", is_of_host=True)
 
-    def _send(self, session: smtplib.SMTP, mail: Mail) -> Outcome:
+    def _send(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
         """Send one mail. Raises the errors of the server as a whole."""
         try:
             session.send_message(self._message(mail), to_addrs=[mail.recipient])
         except smtplib.SMTPRecipientsRefused as refused:
             code, reply = next(iter(refused.recipients.values()))
-            return Outcome(f"{code} {_decoded(reply)}", is_final=code >= FIRST_FINAL_CODE)
+            return DeliveryOutcome(f"{code} {_decoded(reply)}", is_final=code >= FIRST_FINAL_CODE)
         except (smtplib.SMTPDataError, smtplib.SMTPNotSupportedError, UnicodeError, ValueError) as error:
             code = getattr(error, "smtp_code", FIRST_FINAL_CODE)
-            return Outcome(_text(error), is_final=code >= FIRST_FINAL_CODE)
+            return DeliveryOutcome(_text(error), is_final=code >= FIRST_FINAL_CODE)
         return SENT
 
     def _message(self, mail: Mail) -> EmailMessage:

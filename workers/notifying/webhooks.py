@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from workers.notifying.addresses import ForbiddenAddress, Network, permitted_address
-from workers.notifying.outcome import SENT, Outcome
+from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
 
 # Each wait for the server, and the whole exchange, are at most this long.
 TIMEOUT_SECONDS: Final = 10.0
@@ -50,7 +50,7 @@ class WebhookSender:
     def __init__(self, allowed: Sequence[Network]) -> None:
         self._allowed = allowed
 
-    def send(self, posts: Sequence[Post]) -> Iterator[Outcome]:
+    def send(self, posts: Sequence[Post]) -> Iterator[DeliveryOutcome]:
         """Yield the outcome of each post. After a failure of the server, the rest is not tried."""
         for post in posts:
             outcome = self._send(post)
@@ -58,22 +58,24 @@ class WebhookSender:
             if outcome.is_of_host:
                 return
 
-    def _send(self, post: Post) -> Outcome:
+    def _send(self, post: Post) -> DeliveryOutcome:
         url = urlsplit(post.url)
         try:
             status = self._post(url, post)
         except ForbiddenAddress as error:
-            return Outcome(str(error))
+            return DeliveryOutcome(str(error))
         except ValueError as error:
             # A name or URL that cannot be sent.
-            return Outcome(str(error), is_final=True)
+            return DeliveryOutcome(str(error), is_final=True)
         except (OSError, http.client.HTTPException) as error:
-            return Outcome(str(error) or type(error).__name__, is_of_host=True)
+            return DeliveryOutcome(str(error) or type(error).__name__, is_of_host=True)
         if 200 <= status < 300:
             return SENT
         # A redirect is not followed: it could lead to an address that is not permitted.
         reason = "a redirect, which is not followed" if 300 <= status < 400 else "refused"
-        return Outcome(f"{status}: {reason}", is_final=status == GONE, is_of_host=status in HOST_FAILURES)
+        return DeliveryOutcome(
+            f"{status}: {reason}", is_final=status == GONE, is_of_host=status in HOST_FAILURES
+        )
 
     def _post(self, url: SplitResult, post: Post) -> int:
         """Return the status of the answer."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DeliveryOutcome:
     """Sent if `error` is None.
 
     Otherwise it is tried again, unless the failure `is_final`. If `is_of_host`, the server of the recipient
@@ -18,4 +18,4 @@ class Outcome:
     is_of_host: bool = False
 
 
-SENT = Outcome()
+SENT = DeliveryOutcome()
