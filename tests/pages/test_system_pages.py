@@ -172,11 +172,12 @@ def test_system_page__changes_of_values__say_who_when_why_and_old_and_new(
 ) -> None:
     page, _ = _page(browser, f"/systems/{FULL}", as_of=systems.position)
     rows = html.fromstring(page).xpath("//section[@aria-labelledby='history']//tbody/tr")
-    shown = [[" ".join(cell.text_content().split()) for cell in row] for row in rows[:3]]
+    shown = [[" ".join(cell.text_content().split()) for cell in row] for row in rows[:4]]
     # Topic, actor and reason of a change, and its values.
     assert [tuple(cells[2:6]) for cells in shown] == [
         ("system.inventory-changed", "admin", "", "memory mb: from 65537 to 65536"),
         ("system.loaned", "admin", "", "loaned to: to bob loaned until: to 2100-01-01T00:00:00Z"),
+        ("system.ticket-changed", "admin", HOSTILE, "ticket: to https://tickets.example.com/42"),
         ("system.condition-changed", "admin", HOSTILE, "condition: from Automated to Broken"),
     ]
     assert f'href="/ui/step?to=%2Fui%2Fsystems%2F{FULL}' in page
