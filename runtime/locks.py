@@ -202,7 +202,11 @@ class LockClass(Enum):
         LockKind.TRANSACTION,
         "The rows of the read models.",
         tables=("read.*",),
-        places=(("projections/intervals.py", "UPDATE {}"), ("projections/counts.py", "DO UPDATE")),
+        places=(
+            ("projections/intervals.py", "UPDATE {}"),
+            ("projections/counts.py", "DO UPDATE"),
+            ("projections/folding.sql:add_job_terms", "DO UPDATE"),
+        ),
     )
 
     def mutex(self) -> threading.Lock:
