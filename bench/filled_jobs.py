@@ -96,8 +96,7 @@ def fill_jobs(
 
             jobs = (filled_job(job_id, systems, seed) for job_id in range(1, count + 1))
             fresh.fill([_rows(jobs, first, instant, count, on_progress)])
-            fresh.complete()
-            owner.execute(b"UPDATE read_fresh.progress SET position = %s, recorded_at = now()", (end,))
+            fresh.complete(end)
             fresh.swap(list)
         commits = [(f"filled/{n}", n, instant(n)[1]) for n in range(first, end, 100 * STEP)]
         with owner.cursor() as cursor, cursor.copy(_COMMITS) as copy:

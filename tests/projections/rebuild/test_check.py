@@ -40,7 +40,7 @@ PLANTED = [
     # A wrong end of an interval.
     ("UPDATE read.queue SET until = 'infinity' WHERE state = 'new' AND recipe_id = 1", "queue", "until"),
     (
-        "UPDATE read.jobs SET until_position = until_position + 1 WHERE state = 'new' AND until < 'infinity'",
+        "UPDATE read.jobs SET until_position = until_position + 1 WHERE job_id = 101 AND state = 'new'",
         "jobs",
         "until_position",
     ),
