@@ -54,6 +54,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/systems/{fqdn}/extension": {"POST": "AS"},
     "/systems/{fqdn}/notes": {"GET": "ASLU", "POST": "AS"},
     "/systems/{fqdn}/notes/{note_id}": {"DELETE": "AS"},
+    "/power-settings": {"GET": "ASLU"},
     "/systems/{fqdn}/power": {"GET": "ASLU", "PUT": "AS", "DELETE": "AS"},
     "/lab-controllers/{name}/power-settings/{fqdn}": {"GET": "L"},
     "/maintenance-windows": {"GET": "ASLU", "POST": "AS"},

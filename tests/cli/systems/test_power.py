@@ -46,7 +46,7 @@ def test_set__secret_without_a_terminal_or_twice__is_wrong_usage(server: Loopbac
     assert server.asked == []
 
 
-def test_show_and_unset__say_what_there_is(server: LoopbackServer, run: Run) -> None:
+def test_power__shown_and_unset__says_what_there_is(server: LoopbackServer, run: Run) -> None:
     server.on("GET", PATH, Answer(SHOWN))
     server.on("DELETE", PATH, Answer({"position": 8, "fqdn": "a.b", "changed": False}))
     shown = run("system", "power", "show", "a.b").stdout.splitlines()
