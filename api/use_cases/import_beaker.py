@@ -192,14 +192,19 @@ async def _commit(
         return _DoneCommit(outcomes)
     if done.repeated:
         require_same(request, done)
-    return _DoneCommit({**outcomes, **_stored_outcomes(done)}, done.position)
+        outcomes = {**outcomes, **await asyncio.to_thread(_stored_outcomes, done)}
+    return _DoneCommit(outcomes, done.position)
 
 
 async def _done_before(parts: EventParts, request: RequestContext) -> dict[int, _DoneCommit]:
     """Return the commits of earlier requests with the key. Raises FaultyInput as `require_same` does."""
     numbers: Collection[int] = (GROUPS, NO_PARTITION, *parts.feed.directory.partition_names)
     found = await items_done_before(parts.log, request, numbers)
-    return {number: _DoneCommit(_stored_outcomes(done), done.position) for number, done in found.items()}
+    # In threads: reading the answer of thousands of systems takes longer than other requests may wait.
+    return {
+        number: _DoneCommit(await asyncio.to_thread(_stored_outcomes, done), done.position)
+        for number, done in found.items()
+    }
 
 
 def _stored_form(outcomes: Outcomes) -> bytes:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +9,7 @@ import pytest
 
 from api.feed import NotReady
 from api.intake import beaker_export
-from api.intake.beaker_columns import EXPORTED, KINDS, USER_GROUP
+from api.intake.beaker_columns import EXPORTED, USER_GROUP
 from api.intake.beaker_csv import BeakerRow
 from api.rest.contract.inputs.beaker import BeakerFiles
 from api.rest.resources.beaker_imports import read_rows
@@ -35,6 +32,7 @@ from postgres.errors import DatabaseAway
 from store.power import power_settings
 from store.requests import AppendRequest, Committed
 from tests.in_process.environment import Environment
+from tests.intake.beaker_lab import beaker_lab
 from tests.use_cases.stored_texts import stored_texts
 from tests.use_cases.town import LAB, OTHER_LAB, Town, as_admin, by, furnish
 
@@ -402,54 +400,9 @@ def test_export__imported_into_an_empty_lab__exports_the_same_bytes(
     assert set(outcomes(town.ask(import_beaker, as_admin(), given(**files))).values()) == {"unchanged"}
 
 
-def beaker_lab(count: int) -> dict[str, str]:
-    """Return the files that Beaker exports of a lab with `count` systems."""
-    dice = random.Random(20)
-    columns = KINDS["system"].exported
-    systems, labinfo, keys, excludes, pools = [], [], [], [], []
-    for number in range(count):
-        fqdn = f"host-{number:05}.lab.example.com"
-        vendor, model = dice.choice((("HPE", "DL360 Gen10"), ("Dell", "R640"), ("Lenovo", "SR650, V2")))
-        cells = {
-            "fqdn": fqdn,
-            "lender": dice.choice(("", "Partner, Inc")),
-            "location": f"row {number // 40}, unit {number % 40}",
-            "mac_address": f"52:54:00:00:{number // 256:02x}:{number % 256:02x}",
-            "memory": str(dice.choice((16_384, 65_536, 262_144))),
-            "model": model,
-            "serial": f"SN{number:06}",
-            "vendor": vendor,
-            "arch": dice.choice(("x86_64", "i386,x86_64", "aarch64")),
-            "lab_controller": dice.choice((LAB, OTHER_LAB)),
-            "owner": dice.choice(("ada", "bob", "eve")),
-            "status": dice.choice(("Automated", "Manual", "Broken", "Removed")),
-            "type": dice.choice(("Machine", "Prototype", "Laptop")),
-        }
-        systems.append([cells.get(column, "") for column in columns])
-        labinfo.append([fqdn, "1500.00", "", "1U", f"{dice.randrange(40)}.0", "", ""])
-        keys += [[fqdn, "DISKSPACE", str(dice.randrange(10**6)), "False"], [fqdn, "MODULE", "ixgbe", "False"]]
-        excludes.append([fqdn, "x86_64", "RedHatEnterpriseLinux6", dice.choice(("", "3")), "True"])
-        pools += [[fqdn, "net", "False"]] if dice.random() < 0.3 else []
-    tables = {
-        "system": systems,
-        "labinfo": labinfo,
-        "keyvalue": keys,
-        "exclude": excludes,
-        "system_pool": pools,
-    }
-    members = {"user_group": [["ada", "ops", "False"], ["bob", "qa", "False"]]}
-    return {kind: table(kind, found) for kind, found in {**tables, **members}.items()}
-
-
-def table(kind: str, found: Sequence[Sequence[str]]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows([["csv_type", *KINDS[kind].exported], *([kind, *row] for row in found)])
-    return text.getvalue()
-
-
 @pytest.mark.soak
 def test_lab_of_beaker__imported_and_exported__is_the_same_bytes(town: Town) -> None:
-    files = beaker_lab(500)
+    files = beaker_lab(500, (LAB, OTHER_LAB))
     done = town.ask(import_beaker, as_admin(), given(**files))
     assert set(outcomes(done).values()) == {"created"} and len(done.systems) == 500
     assert exported(town, list(done.systems)) == files
