@@ -73,9 +73,10 @@ async def commit(
     parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
 ) -> Committed | None:
     """Append a decision on fresh state; retry conflicts for MAX_RETRY_SECONDS. None if nothing changes."""
-    deadline = time.monotonic() + MAX_RETRY_SECONDS
     request = await decide()
     outcome = None if request is None else await append(parts, request)
+    # From the first conflict on: a decision on thousands of systems may take longer itself.
+    deadline = time.monotonic() + MAX_RETRY_SECONDS
     if request is not None and isinstance(outcome, Conflict):
         # Retries of a caller run one at a time: of concurrent ones on one subject, only one would succeed.
         async with parts.retries.hold(request.caller, is_bounded=False):
