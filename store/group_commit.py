@@ -213,7 +213,7 @@ def _in_turn(backlog: Mapping[str, Iterable[_QueuedRequest]]) -> Iterator[tuple[
 
 def _is_alone(request: AppendRequest) -> bool:
     """Return whether a request must be the only one of its group."""
-    return request.joins_seen is not None or request.power is not None
+    return request.joins_seen is not None
 
 
 _Result = tuple[_QueuedRequest, "Outcome | Exception"]

@@ -76,15 +76,20 @@ author AS MATERIALIZED (
 )
 
 -- name: append_power
--- Store the power settings of a system or, without a type, delete them.
-, power AS (
+-- Store the power settings of systems, or delete those without a type.
+, new_power AS MATERIALIZED (
+    SELECT n.system, n.type, n.address, n.port, n.user_name, n.secret
+    FROM unnest(%b::integer[], %b::text[], %b::text[], %b::text[], %b::text[], %b::text[], %b::text[])
+        AS n (request, system, type, address, port, user_name, secret)
+    JOIN done d USING (request) WHERE d.outcome = 'done'
+), power AS (
     INSERT INTO secret.power_settings AS p (system, type, address, port, user_name, secret)
-    SELECT v.* FROM (SELECT %b::text AS system, %b::text AS type, %b::text, %b::text, %b::text, %b::text) AS v, done d
-    WHERE d.outcome = 'done' AND v.type IS NOT NULL
+    SELECT n.* FROM new_power n WHERE n.type IS NOT NULL
     ON CONFLICT (system) DO UPDATE SET type = excluded.type, address = excluded.address, port = excluded.port,
         user_name = excluded.user_name, secret = excluded.secret
 ), unset_power AS (
-    DELETE FROM secret.power_settings p USING done d WHERE d.outcome = 'done' AND p.system = %b::text
+    DELETE FROM secret.power_settings p
+    WHERE p.system = ANY (ARRAY(SELECT n.system FROM new_power n WHERE n.type IS NULL))
 )
 
 -- name: append_addresses

@@ -7,7 +7,7 @@ They are disabled here. `tests/store/faults` shows each fault in the library's r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import psycopg
@@ -43,7 +43,7 @@ class StoredAppend:
     original: Original | None = None
     partition: int = EVERYBODY
     joins_seen: int | None = None
-    power: PowerChange | None = None
+    power: Sequence[PowerChange] = ()
     address: str | None = None
 
     @property
@@ -86,34 +86,25 @@ class Recorder(PostgresApplicationRecorder):
 
 def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
     """Return the statement that appends these requests, without unused parts, and its parameters."""
-    recipes, originals, addresses = _recipes(requests), _originals(requests), _addresses(requests)
-    with_recipes, with_originals, with_addresses = any(recipes), any(originals), any(addresses)
+    recipes, originals = _recipes(requests), _originals(requests)
+    power, addresses = _power(requests), _addresses(requests)
+    with_recipes, with_originals = any(recipes), any(originals)
+    with_power, with_addresses = any(power), any(addresses)
     if any(request.joins_seen is not None for request in requests):
         (alone,) = requests
         counted = (alone.actor, len(alone.rows), alone.byte_count, *(addresses if with_addresses else ()))
         return APPENDS_UNLESS_JOINED[with_addresses], [alone.joins_seen, *_arrays(requests), *counted]
-    is_one, with_power = len(requests) == 1, any(request.power is not None for request in requests)
+    is_one = len(requests) == 1
     written = [[each.actor, len(each.rows), each.byte_count] for each in requests]
     parameters = [
         *_arrays(requests),
         *(written[0] if is_one else map(list, zip(*written, strict=True))),
         *(recipes if with_recipes else ()),
         *(originals if with_originals else ()),
-        *(_power(requests) if with_power else ()),
+        *(power if with_power else ()),
         *(addresses if with_addresses else ()),
     ]
     return APPENDS[is_one, with_recipes, with_originals, with_power, with_addresses], parameters
-
-
-def _power(requests: Sequence[StoredAppend]) -> tuple[str | None, ...]:
-    """Return the power settings to store, and the system whose settings are deleted."""
-    (alone,) = requests
-    change = alone.power
-    assert change is not None, "only an append that changes power settings has the part"
-    stored = change.settings
-    if stored is None:
-        return change.fqdn, None, None, None, None, None, change.fqdn
-    return change.fqdn, stored.type, stored.address, stored.port, stored.user, stored.secret, None
 
 
 def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
@@ -146,6 +137,16 @@ def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         [original.sha256 for _, original in originals],
         [original.content for _, original in originals],
     ]
+
+
+def _power(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    """Return the columns of the new power settings; those of systems that lose theirs are None."""
+    rows = [
+        (number, change.fqdn, *(astuple(change.settings) if change.settings else [None] * 5))
+        for number, request in enumerate(requests, start=1)
+        for change in request.power
+    ]
+    return [list(column) for column in zip(*rows, strict=True)] if rows else []
 
 
 def _addresses(requests: Sequence[StoredAppend]) -> list[list[Any]]:

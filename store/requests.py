@@ -41,9 +41,10 @@ class AppendRequest:
     new one, and must contain each changed subject. `digest` and `answer` are stored for repeated requests.
     `partition` is that of all changes, or EVERYBODY. `new_recipes` counts by owner. `original` has the
     submitted bytes, which are stored beside the log. With `joins_seen` the request is in conflict if a system
-    has joined a lab after this position. `power` changes power settings, which are stored beside the log. A
-    request with either must be appended alone. In a group commit the requests of one `caller` wait for those
-    of others. `address` is that of the client, which is stored beside the log; None if it is not kept.
+    has joined a lab after this position; such a request must be appended alone. `power` changes the power
+    settings of systems that `changes` change, each once; they are stored beside the log. In a group commit
+    the requests of one `caller` wait for those of others. `address` is that of the client, which is stored
+    beside the log; None if it is not kept.
     """
 
     command_id: str
@@ -56,7 +57,7 @@ class AppendRequest:
     partition: int = EVERYBODY
     joins_seen: int | None = None
     caller: str = ""
-    power: PowerChange | None = None
+    power: tuple[PowerChange, ...] = ()
     address: str | None = None
     subjects: frozenset[str] = field(init=False)
     changed: frozenset[str] = field(init=False)

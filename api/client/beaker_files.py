@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from api.client.calls import Client
-from api.intake.beaker_columns import USER_GROUP
+from api.intake.beaker_columns import POWER, USER_GROUP
 from api.intake.beaker_export import header, rows
 from domain.errors import Fault, Unreadable
 
@@ -39,8 +39,18 @@ def _texts(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:
 
 
 def export(client: Client, kind: str, **filters: str | int | None) -> Iterator[str]:
-    """Yield the parts of the file of a kind, as of one moment; `filters` are those of the systems."""
+    """Yield the parts of the file of a kind, as of one moment; `filters` are those of the systems.
+
+    Power settings are the present ones.
+    """
     yield header(kind)
     path, name = ("/groups", "groups") if kind == USER_GROUP else ("/inventory", "systems")
+    power = _power_settings(client) if kind == POWER else {}
     for page in client.text_pages(path, JSON, **filters):
-        yield rows(kind, json.loads(page)[name])
+        items = json.loads(page)[name]
+        yield rows(kind, ({**item, "power": power.get(item["fqdn"])} for item in items) if power else items)
+
+
+def _power_settings(client: Client) -> dict[str, Any]:
+    found = client.pages("/power-settings", "power_settings")["power_settings"]
+    return {settings["fqdn"]: settings for settings in found}

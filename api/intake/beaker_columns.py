@@ -117,7 +117,8 @@ KINDS: Final[Mapping[str, BeakerKind]] = {
             "type": BeakerColumn(property="type"),
             "status_reason": BeakerColumn(becomes="the reason of a change of `condition`"),
             "secret": BeakerColumn(
-                FLAG, becomes=f"`{TRUE}` takes the permission `view` of everybody away, `{FALSE}` gives it"
+                FLAG,
+                becomes=f"`{TRUE}` takes `view`, and what implies it, from everybody, `{FALSE}` gives `view`",
             ),
             "deleted": BeakerColumn(FLAG, becomes=f"`{TRUE}` is the condition `Removed`"),
         },
@@ -183,11 +184,17 @@ KINDS: Final[Mapping[str, BeakerKind]] = {
     POWER: BeakerKind(
         "power settings of systems",
         {
-            name: BeakerColumn(becomes="checked only")
-            for name in ("fqdn", "power_address", "power_user", "power_passwd", "power_id", "power_type")
+            **_FQDN,
+            "power_address": BeakerColumn(becomes="the address of the power settings"),
+            "power_user": BeakerColumn(becomes="the user of the power settings"),
+            "power_passwd": BeakerColumn(
+                becomes="the secret of the power settings; empty leaves it unchanged, exports have it empty"
+            ),
+            "power_id": BeakerColumn(becomes="the port of the power settings"),
+            "power_type": BeakerColumn(becomes="the type of the power settings"),
         },
-        required=("fqdn", "power_type"),
-        not_imported="power settings are checked, and not imported yet",
+        required=("fqdn", "power_address", "power_type"),
+        exported=("fqdn", "power_address", "power_user", "power_passwd", "power_id", "power_type"),
     ),
     INSTALL: BeakerKind(
         "install options of systems",

@@ -18,6 +18,7 @@ from api.intake.beaker_columns import (
     KEY_VALUE,
     KINDS,
     LABINFO,
+    POWER,
     SYSTEM,
     SYSTEM_POOL,
     TRUE,
@@ -25,6 +26,12 @@ from api.intake.beaker_columns import (
     BeakerColumn,
 )
 
+POWER_PARTS: Final = {
+    "power_address": "address",
+    "power_user": "user",
+    "power_id": "port",
+    "power_type": "type",
+}
 Document = Mapping[str, Any]
 Cells = dict[str, str]
 
@@ -34,7 +41,10 @@ def header(kind: str) -> str:
 
 
 def rows(kind: str, items: Iterable[Document]) -> str:
-    """Return the rows of systems, or of groups for USER_GROUP, in the form of `GET`, without a header."""
+    """Return the rows of systems, or of groups for USER_GROUP, in the form of `GET`, without a header.
+
+    For POWER each system has its power settings as `power`, None without any.
+    """
     columns = KINDS[kind].exported
     return _text(
         [kind, *(cells.get(column, "") for column in columns)]
@@ -101,6 +111,14 @@ def _pools(system: Document) -> Iterator[Cells]:
         yield {"fqdn": system["fqdn"], "pool": pool, "deleted": FALSE}
 
 
+def _power(system: Document) -> Iterator[Cells]:
+    """Yield the settings without the secret, which nobody gets but the lab controller."""
+    power = system.get("power")
+    if power is not None:
+        cells = {name: power[part] or "" for name, part in POWER_PARTS.items()}
+        yield {"fqdn": system["fqdn"], **cells}
+
+
 def _members(group: Document) -> Iterator[Cells]:
     for user in sorted(group["members"]):
         yield {"user": user, "group": group["name"], "deleted": FALSE}
@@ -112,5 +130,6 @@ _ROWS: Final[Mapping[str, Callable[[Document], Iterator[Cells]]]] = {
     KEY_VALUE: _key_values,
     EXCLUDE: _exclusions,
     SYSTEM_POOL: _pools,
+    POWER: _power,
     USER_GROUP: _members,
 }

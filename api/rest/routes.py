@@ -99,6 +99,7 @@ API_ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/notes": Route("system_notes", {"GET": READERS, "POST": SUBMITTERS}),
     f"/systems/{{fqdn}}/notes/{{note_id:{_POSITION}}}": Route("system_notes", {"DELETE": SUBMITTERS}, "one"),
     "/systems/{fqdn}/power": Route("power", {"GET": READERS, "PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
+    "/power-settings": Route("power", {"GET": READERS}, "list"),
     "/system-changes": Route("system_changes", {"POST": SUBMITTERS}),
     "/maintenance-windows": Route("maintenance_windows", {"GET": READERS, "POST": SUBMITTERS}),
     WINDOW: Route("maintenance_windows", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),

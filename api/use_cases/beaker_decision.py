@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from domain.events import Decided
 from domain.system.differences import PropertyDifference
+from store.requests import PowerChange
 
 CREATED, CHANGED, UNCHANGED = "created", "changed", "unchanged"
 OUTCOMES: Final = (CREATED, CHANGED, UNCHANGED)
@@ -26,8 +27,9 @@ class Outcome(NamedTuple):
 
 @dataclass
 class BeakerDecision:
-    """The events, the versions that they depend on, and the outcomes by name."""
+    """The events, the versions that they depend on, new power settings, and the outcomes by name."""
 
     decided: Decided = field(default_factory=list)
     versions: dict[str, int] = field(default_factory=dict)
     outcomes: dict[str, Outcome] = field(default_factory=dict)
+    power: list[PowerChange] = field(default_factory=list)

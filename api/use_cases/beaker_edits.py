@@ -15,14 +15,17 @@ from api.intake.beaker_columns import (
     KEY_VALUE,
     KINDS,
     LABINFO,
+    POWER,
     SYSTEM,
     SYSTEM_POOL,
     USER_GROUP,
 )
 from api.intake.beaker_csv import BeakerRow
+from api.use_cases.beaker_power import NewPower, power_after
 from api.use_cases.change_system import NewSystemValues
 from api.use_cases.import_systems import ImportItem
 from domain.errors import Fault
+from domain.system_admin.power import PowerSettings
 
 Values = Mapping[str, Any]
 
@@ -71,19 +74,29 @@ def _column_of(where: str) -> str:
 
 @dataclass(frozen=True)
 class BeakerItem(ImportItem):
-    """A system of an import; `hidden`: whether to hide it from everybody, None to leave that unchanged."""
+    """A system of an import.
+
+    `hidden`: whether to hide it from everybody; `power`: its power settings; each None to leave it unchanged.
+    """
 
     hidden: bool | None = None
+    power: NewPower | None = None
 
 
 def item_of(
-    rows: Sequence[BeakerRow], present: Values | None, pools: Sequence[str], *, owner: str, added_at: str
+    rows: Sequence[BeakerRow],
+    present: Values | None,
+    pools: Sequence[str],
+    power: PowerSettings | None,
+    *,
+    owner: str,
+    added_at: str,
 ) -> BeakerItem:
     """Return the item of one system. `present` is its present document, None for a new system.
 
-    A new system belongs to `owner` unless its rows name another one.
+    `power` has its present power settings. A new system belongs to `owner` unless its rows name another one.
     """
-    edit = SystemEdit(rows[0], present or {}, list(pools))
+    edit = SystemEdit(rows[0], present or {}, list(pools), power)
     for row in rows:
         edit.apply(row)
     return edit.item(None if present is not None else {"owner": owner, "added_at": added_at})
@@ -96,10 +109,12 @@ class SystemEdit:
     first: BeakerRow
     present: Values
     pools: list[str]
+    power_before: PowerSettings | None
     properties: dict[str, Any] = field(default_factory=dict)
     columns: dict[str, tuple[BeakerRow, str]] = field(default_factory=dict)
     faulty: set[str] = field(default_factory=set)
     hidden: bool | None = None
+    power: NewPower | None = None
     reason: str = ""
 
     def __post_init__(self) -> None:
@@ -151,6 +166,10 @@ class SystemEdit:
     def set_pool(self, row: BeakerRow) -> None:
         _put(self.pools, row.values["pool"], is_member=not row.values.get("deleted"))
 
+    def set_power(self, row: BeakerRow) -> None:
+        if not row.faulty:
+            self.power = power_after(row, self.power_before)
+
     def item(self, otherwise: Values | None) -> BeakerItem:
         """Return the item of a new system with the properties `otherwise`, or that of an existing one."""
         changes = dict(self._changes())
@@ -172,7 +191,8 @@ class SystemEdit:
             reason=self.reason,
         )
         locations = RowLocations(self.first, self.columns)
-        return BeakerItem(locations, self.fqdn, document, change, frozenset(self.faulty), self.hidden)
+        faulty = frozenset(self.faulty)
+        return BeakerItem(locations, self.fqdn, document, change, faulty, self.hidden, self.power)
 
     @property
     def fqdn(self) -> str:
@@ -210,6 +230,7 @@ _APPLY: Final[Mapping[str, Callable[[SystemEdit, BeakerRow], None]]] = {
     KEY_VALUE: SystemEdit.set_key_value,
     EXCLUDE: SystemEdit.set_exclusion,
     SYSTEM_POOL: SystemEdit.set_pool,
+    POWER: SystemEdit.set_power,
 }
 
 

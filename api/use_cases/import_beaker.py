@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -16,13 +17,14 @@ from api.use_cases.beaker_decision import BeakerDecision, Outcome
 from api.use_cases.beaker_edits import by_group, by_system
 from api.use_cases.beaker_groups import KIND, decide_groups
 from api.use_cases.beaker_systems import Systems, decide_systems
-from api.use_cases.commit import append_for, commit, wait_until_reflected
+from api.use_cases.commit import append_for, commit, reflected_if_soon
 from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.many_systems import CollectedErrors
-from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.ports import EventParts, RequestContext
 from api.use_cases.put_document import StaleReferences, remove_stale_references
-from domain.errors import Fault, FaultyInput
+from domain.errors import Fault, FaultyInput, LabledgerError
 from domain.system.differences import PropertyDifference
+from postgres.errors import DatabaseAway
 from store.requests import AppendRequest, Committed
 
 # The number of the commit of groups, beside those of partitions, which are not negative.
@@ -33,6 +35,8 @@ NO_PARTITION: Final = 0
 MAX_SYSTEMS: Final = 10_000
 
 Outcomes = Mapping[str, Outcome]
+SystemOutcome = Outcome | LabledgerError
+"""The outcome of a system, or the error of the commit of its partition."""
 
 
 class BeakerInput(NamedTuple):
@@ -47,37 +51,48 @@ class BeakerInput(NamedTuple):
 class BeakerImported:
     """Outcomes of systems by fqdn and of groups by name; `position` of the last commit, if any."""
 
-    systems: Outcomes
+    systems: Mapping[str, SystemOutcome]
     groups: Outcomes
     position: int | None = None
 
 
-async def import_beaker(parts: WriteParts, request: RequestContext, given: BeakerInput) -> BeakerImported:
+async def import_beaker(parts: EventParts, request: RequestContext, given: BeakerInput) -> BeakerImported:
     """Import systems and groups; nothing is stored unless all of it is possible.
 
     Under an Idempotency-Key, parts that were committed before get their first outcomes. Raises FaultyInput
-    with all faults, else NotPermitted or Refused. After the error of one commit, those before it are stored.
+    with all faults, else NotPermitted or Refused; then the error of the commit of groups, which is the first
+    one, or that of a partition if no commit succeeded.
     """
     done = await _done_before(parts, request)
     await parts.feed.catch_up()
     plan = await asyncio.to_thread(_plan, parts, request, given, done)
     if plan.groups:
         done[GROUPS] = await _commit_groups(parts, item_request(request, GROUPS), plan.groups)
+    answers: dict[str, SystemOutcome] = {}
     for number, systems in plan.partitions.items():
         decide = partial(_decide_systems, parts, request, systems, given.added_at)
-        committed = await _commit(parts, item_request(request, number), decide)
-        done[number] = committed.after(done.get(number))
-    # The same request may have arrived twice concurrently, and the other one may have made the changes.
-    for number, committed in (await _done_before(parts, request)).items():
-        done[number] = committed.after(done.get(number))
+        try:
+            committed = await _commit(parts, item_request(request, number), decide)
+            done[number] = committed.after(done.get(number))
+        except LabledgerError as error:
+            answers |= dict.fromkeys(systems, error)
+    # The same request may have arrived twice concurrently, and the other one may have made the changes. If
+    # the database is away, the answer still says which commits succeeded.
+    with suppress(DatabaseAway):
+        for number, committed in (await _done_before(parts, request)).items():
+            done[number] = committed.after(done.get(number))
     positions = [each.position for each in done.values() if each.position is not None]
     groups = done.pop(GROUPS, _DoneCommit({})).outcomes
-    systems_done = {fqdn: outcome for each in done.values() for fqdn, outcome in each.outcomes.items()}
-    ordered = {fqdn: systems_done[fqdn] for fqdn in by_system(given.rows)}
+    for each in done.values():
+        answers |= each.outcomes
+    errors = [answer for answer in answers.values() if isinstance(answer, LabledgerError)]
+    if errors and not groups and len(errors) == len(answers):
+        raise errors[0]
+    ordered = {fqdn: answers[fqdn] for fqdn in by_system(given.rows)}
     return BeakerImported(ordered, groups, max(positions, default=None))
 
 
-async def preview_beaker(parts: WriteParts, request: RequestContext, given: BeakerInput) -> BeakerImported:
+async def preview_beaker(parts: EventParts, request: RequestContext, given: BeakerInput) -> BeakerImported:
     """Return the outcomes that the import would have. Raises the errors of `import_beaker`."""
     await parts.feed.catch_up()
     plan = await asyncio.to_thread(_plan, parts, request, given, {})
@@ -110,7 +125,7 @@ class _Plan:
 
 
 def _plan(
-    parts: WriteParts, request: RequestContext, given: BeakerInput, done: Mapping[int, _DoneCommit]
+    parts: EventParts, request: RequestContext, given: BeakerInput, done: Mapping[int, _DoneCommit]
 ) -> _Plan:
     """Decide on everything that is not done. Blocking. Raises the errors of all rows."""
     fqdns = {fqdn for number, each in done.items() if number != GROUPS for fqdn in each.outcomes}
@@ -131,7 +146,7 @@ def _require_none(errors: CollectedErrors) -> None:
 
 
 def _decide_systems(
-    parts: WriteParts, request: RequestContext, systems: Systems, added_at: str
+    parts: EventParts, request: RequestContext, systems: Systems, added_at: str
 ) -> BeakerDecision:
     errors = CollectedErrors()
     decision, _ = decide_systems(parts, request, systems, added_at, errors)
@@ -139,7 +154,7 @@ def _decide_systems(
     return decision
 
 
-async def _commit_groups(parts: WriteParts, request: RequestContext, groups: Systems) -> _DoneCommit:
+async def _commit_groups(parts: EventParts, request: RequestContext, groups: Systems) -> _DoneCommit:
     def decide() -> BeakerDecision:
         errors = CollectedErrors()
         decision = decide_groups(parts, request, groups, errors)
@@ -158,7 +173,7 @@ async def _commit_groups(parts: WriteParts, request: RequestContext, groups: Sys
 
 
 async def _commit(
-    parts: WriteParts, request: RequestContext, decide: Callable[[], BeakerDecision]
+    parts: EventParts, request: RequestContext, decide: Callable[[], BeakerDecision]
 ) -> _DoneCommit:
     outcomes: Outcomes = {}
 
@@ -169,21 +184,27 @@ async def _commit(
         if not decision.decided:
             return None
         answer = _stored_form(outcomes)
-        return append_for(parts, request, decision.decided, decision.versions, answer)
+        append = append_for(parts, request, decision.decided, decision.versions, answer)
+        return replace(append, power=tuple(decision.power))
 
-    done = await wait_until_reflected(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
+    done = await reflected_if_soon(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
     if done is None:
         return _DoneCommit(outcomes)
     if done.repeated:
         require_same(request, done)
-    return _DoneCommit({**outcomes, **_stored_outcomes(done)}, done.position)
+        outcomes = {**outcomes, **await asyncio.to_thread(_stored_outcomes, done)}
+    return _DoneCommit(outcomes, done.position)
 
 
-async def _done_before(parts: WriteParts, request: RequestContext) -> dict[int, _DoneCommit]:
+async def _done_before(parts: EventParts, request: RequestContext) -> dict[int, _DoneCommit]:
     """Return the commits of earlier requests with the key. Raises FaultyInput as `require_same` does."""
     numbers: Collection[int] = (GROUPS, NO_PARTITION, *parts.feed.directory.partition_names)
     found = await items_done_before(parts.log, request, numbers)
-    return {number: _DoneCommit(_stored_outcomes(done), done.position) for number, done in found.items()}
+    # In threads: reading the answer of thousands of systems takes longer than other requests may wait.
+    return {
+        number: _DoneCommit(await asyncio.to_thread(_stored_outcomes, done), done.position)
+        for number, done in found.items()
+    }
 
 
 def _stored_form(outcomes: Outcomes) -> bytes:

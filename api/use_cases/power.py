@@ -67,7 +67,7 @@ async def _change(
         changed = SystemPowerChanged(is_set=after is not None, reason=reason)
         versions[subject] = system.version
         append = append_for(parts, request, [(subject, changed)], versions)
-        return replace(append, power=PowerChange(fqdn, after))
+        return replace(append, power=(PowerChange(fqdn, after),))
 
     return await commit(parts, lambda: asyncio.to_thread(attempt))
 

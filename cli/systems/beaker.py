@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from api.intake.beaker_columns import EXPORTED, USER_GROUP
+from api.intake.beaker_columns import EXPORTED, POWER, USER_GROUP
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.params import WordChoice
 from cli.lazy import SuggestingGroup
@@ -49,10 +49,10 @@ def export_group() -> None:
 def import_beaker(client: Client, output: Output, files: tuple[IO[bytes], ...], dry_run: bool) -> None:
     """Import CSV files that Beaker has exported; use - for standard input.
 
-    The files may be of any kinds: system, labinfo, keyvalue, exclude, system_pool and user_group. Give all
-    files of a lab together, since they refer to each other. New systems and groups are added, the others are
-    changed. Files with errors are refused with a list of all errors, and nothing is stored. Importing the
-    same files again changes nothing.
+    The files may be of any kinds: system, labinfo, keyvalue, exclude, system_pool, power and user_group.
+    Give all files of a lab together, since they refer to each other. New systems and groups are added, the
+    others are changed. Files with errors are refused with a list of all errors, and nothing is stored.
+    Importing the same files again changes nothing.
     """
     from api.client.beaker_files import import_files
 
@@ -60,7 +60,13 @@ def import_beaker(client: Client, output: Output, files: tuple[IO[bytes], ...], 
     answer = import_files(client, contents, dry_run=dry_run)
     if output.as_json:
         output.document(answer)
-        return
+    else:
+        _show(output, answer)
+    if any("outcome" not in system for system in answer["systems"]):
+        raise click.exceptions.Exit(1)
+
+
+def _show(output: Output, answer: dict[str, Any]) -> None:
     if rows := [*_rows(answer["systems"], "fqdn"), *_rows(answer["groups"], "group")]:
         output.table(COLUMNS, rows)
     click.echo(_summary("system", answer["systems"]))
@@ -70,7 +76,7 @@ def import_beaker(client: Client, output: Output, files: tuple[IO[bytes], ...], 
         note(f"warning: {warning['where']}: {warning['message']}")
     for kind in answer["not_imported"]:
         note(f"not imported: {counted(kind['rows'], 'row')} of kind {kind['kind']}: {kind['reason']}")
-    if dry_run:
+    if answer["dry_run"]:
         note("dry run: nothing was changed")
 
 
@@ -81,16 +87,20 @@ def _name(file: IO[bytes]) -> str:
 
 def _rows(items: list[dict[str, Any]], name: str) -> Iterator[Row]:
     for item in items:
-        for change in item["changes"]:
+        if "outcome" not in item:
+            yield {"name": item[name], "outcome": f"not imported: {item['detail']}"}
+        for change in item.get("changes", ()):
             yield {"name": item[name], "outcome": item["outcome"], **change}
 
 
 def _summary(noun: str, items: list[dict[str, Any]]) -> str:
     counts = [
-        f"{sum(item['outcome'] == outcome for item in items)} {outcome}"
+        f"{sum(item.get('outcome') == outcome for item in items)} {outcome}"
         for outcome in ("created", "changed", "unchanged")
     ]
-    return f"{noun}s: {', '.join(counts)}"
+    failed_count = sum("outcome" not in item for item in items)
+    failures = f", {failed_count} not imported" if failed_count else ""
+    return f"{noun}s: {', '.join(counts)}{failures}"
 
 
 @export_group.command("beaker")
@@ -109,13 +119,16 @@ def export_beaker(
     """Write the CSV file of KIND to FILE [default: standard output], in the format of Beaker.
 
     The file is as of one moment. The options select systems; the members of groups (user_group) are those of
-    all groups. Access policies, CPUs, disks and devices have no place in these files.
+    all groups. Power settings (power) are the present ones, without their secrets. Access policies, CPUs,
+    disks and devices have no place in these files.
     """
     from api.client.beaker_files import export
 
     given = {name: value for name, value in filters.items() if value is not None}
     if given and kind == USER_GROUP:
         raise click.UsageError(f"The options that select systems do not apply to {USER_GROUP}.")
+    if as_of is not None and kind == POWER:
+        raise click.UsageError("--as-of does not apply to power: only the present power settings exist.")
     require_existing(client, as_of, given)
     position: int | None = None
     if as_of is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from domain.access.people import is_open_to_all
 from domain.access.policy import VIEW, Policy, PolicyEntry, own_policy, policy_form, sort_key
 from domain.access.validation import mentions, without
 from domain.endings import with_reason
@@ -34,14 +35,17 @@ def change_policy(
 
 
 def change_hidden(subject: str, own: Policy | None, active_pool: str | None, *, hidden: bool) -> Decided:
-    """Return the event that takes the permission to view from everybody (`hidden`) or gives it, if any.
+    """Return the event that hides a system from everybody (`hidden`) or lets everybody view it, if any.
 
-    `own` is the own policy of the system, None if it never got one. The other entries stay.
+    `own` is the own policy of the system, None if it never got one. To hide the system takes every permission
+    that implies `view` from everybody; entries of users and groups stay.
     """
     before = own_policy(own)
-    if hidden != (EVERYBODY_VIEWS in before):
+    if hidden != is_open_to_all(before):
         return []
-    after = [entry for entry in before if entry != EVERYBODY_VIEWS] if hidden else [EVERYBODY_VIEWS, *before]
+    after = (
+        [entry for entry in before if not is_open_to_all((entry,))] if hidden else [EVERYBODY_VIEWS, *before]
+    )
     entries = policy_form(tuple(sorted(after, key=sort_key)))
     return [(subject, SystemAccessPolicyChanged(entries=entries, active_pool=active_pool))]
 

@@ -55,6 +55,7 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("GET", "/usage-report"): "without hidden systems",
     ("GET", "/timeline"): "without hidden systems",
     ("GET", "/inventory"): "without hidden systems",
+    ("GET", "/power-settings"): "without hidden systems",
     ("POST", "/inventory"): "submitters: existing systems, with the permissions of PATCH and of pools",
     ("GET", "/maintenance-windows"): "without hidden systems",
     ("GET", "/maintenance-windows/{number}"): "without hidden systems",

@@ -14,6 +14,7 @@ from postgres.errors import DatabaseAway
 from store.power import power_settings_of
 from store.requests import PowerChange
 from tests.in_process.environment import Environment
+from tests.use_cases.stored_texts import stored_texts
 from tests.use_cases.town import LAB, OTHER_LAB, Town, as_admin, by
 
 SECRET = "swordfish-4711"
@@ -27,21 +28,6 @@ def put(town: Town, fqdn: str, settings: PowerSettings = ILO, *, keeps: bool = F
 
 def of_lab(town: Town, lab: str, fqdn: str) -> PowerSettings:
     return power_of_own_system(town.services(), lab, fqdn)
-
-
-def stored_texts(town: Town) -> list[str]:
-    """Return all rows of all tables but those of the secret schema, as texts; bytes also as hexadecimal."""
-    tables = town.log.rows(
-        b"SELECT table_schema::text || '.' || table_name::text FROM information_schema.tables"
-        b" WHERE table_schema IN ('log', 'read', 'live') AND table_type = 'BASE TABLE'",
-        (),
-    )
-    assert len(tables) > 20
-    return [
-        row
-        for (table,) in tables
-        for (row,) in town.log.rows(f"SELECT t::text FROM {table} AS t".encode(), ())
-    ]
 
 
 def test_power__set_and_changed__is_beside_the_log_alone(

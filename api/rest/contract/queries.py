@@ -71,10 +71,14 @@ class ReadQuery(Caught):
     ] = None
 
 
-class Page(ReadQuery):
+class PresentPage(Caught):
+    """A page of a list that has no past."""
+
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     cursor: Annotated[Cursor | None, Field(description="`next` of the previous page")] = None
 
+
+class Page(PresentPage, ReadQuery):
     def filters(self) -> dict[str, str | int | None]:
         """Return the parameters of a subclass by name, None for those that were not given."""
         return {

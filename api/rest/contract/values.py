@@ -88,6 +88,8 @@ MAIL_PATTERN = r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$"
 NUMBER_PATTERN = r"^[1-9][0-9]{0,9}$"
 # A scheme, a host, and then no space and no control characters.
 LINK_PATTERN = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#\x00-\x1f\x7f][^\s\x00-\x1f\x7f]*$"
+# No control characters, line breaks included.
+ONE_LINE_PATTERN = r"^[^\x00-\x1f\x7f]+$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]

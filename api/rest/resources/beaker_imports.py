@@ -24,8 +24,11 @@ from api.rest.contract.inputs.beaker import ROWS, BeakerFiles
 from api.rest.contract.operation import MAX_BATCH_BYTES, operation
 from api.rest.contract.queries import DryRunQuery
 from api.rest.ports import ChangeParts
+from api.rest.problems import problem_of
 from api.rest.resources.shapes import shown_differences
-from api.use_cases.import_beaker import BeakerInput, Outcomes, import_beaker, preview_beaker
+from api.use_cases.beaker_decision import Outcome
+from api.use_cases.import_beaker import BeakerInput, SystemOutcome, import_beaker, preview_beaker
+from domain.errors import LabledgerError
 
 
 class BeakerImports:
@@ -52,8 +55,8 @@ class BeakerImports:
         position = done.position or await paging.position_of(self._parts.log, None)
         answer = {
             "dry_run": dry_run,
-            "systems": _shown("fqdn", done.systems),
-            "groups": _shown("group", done.groups),
+            "systems": [_shown_system(fqdn, answer) for fqdn, answer in done.systems.items()],
+            "groups": [{"group": name, **_shown(outcome)} for name, outcome in done.groups.items()],
             "warnings": [{"where": one.where, "message": one.message} for one in grouped(found.warnings)],
             "not_imported": [*_not_imported(found)],
         }
@@ -86,11 +89,14 @@ def _validated(row: BeakerRow, faults: list[LineFault]) -> BeakerRow:
     return row
 
 
-def _shown(name: str, outcomes: Outcomes) -> list[dict[str, Any]]:
-    return [
-        {name: of, "outcome": one.outcome, "changes": shown_differences(one.changes)}
-        for of, one in outcomes.items()
-    ]
+def _shown_system(fqdn: str, answer: SystemOutcome) -> dict[str, Any]:
+    if isinstance(answer, LabledgerError):
+        return {"fqdn": fqdn, **problem_of(answer)}
+    return {"fqdn": fqdn, "status": 200, **_shown(answer)}
+
+
+def _shown(outcome: Outcome) -> dict[str, Any]:
+    return {"outcome": outcome.outcome, "changes": shown_differences(outcome.changes)}
 
 
 def _not_imported(found: BeakerRows) -> Iterator[dict[str, Any]]:

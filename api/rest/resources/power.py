@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/power, /lab-controllers/{fqdn}/power-settings/{system}: power settings of systems."""
+"""/systems/{fqdn}/power, /power-settings, /lab-controllers/{fqdn}/power-settings/{system}: power settings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import NewPowerSettings
 from api.rest.contract.operation import operation
 from api.rest.ports import ChangeParts
-from api.rest.visibility import require_visible
+from api.rest.visibility import hidden_systems, require_visible
 from api.use_cases.power import no_settings, power_of_own_system, set_power, unset_power
 from domain.errors import NotPermitted, Unknown, display_name
 from domain.system_admin.power import PowerSettings
-from store.power import power_settings_of
+from projections.reader import At
+from store.power import power_settings_after, power_settings_of
 
 
 def without_secret(settings: PowerSettings) -> dict[str, Any]:
@@ -40,6 +41,21 @@ class Power:
         position = await paging.position_of(self._parts.log, None)
         settings = await asyncio.to_thread(self._settings_of, fqdn)
         paging.answer(resp, position, without_secret(settings))
+
+    @operation(
+        "List the present power settings of systems, without the secrets",
+        answers.PowerSettingsList,
+        queries.PresentPage,
+    )
+    async def on_get_list(self, req: Request, resp: Response) -> None:
+        hidden = await hidden_systems(req, self._parts)
+        # Read before the settings, which may be later ones.
+        at = At(await paging.position_of(self._parts.log, None), None)
+        page = paging.page_at(req, at, "")
+        found = await asyncio.to_thread(power_settings_after, self._parts.log, page.after, hidden, page.limit)
+        items = [{"fqdn": fqdn, **without_secret(settings)} for fqdn, settings in found]
+        key = items[-1]["fqdn"] if items else None
+        paging.answer_listed(req, resp, page, "power_settings", paging.listed(page, items, key))
 
     def _settings_of(self, fqdn: str) -> PowerSettings:
         """Return the settings of a system. Raises Unknown for the system, and without any. Blocking."""

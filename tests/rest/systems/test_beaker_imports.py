@@ -11,8 +11,11 @@ import httpx
 
 from tests.harness.running import Running
 from tests.rest.actions import EAST, by_people
+from tests.rest.systems.tables_with import tables_with
 
 PATH = "/imports/beaker"
+SECRET = "swordfish-of-beaker"
+POWER_COLUMNS = ("fqdn", "power_address", "power_user", "power_passwd", "power_id", "power_type")
 SYSTEM_COLUMNS = (
     *("fqdn", "lender", "location", "mac_address", "memory", "model", "serial", "vendor"),
     *("arch", "lab_controller", "owner", "status", "type", "cc"),
@@ -78,7 +81,8 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
         ),
         "pools": table("system_pool", ("fqdn", "pool", "deleted"), (fqdn, "big", "False")),
         "groups": table("user_group", ("user", "group", "deleted"), ("bob", "beaker-new", "False")),
-        "power": table("power", ("fqdn", "power_type", "power_passwd"), (fqdn, "ipmilan", "hush")),
+        "power": table("power", POWER_COLUMNS, (fqdn, "bmc-bkr-1", "root", SECRET, "", "ipmilan")),
+        "install": table("install", ("fqdn", "arch", "ks_meta"), (fqdn, "x86_64", "a=b")),
     }
     before = service.end()
     preview = done(post(client, dry_run=True, **files))
@@ -91,7 +95,10 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
     assert first["warnings"] == [
         {"where": "systems.csv, line 2, column cc", "message": "is not imported: no mail is sent"}
     ]
-    assert [(each["kind"], each["rows"]) for each in first["not_imported"]] == [("power", 1)]
+    assert [(each["kind"], each["rows"]) for each in first["not_imported"]] == [("install", 1)]
+    assert {"property": "power.secret", "from": None, "to": "(not shown)"} in first["systems"][0]["changes"]
+    power = client.get(f"/systems/{fqdn}/power").json()
+    assert (power["address"], power["user"], power["has_secret"]) == ("bmc-bkr-1", "root", True)
     found = client.get(f"/systems/{fqdn}", params={"min_position": service.end()}).json()
     expected = {
         "location": "rack 1, unit 2",
@@ -115,6 +122,7 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
     new = client.get(f"/systems/{other}").json()
     assert (new["condition"], new.get("type")) == ("Broken", None)
     assert client.get("/groups/beaker-new").json()["members"] == ["bob"]
+    assert tables_with(service, SECRET) == ["secret.power_settings"]
     then = service.end()
     # The lost answer is given again; a new request finds nothing to change.
     assert done(post(client, key="bkr-all", **files)) == first
@@ -139,7 +147,7 @@ def test_errors_and_warnings__of_cells_and_columns__name_file_line_and_column(
         keys=f"csv_type,fqdn,key\nkeyvalue,{machine},a b\n",
         broken='csv_type,fqdn\nsystem,"a\n',
         empty="",
-        power=f"csv_type,fqdn,power_type,power_passwd\npower,{machine},,hush\n",
+        power=table("power", POWER_COLUMNS, (machine, "", "", f"{SECRET}\n", "", "")),
     )
     kinds = "system, labinfo, keyvalue, exclude, system_pool, user_group, power, install"
     found = dict(faults(refused))
@@ -153,9 +161,11 @@ def test_errors_and_warnings__of_cells_and_columns__name_file_line_and_column(
         "keys.csv, line 2, column key_value": "is missing, but rows of kind keyvalue require it",
         "broken.csv, line 2": "unexpected end of data",
         "empty.csv, line 1": "has no column csv_type: the first line names the columns",
+        "power.csv, line 2, column power_address": "must not be empty",
+        "power.csv, line 2, column power_passwd": "must not have control characters",
         "power.csv, line 2, column power_type": "must not be empty",
     }
-    assert "hush" not in refused.text
+    assert SECRET not in refused.text
     taken = done(post(client, dry_run=True, systems=f"csv_type,fqdn,vendr\nsystem,{machine},Dell\n"))
     (warning,) = taken["warnings"]
     assert warning["where"] == "systems.csv, line 1, column vendr"

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.sessions import owner_session
 from tests.rest.actions import EAST, People
 from tests.rest.systems.conftest import MISSING
+from tests.rest.systems.tables_with import tables_with
 
 SECRET = "swordfish-of-the-east"
 ILO = {"type": "ilo", "address": "bmc-1.example.com", "port": "3", "user": "root", "secret": SECRET}
-
-
-def tables_with(service: Running, text: str) -> list[str]:
-    """Return the tables of the whole database that have a text, as it is or as the bytes of a value."""
-    hidden = f"%{text}%", f"%{text.encode().hex()}%"
-    with owner_session(service.database.owner_url) as owner:
-        tables = owner.execute(
-            "SELECT table_schema || '.' || table_name FROM information_schema.tables"
-            " WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_type = 'BASE TABLE'"
-        ).fetchall()
-        assert len(tables) > 30
-        return [
-            table
-            for (table,) in tables
-            if owner.execute(
-                f"SELECT FROM {table} AS t WHERE t::text LIKE %s OR t::text LIKE %s LIMIT 1".encode(), hidden
-            ).fetchall()
-        ]
 
 
 def test_power__set__is_shown_without_its_secret_but_to_its_lab_controller(
@@ -68,6 +51,33 @@ def test_power__set__is_shown_without_its_secret_but_to_its_lab_controller(
     event = client.get(f"/events/{removed.json()['position']}").json()["event"]
     assert event["data"] == {"is_set": False, "reason": "sold"}
     assert client.get(path).status_code == people["east"].get(of_lab).status_code == 404
+
+
+def test_list__of_power_settings__has_those_of_visible_systems_without_secrets(
+    client: httpx.Client, people: People, machines: Callable[..., str]
+) -> None:
+    shown, hidden, bare = machines(), machines(), machines()
+    for fqdn in (shown, hidden):
+        client.put(f"/systems/{fqdn}/power", json=ILO).raise_for_status()
+    client.put(f"/systems/{hidden}/access-policy", json={"entries": []}).raise_for_status()
+
+    def listed(by: httpx.Client) -> dict[str, Any]:
+        """Return the settings by system, from pages of one."""
+        rows, page = [], by.get("/power-settings", params={"limit": 1}).json()
+        while page["next"] is not None:
+            rows += page["power_settings"]
+            page = by.get(page["next"]).json()
+        rows += page["power_settings"]
+        by_name = {row["fqdn"]: row for row in rows}
+        assert len(by_name) == len(rows)
+        return by_name
+
+    of_all = listed(client)
+    assert of_all.keys() >= {shown, hidden} and bare not in of_all
+    public = {name: ILO[name] for name in ("type", "address", "port", "user")}
+    assert of_all[shown] == {"fqdn": shown, **public, "has_secret": True}
+    assert listed(people["carol"]).keys() & {shown, hidden} == {shown}
+    assert client.get("/power-settings", params={"as_of": 1}).status_code == 422
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,21 @@ class Power(Answer):
     has_secret: bool
 
 
+class PowerOfSystem(AnswerPart):
+    """`has_secret`: whether a secret is set, which only the lab controller of the system gets."""
+
+    fqdn: str
+    type: str
+    address: str
+    port: str | None
+    user: str | None
+    has_secret: bool
+
+
+class PowerSettingsList(ListAnswer):
+    power_settings: list[PowerOfSystem]
+
+
 class PowerForLab(Answer):
     type: str
     address: str

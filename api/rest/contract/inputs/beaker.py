@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from api.intake import beaker_columns as kinds
+from api.rest.contract.inputs.systems import PowerType, PowerWord
 from api.rest.contract.values import Condition, Flag, Fqdn, Input, Name, Text
 
 # More are a mistake: Beaker has nine kinds of files.
@@ -83,11 +84,11 @@ class UserGroupRow(Input):
 
 
 class PowerRow(OfSystem):
-    power_address: Text | None = None
-    power_user: Text | None = None
-    power_passwd: Text | None = None
-    power_id: Text | None = None
-    power_type: Text
+    power_address: PowerWord
+    power_user: PowerWord | None = None
+    power_passwd: PowerWord | None = None
+    power_id: PowerWord | None = None
+    power_type: PowerType
 
 
 class InstallRow(OfSystem):

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from api.rest.contract.values import (
     NAME_PATTERN,
+    ONE_LINE_PATTERN,
     REFUSE_TEXT_AND_BOOLEANS,
     Condition,
     Count,
@@ -35,7 +36,7 @@ MAX_CHANGED = 10_000
 
 
 # Without control characters. No message about a secret may contain it, so there is no other check.
-PowerWord = Annotated[str, StringConstraints(min_length=1, max_length=1_024, pattern=r"^[^\x00-\x1f\x7f]+$")]
+PowerWord = Annotated[str, StringConstraints(min_length=1, max_length=1_024, pattern=ONE_LINE_PATTERN)]
 PowerType = Annotated[str, StringConstraints(max_length=64, pattern=NAME_PATTERN)]
 
 
