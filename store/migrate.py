@@ -123,8 +123,8 @@ def _names(rows: list[tuple[str]]) -> list[str]:
 def _require_no_later(names: list[str]) -> None:
     if names:
         raise LaterDatabase(
-            f"a later version of Labledger has migrated the database ({', '.join(names)}): install that version,"
-            " or restore the backup from before its migration"
+            f"a later version of Labledger has migrated the database ({', '.join(names)}): install that"
+            " version, or restore the backup from before its migration"
         )
 
 
