@@ -39,6 +39,7 @@ RUNS = (
     CaseGroup(("locks",)),
     CaseGroup(("lifecycle",)),
     CaseGroup(("start", "rebuild")),
+    CaseGroup(("long_log",)),
     CaseGroup(("pages",)),
     CaseGroup(("recovery",)),
 )

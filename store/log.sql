@@ -418,6 +418,9 @@ RETURNING number
 SELECT w.name FROM unnest(%s::text[]) AS w (name)
 WHERE NOT EXISTS (SELECT FROM public.labledger_migrations m WHERE m.name = w.name) ORDER BY w.name
 
+-- name: later_migrations
+SELECT m.name FROM public.labledger_migrations m WHERE m.name <> ALL (%s::text[]) ORDER BY m.name
+
 -- name: missing_topics
 SELECT t.topic FROM unnest(%s::text[]) AS t (topic)
 WHERE NOT EXISTS (SELECT FROM log.topics k WHERE k.topic = t.topic) ORDER BY t.topic
