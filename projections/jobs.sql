@@ -174,8 +174,7 @@ CROSS JOIN LATERAL (
 WHERE d.job_id = %(job_id)s
 
 -- name: deletion
--- When and by which tag the results of a job, or those of one recipe with its job (the other parameter is null), were
--- deleted. This does not depend on the moment of the read, because results of the past are deleted, too.
+-- The deletion of the results of a job, or of the job of one recipe (the other parameter is null). This does not depend on the moment of the read, because results of the past are deleted, too.
 SELECT j.deleted FROM read.jobs j
 WHERE j.until_position = 9223372036854775807 AND j.deleted IS NOT NULL
   AND j.job_id = coalesce(%(job_id)s::integer,

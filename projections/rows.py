@@ -92,8 +92,8 @@ class JobRow(NamedTuple):
     """`changed` has the data of the last JobChanged event, null if there is none.
 
     `stage` is that of `domain.job.stages`. A job that `is_open` takes further recipe sets. `ended` is the
-    time of its end, null before it. `kept` says who keeps its results, `deleted` when and by which tag they
-    were deleted (`fold_retention`).
+    time of its end, null before it. `kept` says who keeps its results, `deleted` when they were deleted, and
+    the tag (`fold_retention`).
     """
 
     state: str

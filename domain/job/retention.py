@@ -43,7 +43,7 @@ class RetentionTags:
 
     @property
     def with_days(self) -> list[RetentionTag]:
-        """Return the tags by which results are deleted."""
+        """Return the tags that delete results."""
         return [tag for tag in self if tag.days]
 
     def fault(self, name: str, product: str | None) -> tuple[str, str] | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import store
 from domain.events import Event
 from domain.job.events import (
     JobChanged,
@@ -24,12 +26,15 @@ from domain.recipe.events import RecipeCancelled, RecipeCompleted, TaskResult
 from domain.recipe.lifecycle import STARTED
 from domain.recipe_set.events import RecipeSetSubmitted
 from tests.harness.databases import TestDatabase
+from tests.harness.sessions import Owner
 from tests.projections.happened import LAB, host, lab, of, registered, running, scheduled, submitted, waiting
 from tests.projections.projected_log import ProjectedLog
 from tests.projections.rebuild.silent import silent
 from workers.rebuild import check
 
 LOG = {"name": "dmesg", "url": "http://lab/dmesg", "size_bytes": 7}
+JOBS = b"SELECT job_id, since_position, retention_tag, ended FROM read.jobs ORDER BY 1, 2"
+MIGRATION = Path(store.__file__).with_name("migrations") / "2027-01-09-retention.sql"
 FIRST = {"after_ended": datetime(1970, 1, 1, tzinfo=UTC), "after_job": 0, "limit": 10}
 
 
@@ -137,3 +142,26 @@ def test_due__open_job__ends_when_it_is_closed(models: ProjectedLog) -> None:
     closed: Event = JobClosed("closed")
     models.commit(*of("job", 1, closed))
     assert due(models) == [1]
+
+
+def test_migration__rows_from_before_it__equal_those_of_a_rebuild(models: ProjectedLog, owner: Owner) -> None:
+    run_job(models)
+    models.commit(*of("job", 1, JobChanged("late", "60days", None)))
+    document = {"retention_tag": "120days"}
+    models.commit(*of("job", 2, JobSubmitted("ada", "ada", None, "", (), document), JobOpened(())))
+    for number in (5, 6):
+        # The job is done in between, but takes further sets.
+        models.commit(
+            *of("job", 2, JobExtended((number,), {"recipe_sets": [{"recipes": []}]})),
+            *of("recipe-set", number, RecipeSetSubmitted(2, "Normal", (number,))),
+            *of("recipe", number, host(number, job_id=2, recipe_set_id=number)),
+        )
+        models.commit(*of("recipe", number, RecipeCancelled("enough")))
+    models.commit(*of("job", 2, JobClosed("closed")))
+    models.commit(*of("job", 2, JobChanged("later", "120days", None)))
+    rows = owner.execute(JOBS).fetchall()
+    assert {row[0] for row in rows if row[3] is not None} == {1, 2}
+    owner.execute("UPDATE read.jobs SET retention_tag = 'scratch', ended = NULL")
+    (update,) = [part for part in MIGRATION.read_text("utf-8").split(";") if "\nUPDATE read.jobs" in part]
+    owner.execute(update.encode())
+    assert owner.execute(JOBS).fetchall() == rows

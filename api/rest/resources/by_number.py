@@ -63,7 +63,7 @@ async def find(parts: ReadParts, at: At, kind: str, number: int, *further_querie
 
 
 def deletion_of(rows: list[Row]) -> Row | None:
-    """Return when and by which tag results were deleted, from the rows of the query `deletion`."""
+    """Return the deletion of results from the rows of the query `deletion`, None without one."""
     return rows[0]["deleted"] if rows else None
 
 

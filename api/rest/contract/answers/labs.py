@@ -80,7 +80,6 @@ class LabCommand(AnswerPart):
     kind: str
     system: str | None
     recipe_id: Id | None
-    recipe_ids: list[Id] = Field(default_factory=list)
     attempt: Id | None
     state: CommandState
     reason: str | None = None
@@ -103,6 +102,7 @@ class LabCommand(AnswerPart):
     tasks: list[CommandTask] = Field(default_factory=list)
     guests: list[CommandGuest] = Field(default_factory=list)
     members: list[CommandMember] = Field(default_factory=list)
+    recipe_ids: list[Id] = Field(default_factory=list)
 
 
 class LabCommands(ReadAnswer):

@@ -11,7 +11,7 @@ from api.rest.contract.values import Fqdn, Id, Time
 
 
 class Kept(AnswerPart):
-    """Who keeps the results and logs of a job, since when and why."""
+    """The person who keeps the results and logs of a job, the time and the reason."""
 
     by: str
     at: Time
@@ -19,7 +19,7 @@ class Kept(AnswerPart):
 
 
 class ResultsDeleted(AnswerPart):
-    """When the results and logs of a job were deleted, and by which tag: `days` after the end of the job."""
+    """The deletion of the results and logs of a job by its `tag`, whose `days` after its end were over."""
 
     tag: str
     days: int
@@ -39,7 +39,7 @@ class RetentionTagState(AnswerPart):
 class DueDeletion(AnswerPart):
     """An ended job whose results and logs the tag deletes now. `log_bytes` are those that labs have reported.
 
-    `lab_controllers` are told to delete their logs.
+    `lab_controllers` get commands to delete their logs.
     """
 
     job_id: Id
