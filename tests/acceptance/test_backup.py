@@ -37,6 +37,14 @@ FROM log.events WHERE notification_id <= %s ORDER BY notification_id
 """
 END = b"SELECT coalesce(max(notification_id), 0) FROM log.events"
 LATER = b"SELECT count(*) FROM log.events WHERE recorded_at > %s::text::timestamptz"
+POWER = b"SELECT type, address, port, user_name, secret FROM secret.power_settings"
+BMC: Final = {
+    "type": "ipmilan",
+    "address": "bmc.example.com",
+    "port": None,
+    "user": "root",
+    "secret": "calvin",
+}
 IN_RECOVERY = b"SELECT pg_is_in_recovery()"
 
 
@@ -165,6 +173,7 @@ def test_backup__taken_at_work__restored_elsewhere_with_all_that_was_acknowledge
     with debian_server() as first, debian_server() as second:
         original, restored = database_as_the_page_says(first), database_of(second)
         with running(original, *SERVICES) as service, at_work(service) as work:
+            put_power_settings(service)
             acknowledged = work.acknowledged[-1]
             as_postgres(first, backup, folder)
             work.wait_for_more()
@@ -176,8 +185,15 @@ def test_backup__taken_at_work__restored_elsewhere_with_all_that_was_acknowledge
         assert database_setup.migrate(restored.settings) == []
         assert is_closed(restored)
         assert acknowledged <= end_of_beginning(restored, original)
+        assert row_of(restored, POWER) == row_of(original, POWER) == tuple(BMC.values())
         with continued(restored, token) as again:
             assert_sound_and_goes_on(again)
+
+
+def put_power_settings(service: Running) -> None:
+    with service.client() as client:
+        answer = client.put("/systems/x86-05.east.example.com/power", json=BMC)
+        assert answer.status_code == 200, answer.text
 
 
 def is_closed(database: TestDatabase) -> bool:
