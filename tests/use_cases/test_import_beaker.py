@@ -14,6 +14,7 @@ from api.intake.beaker_csv import BeakerRow
 from api.rest.contract.inputs.beaker import BeakerFiles
 from api.rest.resources.beaker_imports import read_rows
 from api.rest.resources.power import without_secret
+from api.use_cases import beaker_systems
 from api.use_cases import import_beaker as import_beaker_module
 from api.use_cases.beaker_decision import Outcome
 from api.use_cases.change_partition import configure_partition
@@ -29,6 +30,7 @@ from domain.errors import FaultyInput, NotPermitted
 from domain.system.events import SystemPowerChanged, SystemRegistered
 from domain.system_admin.power import PowerSettings
 from postgres.errors import DatabaseAway
+from store.event_log import EventLog
 from store.power import power_settings
 from store.requests import AppendRequest, Committed
 from tests.in_process.environment import Environment
@@ -308,20 +310,36 @@ def test_power__with_faults_or_without_rights__nothing_is_changed_or_confirmed(t
     assert [fault.message for fault in raised.value.faults] == [
         'there is no system "b"; import its row of kind system, too'
     ]
+    new = given(
+        systems=f"csv_type,fqdn,lab_controller\nsystem,b,{LAB}\n",
+        power=f"{POWER_COLUMNS}\npower,b,elsewhere,,,,ilo\n",
+    )
+    with pytest.raises(NotPermitted, match="add systems"):
+        town.ask(import_beaker, by("eve"), new)
     # What everybody with the right to view the system sees may be in an unchanged row.
     unchanged = town.ask(import_beaker, by("eve"), power_files("a,bmc-a,root,,,ilo"))
     assert outcomes(unchanged) == {"a": "unchanged"}
     assert town.log.end() == end
 
 
-def test_power__changed_meanwhile__is_decided_again(town: Town) -> None:
+def test_power__changed_after_it_was_read__is_decided_again(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
     files = power_files(f"a,bmc-a,,{SECRET},,ilo")
     settings = PowerSettings("ilo", "bmc-a", None, None, SECRET)
-    other = town.scene.apis[0].appended.preceded(
-        lambda: town.ask(set_power, as_admin(), "a", settings, keeps_secret=False, process=1)
-    )
-    with other:
-        done = town.ask(import_beaker, as_admin(), files)
+    reads = 0
+
+    def read(log: EventLog, fqdns: Sequence[str]) -> dict[str, PowerSettings]:
+        nonlocal reads
+        reads += 1
+        found = power_settings(log, fqdns)
+        # The first read is that of the validation.
+        if reads == 2:
+            town.ask(set_power, as_admin(), "a", settings, keeps_secret=False, process=1)
+        return found
+
+    monkeypatch.setattr(beaker_systems, "power_settings", read)
+    done = town.ask(import_beaker, as_admin(), files)
     assert outcomes(done) == {"a": "unchanged"}
     assert town.version("system/a") == 2
 
