@@ -52,7 +52,7 @@ class UnfinishedLending(AnswerPart):
 
 
 class UnfinishedUse(AnswerPart):
-    """What will not have ended when the window starts; of one that has started, what has not ended."""
+    """Recipes, reservations and loans that will not have ended when the window starts, or have not yet."""
 
     recipes: list[UnfinishedRecipe]
     reservations: list[UnfinishedLending]
