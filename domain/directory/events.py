@@ -283,7 +283,7 @@ class PartitionJobFilterRemoved(DirectoryEnding):
 
 @event("maintenance-window.added")
 class MaintenanceWindowAdded(DirectoryEvent):
-    """A window: nothing starts on its systems from `lead_seconds` before `starts_at` until `ends_at`.
+    """A window drains its systems from `lead_seconds` before `starts_at` until `ends_at`.
 
     They are `systems` or, if that is null, those with all of the other properties that are not null. Times
     are RFC 3339. `has_all_rights`: the window was added by an admin, otherwise it covers only systems that

@@ -93,7 +93,7 @@ def test_add__of_a_wrong_form__is_wrong_usage(run: Run, arguments: tuple[str, ..
     assert found.exit_code == 2 and said in found.stderr
 
 
-def test_maintenance__list_show_move_and_end__ask_for_it(server: LoopbackServer, run: Run) -> None:
+def test_other_commands__of_a_window__ask_for_it(server: LoopbackServer, run: Run) -> None:
     server.on("GET", PATH, Answer({"position": 9, "maintenance_windows": [WINDOW], "next": None}))
     server.on("GET", f"{PATH}/3", Answer(WINDOW))
     server.on("PATCH", f"{PATH}/3", Answer({"position": 10, "number": 3, "changed": True}))

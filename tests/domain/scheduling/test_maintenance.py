@@ -148,7 +148,7 @@ def test_window__of_a_person__covers_only_what_the_person_may_edit(world: World)
     assert draining(world) == ["b"]
 
 
-def test_window__of_many_systems__changes_few_of_them_in_one_run(
+def test_many_systems__of_one_window__are_drained_in_batches(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(maintenance, "MAX_CHANGED", 2)

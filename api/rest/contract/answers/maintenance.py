@@ -52,7 +52,7 @@ class UnfinishedLending(AnswerPart):
 
 
 class UnfinishedUse(AnswerPart):
-    """Use of its systems that will not have ended when the window starts, or has not if it has started."""
+    """Recipes, reservations and loans that will not have ended when the window starts, or have not yet."""
 
     recipes: list[UnfinishedRecipe]
     reservations: list[UnfinishedLending]
