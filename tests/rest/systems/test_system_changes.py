@@ -38,7 +38,8 @@ def place() -> str:
 @pytest.fixture
 def rack(client: httpx.Client, machines: Callable[..., str], place: str) -> list[str]:
     """Return two systems at the place; the second one is draining."""
-    systems = [machines(condition="Manual", location=place) for _ in range(2)]
+    # In the order of lists.
+    systems = sorted(machines(condition="Manual", location=place) for _ in range(2))
     client.patch(f"/systems/{systems[1]}", json={"draining": True}).raise_for_status()
     return systems
 
