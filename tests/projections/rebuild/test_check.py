@@ -40,7 +40,7 @@ PLANTED = [
     # A wrong end of an interval.
     ("UPDATE read.queue SET until = 'infinity' WHERE state = 'new' AND recipe_id = 1", "queue", "until"),
     (
-        "UPDATE read.jobs SET until_position = until_position + 1 WHERE state = 'new'",
+        "UPDATE read.jobs SET until_position = until_position + 1 WHERE state = 'new' AND job_id = 1",
         "jobs",
         "until_position",
     ),
