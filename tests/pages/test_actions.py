@@ -23,7 +23,7 @@ BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob":
 # The admin, and the owner of the job or system.
 OWNERS = {"admin", "alice"}
 ACTIONS = {
-    "jobs": ["cancel", "close"],
+    "jobs": ["cancel", "close", "keep", "end-keep"],
     "recipe-sets": ["cancel", "priority", "review", "waive", "end-waiver"],
     "recipes": ["return", "waive", "end-waiver"],
     "systems": [
@@ -107,7 +107,7 @@ def test_job_pages__by_role__offer_and_accept_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], job: dict[str, Any]
 ) -> None:
     expected = {
-        f"/ui/jobs/{job['job_id']}": {"cancel"},
+        f"/ui/jobs/{job['job_id']}": {"cancel", "keep"},
         f"/ui/recipe-sets/{job['recipe_set_id']}": {"cancel", "priority"},
         f"/ui/recipes/{job['recipe_ids'][0]}": set(),
     }
