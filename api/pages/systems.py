@@ -29,10 +29,11 @@ from api.rest.resources.policies import (
     system_policy_queries,
 )
 from api.rest.resources.timeline import TIMELINE_START, timeline_answer
-from api.rest.resources.usage import use_at_moment
+from api.rest.resources.usage import use_query
 from api.rest.views import View
 from domain.errors import FaultyInput
 from domain.system.lifecycle import WITHOUT_RECIPES
+from projections.read_sessions import Row
 
 # The page has the first waiting recipes in the order of the system.
 MAX_WAITING: Final = 20
@@ -63,15 +64,18 @@ class SystemPages:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await page_view(req, self._parts)
         view, waiting = await waiting_recipes(self._parts, view, fqdn)
-        system, policies = await self._system(view, fqdn)
+        system, in_use, policies = await self._system(view, fqdn)
         page = paging.page_at(req, view.at, history.BEFORE_ALL)
-        changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
+        ordered = [in_use["ordered_position"]] if in_use["kind"] else []
+        changes, of_condition, actors = await history.history_answer(
+            self._parts, view, fqdn, page, more_positions=ordered
+        )
         notes = await self._notes(view, fqdn)
         power = await shown_power(self._parts, view, fqdn)
         facts = {**system, "has_notes": bool(notes["newest"]), "power": power}
         values = {
             "system": system,
-            "in_use": await use_at_moment(self._parts, view, fqdn),
+            "in_use": {**in_use, "ordered_by": actors.get(in_use["ordered_position"])},
             "sentence": _sentence(system, of_condition["reason"]),
             "of_condition": of_condition,
             "changes": changes.items,
@@ -85,19 +89,20 @@ class SystemPages:
         }
         await show(req, resp, self._parts, view, "system.html", values)
 
-    async def _system(self, view: View, fqdn: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return a system, and its policy with that of the pool that replaces it, None without one.
+    async def _system(self, view: View, fqdn: str) -> tuple[dict[str, Any], Row, dict[str, Any]]:
+        """Return a system, its use, and its policy with that of the pool that replaces it, None without one.
 
-        Both are one question. Raises Unknown.
+        All are one question. Raises Unknown.
         """
         of_system = systems.system_queries(self._parts, view, fqdn)
-        found = await self._parts.reader.together(*of_system, *system_policy_queries(view, fqdn))
-        rows, policy_rows = found[: len(of_system)], found[len(of_system) :]
+        *rows, use, policies, versions = await self._parts.reader.together(
+            *of_system, use_query(self._parts, view, fqdn), *system_policy_queries(view, fqdn)
+        )
         _, system = await systems.system_from_rows(self._parts, view, fqdn, rows)
-        _, policy = system_policy_from_rows(fqdn, policy_rows)
+        _, policy = system_policy_from_rows(fqdn, (policies, versions))
         pool = policy["active_pool"]
         pool_policy = None if pool is None else (await pool_policy_answer(self._parts, view, pool))[1]
-        return system, {"policy": policy, "pool_policy": pool_policy}
+        return system, use[0], {"policy": policy, "pool_policy": pool_policy}
 
     async def _notes(self, view: View, fqdn: str) -> dict[str, Any]:
         """Return the newest notes on a system, and whether there are more."""

@@ -162,6 +162,7 @@ def test_system_page__every_property__has_its_place(browser: Browser, systems: S
         if each.find("dt") is not None
     }
     assert facts["Memory in MB"].strip() == "65536"
+    assert " ".join(facts["Ordered by"].split()).startswith("admin , loan for bob , event ")
     assert facts["Flags"].strip() == "avx, sse2"
     assert facts["Hyper-threading"].strip() == "yes"
     assert facts["Last inventoried"].endswith("2026-11-01T08:00:00Z")

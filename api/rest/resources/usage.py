@@ -24,7 +24,7 @@ from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
 from domain.errors import Fault, FaultyInput, Unknown, display_name
 from domain.events import Recorded
-from projections.read_sessions import Row
+from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_LAB
 
 # Maximum number of steps of a time span, and of steps of all groups on a page.
@@ -142,13 +142,11 @@ async def usage_answer(
     return {"since": since, "until": max(since, until), "intervals": intervals}, key
 
 
-async def use_at_moment(parts: ReadParts, view: View, fqdn: str) -> dict[str, Any]:
-    """Return the interval of a system at the moment of a read. Raises Unknown."""
+def use_query(parts: ReadParts, view: View, fqdn: str) -> NamedQuery:
+    """Return the query of the interval of a system at the moment of a read; its actor is in the log."""
     moment = paging.moment_of(view.at, parts)
-    query = queries.IntervalPage.model_construct(since=moment, until=moment)
-    answer, _ = await usage_answer(parts, view, fqdn, query, paging.PageAt(view.at, 1, USAGE_START))
-    interval: dict[str, Any] = answer["intervals"][0]
-    return interval
+    asked = {"fqdn": fqdn, "since": moment, "until": moment, "after": 0, "limit": 1}
+    return "usage_of_system", {"at": view.position, **asked}
 
 
 def _interval(
