@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
@@ -12,6 +13,7 @@ import orjson
 from pydantic import BaseModel
 
 from api.rest.body import check_model
+from api.rest.contract.query_values import moment
 from domain.errors import Fault, FaultyInput
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -117,6 +119,15 @@ class FormField:
 def force_field(label: str, hint: str) -> FormField:
     """Return the field for what goes with a removal, if it is not to be refused because of that."""
     return FormField("force", label, choices=tuple(_YES_OR_NO)[::-1], is_required=True, hint=hint)
+
+
+def until_of(fields: Fields) -> datetime | None:
+    """Return the time in the field `until`, None if it is empty. Raises FaultyInput."""
+    text = fields.get("until")
+    found = None if text is None else moment(text)
+    if text is not None and found is None:
+        raise FaultyInput([Fault("until", "must be a time with a zone, such as 2026-11-29T18:00:00Z")])
+    return found
 
 
 def _addresses(text: str) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
@@ -354,6 +355,46 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
             b"EXPLAIN (VERBOSE) " + QUERIES[name], {**params, "at": 1, "hidden": ["s01", "s02"]}
         )
         assert any("hashed SubPlan" in line for (line,) in plan.fetchall()), name
+
+
+def test_results__statistics_from_before_other_jobs_had_any__no_whole_table_is_read(owner: Owner) -> None:
+    """A plan for them would read the results of all jobs until the tables are analysed again."""
+    # Within a transaction, so that nothing else analyses the tables meanwhile.
+    owner.execute(b"BEGIN")
+    owner.execute(b"SET LOCAL random_page_cost = 1.1")
+    put_recipes(owner, 1, 2_000)
+    owner.execute(
+        b"INSERT INTO read.task_results"
+        b" (task_id, recipe_id, result, message, log_urls, since_position, since)"
+        b" SELECT n / 20, n / 20, 'Pass', '', '[]', n, now() FROM generate_series(20, 4_000) AS n"
+    )
+    owner.execute(
+        b"ANALYZE read.recipe_details, read.recipe_sets, read.recipes, read.tasks, read.task_results"
+    )
+    put_recipes(owner, 2_001, 20_000)
+    job = {"job_id": 1, "recipe_id": None, "result_order": list(RESULT_ORDER), "bad_results": ["Fail"]}
+    # These joins read whole tables or indexes.
+    found = {}
+    for name in ("tasks_worst_first", "results"):
+        plan = owner.execute(b"EXPLAIN " + QUERIES[name], {"at": 30_000, **job}).fetchall()
+        found[name] = re.findall(r"Hash Join|Merge Join|Seq Scan", "\n".join(line for (line,) in plan))
+    assert found == {"tasks_worst_first": [], "results": []}
+
+
+def put_recipes(owner: Owner, first: int, last: int) -> None:
+    """Add jobs of 200 recipes, each with a set and a task of its own."""
+    rows = {
+        "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard, tasks,"
+        " since_position, since) SELECT n, n, 1 + n / 200, 'eve', '', '[]', n, now()",
+        "recipe_sets": "(recipe_set_id, job_id, priority, state, result, since_position, since)"
+        " SELECT n, 1 + n / 200, 'Normal', 'running', 'Pass', n, now()",
+        "recipes": "(recipe_id, state, since_position, since) SELECT n, 'running', n, now()",
+        "tasks": "(task_id, recipe_id, state, result, since_position, since)"
+        " SELECT n, n, 'running', 'Pass', n, now()",
+    }
+    for table, made in rows.items():
+        statement = f"INSERT INTO read.{table} {made} FROM generate_series(%s::integer, %s::integer) AS n"
+        owner.execute(statement.encode(), (first, last))
 
 
 def test_last_change__in_a_query__is_part_of_its_plan(planner: Owner) -> None:
