@@ -208,7 +208,7 @@ def test_rebuild__aborted__leaves_nothing(story: ProjectedLog, database: TestDat
 
 
 def test_rebuild__database_of_another_version__refused(database: TestDatabase, owner: Owner) -> None:
-    migrate(database.owner_url, [NEWER])
+    migrate(database.owner_url, [*migrations(), NEWER])
     with unchanged(owner), pytest.raises(CannotRebuild, match="labledger migrate"):
         rebuild(database.owner_url, silent)
 
@@ -217,7 +217,7 @@ def test_rebuild__migrated_meanwhile__aborted_and_the_migration_stays(
     database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as fresh:
-        migrate(database.owner_url, [NEWER])
+        migrate(database.owner_url, [*migrations(), NEWER])
         with unchanged(owner), pytest.raises(CannotRebuild):
             fresh.complete()
             fresh.swap(list)
