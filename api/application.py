@@ -28,6 +28,9 @@ from api.pages.lab_controller_actions import LAB_CONTROLLER
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
+from api.pages.maintenance_actions import MAINTENANCE_WINDOW
+from api.pages.maintenance_windows import MaintenanceWindowPages
+from api.pages.many_systems_action import MANY_SYSTEMS
 from api.pages.partition_actions import PARTITION
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
@@ -36,6 +39,7 @@ from api.pages.recipe_queue import WaitingRecipesPage
 from api.pages.recipes import RecipePages
 from api.pages.reconciliation_actions import RECONCILIATION
 from api.pages.reconciliations import ReconciliationPages
+from api.pages.retention import RetentionPages
 from api.pages.sessions import PageSessions
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
@@ -52,6 +56,7 @@ from api.rest.contract.operation import Operation, operation_of
 from api.rest.middleware.access_log import AccessLog
 from api.rest.middleware.compression import Compression
 from api.rest.middleware.gate import Gate, Rates
+from api.rest.resources.beaker_imports import BeakerImports
 from api.rest.resources.claims import ClaimResource
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
@@ -66,11 +71,14 @@ from api.rest.resources.job_filters import JobFilters
 from api.rest.resources.jobs import Jobs
 from api.rest.resources.locks import Locks
 from api.rest.resources.log_usage import LogUsage
+from api.rest.resources.maintenance_windows import MaintenanceWindows
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
+from api.rest.resources.notifications import Notifications
 from api.rest.resources.overview import Overviews
 from api.rest.resources.partitions import Partitions
 from api.rest.resources.policies import AccessPolicies
+from api.rest.resources.power import Power
 from api.rest.resources.readiness import Health
 from api.rest.resources.reads import Reads
 from api.rest.resources.recipe_queue import Queue
@@ -80,13 +88,17 @@ from api.rest.resources.reconciliations import Reconciliations
 from api.rest.resources.reruns import Reruns
 from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.results import Results
+from api.rest.resources.retention import Retention
+from api.rest.resources.reviews import Reviews
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.system_changes import BatchChanges
+from api.rest.resources.system_notes import SystemNotes
 from api.rest.resources.systems import Systems
 from api.rest.resources.timeline import Timeline
 from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
+from api.rest.resources.usage_report import UsageReport
 from api.rest.resources.waits import Waits
 from api.rest.resources.weights import Weights
 from api.rest.routes import API_ROUTES, ROUTES, responder_of
@@ -118,6 +130,8 @@ def resources(parts: Parts) -> dict[str, Any]:
         "estimates": Estimates(parts),
         "queue": Queue(parts),
         "results": Results(parts),
+        "reviews": Reviews(parts),
+        "retention": Retention(parts),
         "extensions": Extensions(parts),
         "explanations": Explanations(parts),
         "matches": Matches(parts),
@@ -126,11 +140,16 @@ def resources(parts: Parts) -> dict[str, Any]:
         "claims": ClaimResource(parts),
         "systems": Systems(parts),
         "usage": Usage(parts),
+        "usage_report": UsageReport(parts),
         "waits": Waits(parts),
         "timeline": Timeline(parts),
         "history": History(parts),
         "inventory": Inventory(parts),
+        "system_notes": SystemNotes(parts),
+        "power": Power(parts),
         "system_changes": BatchChanges(parts),
+        "maintenance_windows": MaintenanceWindows(parts),
+        "beaker_imports": BeakerImports(parts),
         "reservations": Reservations(parts),
         "loans": Loans(parts),
         "access_policies": AccessPolicies(parts),
@@ -144,6 +163,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "commands": Commands(parts),
         "updates": LabUpdates(parts),
         "reconciliations": Reconciliations(parts),
+        "notifications": Notifications(parts),
         "tokens": Tokens(parts),
         "sessions": Sessions(parts),
         "reads": Reads(parts),
@@ -159,7 +179,7 @@ def resources(parts: Parts) -> dict[str, Any]:
 
 ACTION_SUBJECTS = (
     *(JOB, RECIPE_SET, RECIPE, SYSTEM),
-    *(USER, GROUP, POOL, LAB_CONTROLLER, DISTRO_TREE, PARTITION, RECONCILIATION),
+    *(USER, GROUP, POOL, LAB_CONTROLLER, DISTRO_TREE, PARTITION, RECONCILIATION, MAINTENANCE_WINDOW),
 )
 
 
@@ -185,6 +205,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "pool_pages": PoolPages(parts),
         "lab_controller_pages": DocumentPages(parts, LabControllers(parts), LAB_CONTROLLER),
         "distro_tree_pages": DocumentPages(parts, DistroTrees(parts), DISTRO_TREE),
+        "maintenance_window_pages": MaintenanceWindowPages(parts),
         "token_pages": TokenPages(parts),
         "partition_pages": PartitionPages(parts),
         "job_filter_pages": JobFilterPages(parts),
@@ -192,7 +213,9 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "lock_pages": LockPages(parts),
         "reconciliation_pages": ReconciliationPages(parts),
         "wait_pages": WaitPages(parts),
+        "retention_pages": RetentionPages(parts),
         "token_actions": ActionPages(parts, TOKEN),
+        "many-systems_actions": ActionPages(parts, MANY_SYSTEMS),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in ACTION_SUBJECTS},
     }
 
@@ -208,18 +231,23 @@ def operations_of(resources_by_name: Mapping[str, Any]) -> dict[tuple[str, str],
 
 @dataclass(frozen=True)
 class HttpOptions:
-    """Allowed origins of web pages, maximum rate of requests (0: unlimited), and trusted proxies."""
+    """Allowed origins of web pages, maximum rate of requests (0: unlimited), and trusted proxies.
+
+    `records_admins`: whether reads of admins are recorded.
+    """
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
     proxies: tuple[Network, ...] = ()
+    records_admins: bool = False
 
 
 def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOptions()) -> Any:
     """Return the ASGI application, whose requests have `ConcurrencyLimits`."""
     by_name = resources(parts)
     operations = operations_of(by_name)
-    gate = Gate(parts, operations, Rates(options.requests_per_second), options.proxies)
+    rates = Rates(options.requests_per_second)
+    gate = Gate(parts, operations, rates, options.proxies, records_admins=options.records_admins)
     cors = _cors(options.cors_origins)
     middleware: list[Any] = [lifespan, AccessLog(parts.requests), *cors, Compression(), gate]
     app = falcon.asgi.App(middleware=middleware)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +19,7 @@ from api.passwords import Hashing
 from api.quotas import Quotas
 from api.rest.cached_waits import RecentWaits
 from domain.job.retention import RetentionTags
+from domain.notifications.kinds import DEFAULT_KINDS
 from projections.reader import Reader
 from runtime.locks import LockClass
 from store.aggregates import Aggregates
@@ -46,6 +48,7 @@ class Parts:
     attempts: Attempts = field(default_factory=Attempts)
     retries: CallerSlots = field(default_factory=partial(CallerSlots, LockClass.RETRIES))
     retention_tags: RetentionTags = field(default_factory=RetentionTags)
+    default_kinds: Sequence[str] = DEFAULT_KINDS
     quotas: Quotas = field(default_factory=Quotas)
     active_requests: ActiveRequests = field(default_factory=ActiveRequests)
     faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
@@ -54,6 +57,8 @@ class Parts:
     recent_waits: RecentWaits = field(default_factory=RecentWaits)
     clock: Clock = lambda: datetime.now(UTC)
     page_reads: PageReads | None = None
+    # The number of days for which the addresses of clients are kept, 0 for not at all.
+    address_days: int = 0
 
     def for_pages(self) -> Parts:
         """Return the parts of the pages, which read by their own sessions, so no lab controller waits."""

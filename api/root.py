@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
+from api.address_deletion import AddressDeletion
 from api.application import HttpOptions, Lifespan, application
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
 from api.feed import Feed
@@ -19,6 +20,7 @@ from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.serving.in_flight import InFlight
 from api.rest.slow_metrics_loop import SlowMetricsLoop
+from api.result_deletion import ResultDeletion
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -61,30 +63,48 @@ def http_application(settings: Settings) -> InFlight:
         explainers=Explainers(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
+        default_kinds=settings.notifications,
         active_requests=ActiveRequests(_concurrency_limits(settings)),
         item_pace=ItemPace(settings.items_per_second),
         max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
         page_reads=page_reads,
+        address_days=settings.address_days,
     )
     feed = parts.feed
     sources = (parts.requests, parts.commits.counters, feed.broadcast.counters)
     totals = partial(counters.serving, *sources, parts.slow_metrics, feed.tailer_counters)
     writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
     slow_metrics = SlowMetricsLoop(parts.for_pages(), parts.slow_metrics, SlowMetricTurns(page_log))
+    addresses = AddressDeletion(page_log, settings.address_days)
+    results = ResultDeletion(parts.for_pages(), parts.retention_tags)
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = ServiceLifecycle(
         opening=(
-            *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open),
+            *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open, addresses.open),
+            results.open,
             freeze_present_objects,
         ),
         on_start=writer.start,
         closing=(
-            *(slow_metrics.close, feed.close, page_reads.reader.close, reader.close, parts.explainers.close),
+            *(
+                results.close,
+                addresses.close,
+                slow_metrics.close,
+                feed.close,
+                page_reads.reader.close,
+                reader.close,
+                parts.explainers.close,
+            ),
             *(parts.commits.close, stop_writer, appended.close, page_log.close, log.close),
         ),
     )
-    options = HttpOptions(settings.cors_origins, settings.requests_per_second, settings.proxies)
+    options = HttpOptions(
+        settings.cors_origins,
+        settings.requests_per_second,
+        settings.proxies,
+        records_admins=settings.record_admin_reads,
+    )
     return InFlight(
         application(parts, Lifespan(lifecycle.start, lifecycle.stop), options), feed.begin_shutdown
     )

@@ -33,11 +33,13 @@ RUNS = (
     CaseGroup(("flood",)),
     CaseGroup(("multihost",), grows=True),
     CaseGroup(("query",), grows=True),
+    CaseGroup(("search",)),
     CaseGroup(("explanation",)),
     CaseGroup(("change",)),
     CaseGroup(("locks",)),
     CaseGroup(("lifecycle",)),
     CaseGroup(("start", "rebuild")),
+    CaseGroup(("long_log",)),
     CaseGroup(("pages",)),
     CaseGroup(("recovery",)),
 )

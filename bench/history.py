@@ -7,9 +7,10 @@ its own, and the decisions of the API on the reports of a lab.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
+from typing import Any, NamedTuple
 
 import psycopg
 
@@ -50,31 +51,73 @@ Reports = Callable[[Recipe], Iterator[Report]]
 
 def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Fill the log with at least `sizes.events` events. Of the services, only the API runs."""
+    filler, sets = _begin(cluster, sizes)
+    with _scheduler(cluster) as scheduler:
+        past = sizes.events - EVENTS_OF_A_QUEUED * sizes.queued - EVENTS_OF_A_RUNNING * sizes.systems
+        while (end := cluster.log.end()) < past:
+            on_progress("events", end, sizes.events)
+            filler.submit(list(islice(sets, SETS_PER_COMMIT)))
+            _run_once(cluster, scheduler)
+        filler.queue(sets, sizes.queued + sizes.systems)
+        _decide(scheduler)
+        _report(cluster, scheduler, _beginning)
+        _decide(scheduler)
+
+
+class GrownPast(NamedTuple):
+    """A past that ended with idle systems: the position before it, and the filler with its next sets."""
+
+    begin: int
+    filler: LogFiller
+    sets: Iterator[dict[str, Any]]
+
+
+def grow_past(
+    cluster: BenchCluster, sizes: Sizes, event_count: int, on_progress: ProgressCallback
+) -> GrownPast:
+    """Run recipes until they have at least this number of events and all have ended. No service runs then."""
+    filler, sets = _begin(cluster, sizes)
+    with _scheduler(cluster) as scheduler:
+        _decide(scheduler)
+        begin = cluster.log.end()
+        while (done := cluster.log.end() - begin) < event_count:
+            on_progress("events", done, event_count)
+            filler.submit(list(islice(sets, min(SETS_PER_COMMIT, sizes.systems))))
+            _run_once(cluster, scheduler)
+        while scheduler.partition.sets.recipes:
+            _run_once(cluster, scheduler)
+    cluster.stop("serve")
+    return GrownPast(begin, filler, sets)
+
+
+def _begin(cluster: BenchCluster, sizes: Sizes) -> tuple[LogFiller, Iterator[dict[str, Any]]]:
+    """Start the API, and load a generated lab; return its filler and the sets to submit."""
     cluster.start("serve")
     lab = generated_lab(sizes)
     filler = LogFiller(cluster, queues=paths(sizes.queues))
     filler.lab(lab)
     configure(cluster, sizes)
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
-    sets = contended(sets, lab, sizes)
+    return filler, contended(sets, lab, sizes)
+
+
+@contextmanager
+def _scheduler(cluster: BenchCluster) -> Iterator[Scheduler]:
+    """Yield a scheduler of this process, which has the lease."""
     with ExitStack() as stack:
         url = cluster.database_url
         lease = lease_for(url, "bench", seconds=3600)
         stack.callback(lease.release)
         tailer = Tailer(url)
         stack.callback(tailer.close)
-        scheduler = Scheduler(cluster.log, tailer, lease, lambda: datetime.now(UTC))
-        past = sizes.events - EVENTS_OF_A_QUEUED * sizes.queued - EVENTS_OF_A_RUNNING * sizes.systems
-        while (end := cluster.log.end()) < past:
-            on_progress("events", end, sizes.events)
-            filler.submit(list(islice(sets, SETS_PER_COMMIT)))
-            _decide(scheduler)
-            _report(cluster, scheduler, _whole_life)
-            _decide(scheduler)
-        filler.queue(sets, sizes.queued + sizes.systems)
-        _decide(scheduler)
-        _report(cluster, scheduler, _beginning)
-        _decide(scheduler)
+        yield Scheduler(cluster.log, tailer, lease, lambda: datetime.now(UTC))
+
+
+def _run_once(cluster: BenchCluster, scheduler: Scheduler) -> None:
+    """Start the waiting recipes that find a system, and complete all that run."""
+    _decide(scheduler)
+    _report(cluster, scheduler, _whole_life)
+    _decide(scheduler)
 
 
 def _decide(scheduler: Scheduler) -> None:
@@ -146,11 +189,14 @@ def _spread_times(cluster: BenchCluster) -> None:
     """
     with psycopg.connect(cluster.owner_url) as owner:
         row = owner.execute(_LAST_OF_PAST).fetchone()
-        if row is None:
-            return
-        end, ended_at = row
-        for statement in _SPREAD:
-            owner.execute(statement, {"days": DAYS, "end": end, "ended_at": ended_at})
+        if row is not None:
+            spread_times(owner, *row)
+
+
+def spread_times(owner: psycopg.Connection[Any], end: int, ended_at: datetime) -> None:
+    """Spread the times of the events up to position `end` over DAYS until `ended_at`, as the owner."""
+    for statement in _SPREAD:
+        owner.execute(statement, {"days": DAYS, "end": end, "ended_at": ended_at})
 
 
 _LAST_OF_PAST = (

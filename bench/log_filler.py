@@ -19,10 +19,11 @@ from domain.directory.events import LabControllerEnabled, LabControllerHeard, Po
 from domain.directory.partitions import DEFAULT, existing_partition, number_of_lab
 from domain.directory.state import Directory
 from domain.distro_choice.distro_trees import DistroTrees
-from domain.events import Change, Decided, Stamp, split_subject
+from domain.events import Change, Decided, Event, Stamp, split_subject
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
 from domain.partition_numbers import EVERYBODY, OF_ONE_PARTITION
+from domain.recipe.events import RecipeAborted, RecipeNew, TaskResult
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system_admin.registration import register
 from store.requests import AppendRequest, new_command_id, require_committed
@@ -126,8 +127,12 @@ class LogFiller:
             self._on_progress("recipes", min(done, recipes), recipes)
         return self._cluster.log.end()
 
-    def submit(self, sets: Sequence[dict[str, Any]], partition: str = DEFAULT) -> int:
-        """Submit sets in one commit, and return the number of their recipes."""
+    def submit(self, sets: Sequence[dict[str, Any]], partition: str = DEFAULT, result_count: int = 0) -> int:
+        """Submit sets in one commit, and return the number of their recipes.
+
+        With a `result_count`, the first task of each recipe has this number of results; then the recipe is
+        given up.
+        """
         number = existing_partition(self._directory, partition).number
         specs = [self.job(some) for some in _batches(sets, self._sets_per_job)]
         decided: Decided = []
@@ -139,7 +144,7 @@ class LogFiller:
             trees = [tree for each in spec.recipe_sets for tree in choose(each).tree_ids]
             decided += submit(spec, ids, ACTOR, trees, queue=next(self._queues))
             recipes += len(trees)
-        self._append(decided, number)
+        self._append([*decided, *_results(decided, result_count)], number)
         return recipes
 
     def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
@@ -173,6 +178,30 @@ class LogFiller:
                 self._directory.apply(recorded)
                 self._trees.apply(recorded)
         self._position = end
+
+
+def _results(submitted: Decided, count: int) -> Iterator[tuple[str, Event]]:
+    """Yield the results of all submitted recipes, every fourth one a failure, and their end."""
+    for subject, event in submitted:
+        if count and isinstance(event, RecipeNew):
+            task_id = event.tasks[0]["task_id"]
+            for number in range(count):
+                yield subject, _result(task_id, number)
+            yield subject, RecipeAborted(reason="given up by the benchmark")
+
+
+def _result(task_id: int, number: int) -> TaskResult:
+    path = f"/part/{number}"
+    log = {"name": "dmesg.txt", "url": f"https://logs.example.com/{task_id}{path}/dmesg.txt"}
+    return TaskResult(
+        task_id=task_id,
+        result="Pass" if number % 4 else "Fail",
+        message=f"took {number} seconds longer than expected",
+        score=float(number),
+        log_urls=(),
+        path=path,
+        logs=({**log, "size_bytes": 4_096, "sha256": f"{task_id:032x}{number:032x}"},),
+    )
 
 
 def _without_policy(document: Mapping[str, Any]) -> dict[str, Any]:

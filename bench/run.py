@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 
 from bench import history
 from bench.cases import (
@@ -14,6 +15,7 @@ from bench.cases import (
     full_lab,
     lifecycle,
     locks,
+    long_log,
     multihost,
     pages,
     partitions,
@@ -22,11 +24,13 @@ from bench.cases import (
     rebuild,
     recovery,
     saturated,
+    search,
     start,
     submit,
     verify,
 )
 from bench.cluster_fixture import BenchCluster, bench_cluster
+from bench.copied_past import grow_with_copies
 from bench.deployment import deployment
 from bench.limits.database import of_the_database
 from bench.limits.http import of_http
@@ -76,9 +80,13 @@ CASES: Mapping[str, BenchCase] = {
     "verify": BenchCase(verify.prepare, verify.measure),
     "multihost": BenchCase(multihost.prepare, multihost.measure),
     "query": BenchCase(full_lab.fill, query.measure),
+    "search": BenchCase(lambda *_: None, search.measure),
     "explanation": BenchCase(full_lab.fill_with_backlog, explanation.measure, sized=full_lab.with_policies),
     "change": BenchCase(change.prepare, change.measure, sized=full_lab.with_policies),
     "locks": BenchCase(locks.prepare, locks.measure, require=locks.require_enough, sized=locks.with_locks),
+    "long_log": BenchCase(
+        lambda *_: None, partial(long_log.measure, grow_with_copies), require=long_log.require_enough
+    ),
     "pages": BenchCase(history.grow_over_days, pages.measure),
     "recovery": BenchCase(full_lab.fill_with_backlog, recovery.measure, cluster=deployment),
 }

@@ -13,7 +13,12 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "job-cancel": ("cancel JOB", "cancel-set SET"),
     "job-clone": ("rerun JOB", "rerun JOB --failed"),
     "job-list": ("jobs",),
-    "job-modify": ("set-job JOB NAME=VALUE", "set-priority SET PRIORITY"),
+    "job-modify": (
+        *("set-job JOB NAME=VALUE", "set-priority SET PRIORITY"),
+        # --response ack and nak; what Beaker calls waived.
+        *("review SET acknowledged --reason TEXT", "review SET rejected --reason TEXT"),
+        "waive SET --reason TEXT",
+    ),
     "job-results": ("results JOB", "results JOB --format junit"),
     "job-logs": ("logs RECIPE", "logs RECIPE --fetch FOLDER"),
     "watchdog-show": ("recipe RECIPE",),
@@ -67,6 +72,8 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
     "remove-account": ("user delete USER",),
     # What people call it who know the web pages of Beaker.
     "clone": ("rerun JOB",),
+    "ack": ("review SET acknowledged --reason TEXT",),
+    "nak": ("review SET rejected --reason TEXT",),
     "reserve": ("system reserve FQDN",),
     "search": ("systems", "jobs"),
 }

@@ -98,6 +98,7 @@ WORDS: Final = {
     "power-type": "power type",
     "token": "token",
     "partition": "partition",
+    "maintenance-window": "maintenance window",
     "queue": "queue",
     "job-filter": "job filter",
     "job": "job",

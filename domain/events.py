@@ -111,7 +111,8 @@ class Stamp:
     """The actor, cause and time of an event.
 
     `cause` is a text such as `event/123` or `request/4f…`. `number` numbers the decisions of a commit,
-    which share one basis: each decision sees those before it.
+    which share one basis: each decision sees those before it. `token_id` is the id of the token of the
+    request, never the token; None without a request, and for events from before it was recorded.
     """
 
     at: datetime
@@ -119,6 +120,7 @@ class Stamp:
     cause: str
     basis: Basis | None = None
     number: int | None = None
+    token_id: str | None = None
 
 
 class Change(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from domain.recipe.lifecycle import BAD_RESULTS as BAD_RESULTS
 from domain.recipe.lifecycle import GIVEN_UP
 
 # Least finished first: one running recipe makes its job running. The final states are ordered worst first.
@@ -21,8 +22,6 @@ STATE_ORDER = (
     "completed",
 )
 RESULT_ORDER = ("New", "None", "Skip", "Pass", "Warn", "Fail", "Panic")
-# Warn is a bad result too: a task with this result has not done its work.
-BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
 # The best possible result of a cancelled or aborted task or recipe, and therefore of its set and job.
 GIVEN_UP_RESULT = "Warn"
 

@@ -20,6 +20,8 @@ Row = tuple[Any, ...]
 ColumnEncoder = Callable[[Row], Iterable[bytes]]
 """Encodes the values of one column, each preceded by its length."""
 
+BITS: Final = 2_048
+"""The length of columns of the type bit."""
 NEVER = "infinity"
 """The timestamp after all others."""
 # Some megabytes.
@@ -145,6 +147,11 @@ def _moment(value: Any) -> bytes:
     return _MOMENT(8, _LAST if value == NEVER else (value - _EPOCH) // _MICROSECOND)
 
 
+def _bits(value: int) -> bytes:
+    """Encode a number as the bits of a column of the type bit(2048), the highest one first."""
+    return _LENGTH(4 + BITS // 8) + _LENGTH(BITS) + value.to_bytes(BITS // 8, "big")
+
+
 # Adding 0.0 makes a negative zero positive.
 _FLOAT: Final = Struct(">id").pack
 
@@ -157,6 +164,7 @@ _ENCODERS: Final[Mapping[str, ColumnEncoder]] = {
     "double precision": _cached(lambda value: _FLOAT(8, value + 0.0)),
     "timestamptz": _cached(_moment),
     "jsonb": _documents,
+    "bit": lambda column: map(_bits, column),
 }
 
 _ELEMENTS: Final = {name: postgres.types[name].oid for name in _ENCODERS}

@@ -55,13 +55,14 @@ ORDER BY d.name LIMIT %(limit)s
 -- The commands to a lab controller after a command, with all data to execute them; with `unfinished` only those that
 -- are not finished. A command to provision has the `guests` that start with the recipe, each {"recipe_id", "guestname",
 -- "guestargs", "distro_tree_id", "tree", "distro", "tasks"}, and the `members` of its recipe set. `recipe_id` and the
--- data of the recipe are null if a person has the system.
+-- data of the recipe are null if a person has the system. A command to delete logs has the job, and its `recipe_ids` that
+-- have started in this lab.
 -- `cause_reason` says why a command ends something. Recipes, trees and guests are as of the command, so that a repeated
 -- query has the same result after later changes and removals.
 -- `then` says that `at` is in the past, so that the present state of a command does not tell whether it was unfinished.
 SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.attempt, c.cause_reason, c.distro_tree_id, t.document AS tree,
        CASE WHEN changed.recipe_id IS NULL THEN d.distro ELSE changed.distro END AS distro,
-       d.job_id, d.recipe_set_id, coalesce(changed.tasks, d.tasks) AS tasks, coalesce(g.guests, '[]') AS guests, coalesce(s.members, '[]') AS members
+       coalesce(c.job_id, d.job_id) AS job_id, l.recipe_ids, d.recipe_set_id, coalesce(changed.tasks, d.tasks) AS tasks, coalesce(g.guests, '[]') AS guests, coalesce(s.members, '[]') AS members
 FROM read.commands c
 JOIN read.commands so
   ON so.command_id = c.command_id AND so.since_position <= %(at)s AND so.until_position > %(at)s
@@ -95,6 +96,11 @@ LEFT JOIN LATERAL (
     JOIN read.recipes mr ON mr.recipe_id = m.recipe_id
      AND mr.since_position <= c.command_id AND mr.until_position > c.command_id
     WHERE m.recipe_set_id = d.recipe_set_id AND c.kind = 'provision') AS s ON true
+LEFT JOIN LATERAL (
+    SELECT array_agg(DISTINCT ld.recipe_id ORDER BY ld.recipe_id) AS recipe_ids
+    FROM read.recipe_details ld JOIN read.recipes lr USING (recipe_id)
+    WHERE ld.job_id = c.job_id AND lr.lab_controller = c.lab_controller AND c.kind = 'delete-logs'
+      AND lr.state IN ('waiting', 'installing', 'running', 'reserved') AND NOT lr.awaits_locks) AS l ON true
 WHERE c.lab_controller = %(lab_controller)s AND c.command_id > %(after)s
   AND (%(then)s OR NOT %(unfinished)s OR c.state IN ('queued', 'running'))
   AND (NOT %(unfinished)s OR so.state IN ('queued', 'running')) AND c.until_position = 9223372036854775807

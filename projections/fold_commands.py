@@ -24,6 +24,7 @@ def put_command(models: ReadModels, recorded: Recorded, command: Command | None,
         reason=None,
         cause_reason=command.reason,
         attempt=command.attempt,
+        job_id=command.job_id,
     )
     models.commands.put((recorded.position,), row, now)
 

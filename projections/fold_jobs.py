@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from domain.events import Recorded, data_of
 from domain.job import events as job_events
+from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.job.stages import COMPLETED
 from domain.partition_numbers import of_job
 from domain.priority import Priority
 from domain.queues.tree import DEFAULT_QUEUE
+from domain.recipe.lifecycle import FINISHED
 from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
 from projections.fold_waits import change_wait
 from projections.intervals import Instant
+from projections.job_terms import job_terms, property_term
 from projections.read_models import ReadModels, number_of
 from projections.rows import AddedSetsRow, ChangedSetRow, JobDocumentRow, JobRow, RecipeSetRow
 
@@ -33,8 +36,20 @@ def job_document(
     models.job_documents.add(row, now)
 
 
-def job_submitted(models: ReadModels, recorded: Recorded, _: job_events.JobSubmitted, now: Instant) -> None:
-    models.jobs.put((number_of(recorded),), JobRow("new", "New"), now)
+def job_submitted(
+    models: ReadModels, recorded: Recorded, event: job_events.JobSubmitted, now: Instant
+) -> None:
+    job_id = number_of(recorded)
+    tag = event.document.get("retention_tag", DEFAULT_RETENTION_TAG)
+    models.jobs.put((job_id,), JobRow("new", "New", tag), now)
+    properties = {
+        "whiteboard": event.whiteboard,
+        "owner": event.owner,
+        "group": event.group,
+        "partition": of_job(recorded.partition),
+        "product": event.document.get("product"),
+    }
+    models.job_terms.add_job(job_id, job_terms(properties), now)
 
 
 def job_opened(models: ReadModels, recorded: Recorded, _: job_events.JobOpened, now: Instant) -> None:
@@ -56,12 +71,28 @@ def job_closed(models: ReadModels, recorded: Recorded, _: job_events.JobClosed, 
     # A closed job without recipes has nothing left to do.
     state = counts.rolled_up or COMPLETED
     after = before._replace(state=state, is_open=False, stage=counts.stage(is_open=False))
-    models.jobs.put((job_id,), after, now)
+    _put_job(models, job_id, before, after, now)
+
+
+def _put_job(models: ReadModels, job_id: int, before: JobRow, after: JobRow, now: Instant) -> None:
+    """Replace the row of a job, with the time of its end, and add the terms of its end and of its result."""
+    has_ended = after.state in FINISHED and not after.is_open
+    models.jobs.put((job_id,), after._replace(ended=(before.ended or now[1]) if has_ended else None), now)
+    terms = []
+    if after.result not in (before.result, "New"):
+        terms.append(property_term("result", after.result))
+    if after.state != before.state and after.state in FINISHED:
+        terms.append(property_term("state", after.state))
+    if terms:
+        models.job_terms.add(job_id, terms, now)
 
 
 def job_changed(models: ReadModels, recorded: Recorded, event: job_events.JobChanged, now: Instant) -> None:
     key = (number_of(recorded),)
-    models.jobs.put(key, models.jobs.of(key)._replace(changed=data_of(event)), now)
+    row = models.jobs.of(key)._replace(changed=data_of(event), retention_tag=event.retention_tag)
+    models.jobs.put(key, row, now)
+    changed = {"whiteboard": event.whiteboard, "product": event.product}
+    models.job_terms.add(*key, job_terms(changed), now)
 
 
 def recipe_set_submitted(
@@ -103,16 +134,16 @@ def roll_up(
     """
     cache = models.recipe_cache
     job_id, set_id = cache.recipes[recipe_id][:2]
-    _, priority, before, so_far = models.recipe_sets.of((set_id,))
-    state, worst = cache.sets[set_id].rolled_up, _worst("New" if begins_again else so_far, result)
-    if state != before or worst != so_far:
-        models.recipe_sets.put((set_id,), RecipeSetRow(job_id, priority, state, worst), now)
+    recipe_set = models.recipe_sets.of((set_id,))
+    state, worst = cache.sets[set_id].rolled_up, _worst("New" if begins_again else recipe_set.result, result)
+    if state != recipe_set.state or worst != recipe_set.result:
+        models.recipe_sets.put((set_id,), recipe_set._replace(state=state, result=worst), now)
     job, counts = models.jobs.of((job_id,)), cache.jobs[job_id]
     of_sets = _result_of_sets(models, job_id) if begins_again else job.result
     stage = counts.stage(is_open=job.is_open)
-    after = JobRow(counts.rolled_up, _worst(of_sets, result), job.changed, stage, job.is_open)
+    after = job._replace(state=counts.rolled_up, result=_worst(of_sets, result), stage=stage)
     if after != job:
-        models.jobs.put((job_id,), after, now)
+        _put_job(models, job_id, job, after, now)
 
 
 def _result_of_sets(models: ReadModels, job_id: int) -> str:

@@ -6,7 +6,7 @@ system of its own, and adds no durations, because its host spends the same time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -27,10 +27,12 @@ from projections.fold_jobs import roll_up
 from projections.fold_locks import put_locks
 from projections.fold_waits import change_wait, update_wait
 from projections.intervals import Instant
+from projections.job_terms import property_term
 from projections.read_models import ReadModels, number_of
 from projections.recipe_cache import RecipeIdentity
 from projections.rows import (
     DurationRow,
+    JobSystemRow,
     QueueRow,
     RecipeChangeRow,
     RecipeDetailsRow,
@@ -46,9 +48,14 @@ def recipe_new(models: ReadModels, recorded: Recorded, event: recipe_events.Reci
     recipe_id = number_of(recorded)
     task_ids = [task["task_id"] for task in event.tasks]
     models.recipe_cache.add(recipe_id, _identity(recorded, event), task_ids)
+    models.job_terms.add(event.job_id, _task_terms(event.tasks), now)
     for task_id in task_ids:
         models.tasks.put((task_id,), TaskRow(recipe_id, "new", "New"), now)
     recipe_state(models, recorded, event, now)
+
+
+def _task_terms(tasks: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {property_term("task", task["name"]) for task in tasks}
 
 
 def recipe_details(
@@ -109,6 +116,7 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
         preempted=_is_preempted(before, event),
     )
     models.recipes.put((recipe_id,), after, now)
+    _add_system(models, recipe_id, before, after, now)
     counts = models.recipe_cache.jobs[models.recipe_cache.recipes[recipe_id].job_id]
     counts.preempted += after.preempted - (before is not None and before.preempted)
     counts.had_system = counts.had_system or after.system is not None
@@ -131,6 +139,16 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
     roll_up(models, recipe_id, now, result, begins_again=begins_again)
 
 
+def _add_system(
+    models: ReadModels, recipe_id: int, before: RecipeRow | None, after: RecipeRow, now: Instant
+) -> None:
+    """Add the system on which a recipe starts. A guest starts where its host does."""
+    ids = models.recipe_cache.recipes[recipe_id]
+    has_started = before is not None and before.started
+    if after.started and not has_started and after.system is not None and ids.host_recipe_id is None:
+        models.job_systems.add(JobSystemRow(after.system, ids.job_id), now)
+
+
 def _is_preempted(before: RecipeRow | None, event: Any) -> bool:
     """Return whether the recipe waits because its set was preempted, until it gets a system again."""
     if isinstance(event, recipe_events.RecipeQueued):
@@ -151,6 +169,7 @@ def recipe_locked(
     before = models.recipes.of((recipe_id,))
     after = before._replace(awaits_locks=False)
     models.recipes.put((recipe_id,), after, now)
+    _add_system(models, recipe_id, before, after, now)
     put_locks(models, recipe_id, event, after, now)
     update_wait(models, recipe_id, before, after, now)
     models.recipe_cache.began[recipe_id]["locked"] = now[1]
@@ -180,6 +199,7 @@ def recipe_changed(
         requirement=properties.requirement,
         arch=properties.arch,
     )
+    models.job_terms.add(cache.recipes[recipe_id].job_id, _task_terms(event.tasks), now)
     change_wait(models, recipe_id, now)
     task_ids = [task["task_id"] for task in event.tasks]
     for task_id in cache.tasks[recipe_id]:

@@ -13,11 +13,11 @@ from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.system.state import Loan, Occupation, Reservation, System, evolve
-from domain.system.usage import in_idle_pool
+from domain.system.usage import in_idle_pool, why_unavailable
 from projections.fold_commands import put_command
 from projections.intervals import Instant
 from projections.read_models import ReadModels
-from projections.rows import DocumentRow, IdleRow, SystemRow, UsageRow
+from projections.rows import DocumentRow, IdleRow, PersonRow, SystemRow, UsageRow
 
 
 def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
@@ -28,19 +28,19 @@ def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Instan
     after = models.folded_systems[fqdn] = evolve(before, fqdn, event, Moment.of(recorded))
     if before is None or not hasattr(event, "USAGE"):
         models.systems.put((fqdn,), _row(after, row.pools if row else []), now)
-    models.system_usage.put((fqdn,), UsageRow(after.condition, after.usage, after.recipe_id), now)
-    _update_idle_pool(models, after, now)
+        _update_persons(models, after, now)
+    _put_usage(models, after, now)
     if before is not None:
         put_command(models, recorded, of_system(before, event), now)
 
 
 def put_lab_serving(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
-    """Add the idle systems of a lab to the idle pool, or remove all of them."""
+    """Add the idle systems of a lab to the idle pool, or remove all of them, which are disabled then."""
     put_document(models, recorded, event, now)
     lab_controller = split_subject(recorded.subject)[1]
     for (fqdn,), row in models.systems.items():
         if row.lab_controller == lab_controller:
-            _update_idle_pool(models, _system(models, fqdn, row), now)
+            _put_usage(models, _system(models, fqdn, row), now)
 
 
 def put_pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Instant) -> None:
@@ -53,8 +53,31 @@ def put_pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Ins
     models.systems.put((event.system,), row._replace(pools=pools), now)
 
 
-def _update_idle_pool(models: ReadModels, system: System, now: Instant) -> None:
-    if in_idle_pool(system, lab_enabled=True) and _is_serving(models, system.lab_controller):
+def _update_persons(models: ReadModels, system: System, now: Instant) -> None:
+    """Put the persons of a system. The position of one who still has it does not change."""
+    before = models.system_persons.get((system.fqdn,)) or PersonRow(None, None, None, None)
+    reserved_by = None if system.reservation is None else system.reservation.user
+    loaned_to = None if system.loan is None else system.loan.user
+    row = PersonRow(
+        reserved_by,
+        before.reserved_position if reserved_by == before.reserved_by else _begin(reserved_by, now),
+        loaned_to,
+        before.loaned_position if loaned_to == before.loaned_to else _begin(loaned_to, now),
+    )
+    models.system_persons.put((system.fqdn,), row, now)
+
+
+def _begin(user: str | None, now: Instant) -> int | None:
+    return None if user is None else now[0]
+
+
+def _put_usage(models: ReadModels, system: System, now: Instant) -> None:
+    """Put the usage of a system, and add it to the idle pool or remove it."""
+    lab_enabled = system.usage == "idle" and _is_serving(models, system.lab_controller)
+    unavailable = why_unavailable(system, lab_enabled=lab_enabled)
+    row = UsageRow(system.condition, system.usage, system.recipe_id, unavailable)
+    models.system_usage.put((system.fqdn,), row, now)
+    if in_idle_pool(system, lab_enabled):
         models.idle_pool.put((system.fqdn,), IdleRow(system.lab_controller), now)
     else:
         models.idle_pool.end((system.fqdn,), now)
@@ -73,7 +96,7 @@ def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
     folded = models.folded_systems.get(fqdn)
     if folded is not None:
         return folded
-    condition, usage, recipe_id = models.system_usage.of((fqdn,))
+    condition, usage, recipe_id, _ = models.system_usage.of((fqdn,))
     reservation = None
     if row.reserved_by is not None:
         reservation = Reservation(row.reserved_by, row.reserved_until, row.reserved_distro_tree_id)
@@ -93,6 +116,7 @@ def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
         active_pool=row.active_pool,
         loan=None if row.loaned_to is None else Loan(row.loaned_to, row.loaned_until),
         occupied=None if row.occupied is None else Occupation(**row.occupied),
+        ticket=row.ticket,
     )
 
 
@@ -117,6 +141,7 @@ def _row(system: System, pools: Sequence[str]) -> SystemRow:
         pools=pools,
         inventory=system.inventory,
         occupied=None if system.occupied is None else asdict(system.occupied),
+        ticket=system.ticket,
     )
 
 

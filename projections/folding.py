@@ -12,7 +12,16 @@ from domain.lab_commands import events as command_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
-from projections import fold_claims, fold_jobs, fold_locks, fold_recipes, fold_systems
+from projections import (
+    fold_claims,
+    fold_jobs,
+    fold_locks,
+    fold_notes,
+    fold_recipes,
+    fold_retention,
+    fold_reviews,
+    fold_systems,
+)
 from projections.fold_commands import put_command_state
 from projections.intervals import Instant
 from projections.read_models import ReadModels
@@ -25,9 +34,16 @@ FOLDED: dict[type[Event], Fold] = {
     job_events.JobOpened: fold_jobs.job_opened,
     job_events.JobExtended: fold_jobs.job_extended,
     job_events.JobClosed: fold_jobs.job_closed,
+    job_events.JobKept: fold_retention.kept,
+    job_events.JobKeepEnded: fold_retention.keep_ended,
+    job_events.JobResultsDeleted: fold_retention.results_deleted,
+    job_events.JobLogsExpired: fold_retention.logs_expired,
     recipe_set_events.RecipeSetSubmitted: fold_jobs.recipe_set_submitted,
     recipe_set_events.RecipeSetPriorityChanged: fold_jobs.priority_changed,
     recipe_set_events.RecipeSetChanged: fold_jobs.changed_set,
+    recipe_set_events.RecipeSetReviewed: fold_reviews.reviewed,
+    recipe_set_events.RecipeSetWaived: fold_reviews.waived,
+    recipe_set_events.RecipeSetWaiverEnded: fold_reviews.waiver_ended,
     recipe_events.RecipeNew: fold_recipes.recipe_new,
     recipe_events.RecipeChanged: fold_recipes.recipe_changed,
     recipe_events.RecipeQueued: fold_recipes.recipe_state,
@@ -56,12 +72,17 @@ FOLDED: dict[type[Event], Fold] = {
     system_events.SystemInstalling: fold_systems.put_system,
     system_events.SystemRunning: fold_systems.put_system,
     system_events.SystemConditionChanged: fold_systems.put_system,
+    system_events.SystemTicketChanged: fold_systems.put_system,
+    system_events.SystemPowerChanged: fold_systems.put_system,
+    system_events.SystemNoteAdded: fold_notes.note_added,
+    system_events.SystemNoteRemoved: fold_notes.note_removed,
     system_events.SystemProvisioningFailed: fold_systems.put_system,
     system_events.SystemInventoryChanged: fold_systems.put_system,
     system_events.SystemLabControllerChanged: fold_systems.put_system,
     system_events.SystemOwnerChanged: fold_systems.put_system,
     system_events.SystemDrained: fold_systems.put_system,
     system_events.SystemUndrained: fold_systems.put_system,
+    system_events.SystemMaintenanceEnded: fold_systems.put_system,
     system_events.SystemOccupied: fold_systems.put_system,
     system_events.SystemVacated: fold_systems.put_system,
     system_events.SystemReservationBegun: fold_systems.put_system,
@@ -89,6 +110,7 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.UserRegistered: fold_systems.put_document,
     directory_events.UserChanged: fold_systems.put_document,
     directory_events.UserPasswordSet: fold_systems.put_document,
+    directory_events.UserNotificationsChanged: fold_systems.put_document,
     directory_events.UserRemoved: fold_systems.remove_document,
     directory_events.GroupRegistered: fold_systems.put_document,
     directory_events.GroupChanged: fold_systems.put_document,
@@ -105,6 +127,9 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.PartitionJobFilterPut: fold_systems.put_document,
     directory_events.PartitionJobFilterRemoved: fold_systems.put_document,
     directory_events.PartitionRemoved: fold_systems.remove_document,
+    directory_events.MaintenanceWindowAdded: fold_systems.put_document,
+    directory_events.MaintenanceWindowMoved: fold_systems.put_document,
+    directory_events.MaintenanceWindowEnded: fold_systems.put_document,
     command_events.CommandRunning: put_command_state,
     command_events.CommandCompleted: put_command_state,
     command_events.CommandFailed: put_command_state,

@@ -22,6 +22,15 @@ SELECT live.close_hours(%s, %s)
 INSERT INTO actor_parts (actor, part, since_position)
 SELECT * FROM unnest(%s::text[], %s::bigint[], %s::bigint[]) ON CONFLICT (actor, part) DO NOTHING
 
+-- name: delete_results
+-- The results of jobs up to a position each. The arrays make the planner look up each row, as in `members`.
+DELETE FROM task_results WHERE since_position = ANY (ARRAY (
+    SELECT t.since_position
+    FROM unnest(%s::integer[], %s::bigint[]) AS wanted (job_id, position)
+    CROSS JOIN LATERAL (SELECT recipe_id FROM recipe_details WHERE job_id = wanted.job_id OFFSET 0) AS d
+    CROSS JOIN LATERAL (SELECT since_position FROM task_results WHERE recipe_id = d.recipe_id OFFSET 0) AS t
+    WHERE t.since_position < wanted.position))
+
 -- name: notify
 SELECT pg_notify(%s, %s)
 
@@ -86,3 +95,35 @@ GROUP BY partition, arch, priority
 SELECT s.fqdn FROM systems s
 JOIN system_usage u ON u.fqdn = s.fqdn AND u.until_position = 9223372036854775807 AND u.usage = 'idle'
 WHERE s.lab_controller = ANY (%s) AND s.until_position = 9223372036854775807
+
+-- name: add_job_terms
+INSERT INTO job_terms AS t (term, block, jobs, since_position, last_position)
+SELECT * FROM unnest(%s::text[], %s::integer[], %s::bit(2048)[], %s::bigint[], %s::bigint[])
+ON CONFLICT (term, block) DO UPDATE SET jobs = t.jobs | excluded.jobs, last_position = excluded.last_position
+
+-- name: terms_of_open_blocks
+-- All properties that the jobs of the last two blocks have or had, which are in no row of `job_terms`.
+WITH opened AS MATERIALIZED (
+    SELECT (max(job_id) / %(size)s - 1) * %(size)s AS first FROM job_documents
+), of_jobs AS MATERIALIZED (
+    SELECT d.* FROM opened o JOIN job_documents d ON d.job_id >= o.first
+), versions AS MATERIALIZED (
+    SELECT j.* FROM opened o JOIN jobs j ON j.job_id >= o.first
+), recipes_of_jobs AS MATERIALIZED (
+    SELECT r.recipe_id, r.job_id, r.tasks FROM opened o JOIN recipe_details r ON r.job_id >= o.first
+)
+SELECT d.job_id, p.name, p.value
+FROM of_jobs d CROSS JOIN LATERAL (VALUES
+    ('whiteboard', d.whiteboard), ('owner', d.owner), ('group', d.group_name), ('partition', d.partition::text),
+    ('product', d.document ->> 'product')) AS p (name, value)
+UNION
+SELECT j.job_id, p.name, p.value
+FROM versions j CROSS JOIN LATERAL (VALUES
+    ('whiteboard', j.changed ->> 'whiteboard'), ('product', j.changed ->> 'product'),
+    ('result', nullif(j.result, 'New')),
+    ('state', CASE WHEN j.state IN ('completed', 'cancelled', 'aborted') THEN j.state END)) AS p (name, value)
+UNION
+SELECT r.job_id, 'task', t ->> 'name' FROM recipes_of_jobs r CROSS JOIN jsonb_array_elements(r.tasks) AS t
+UNION
+SELECT r.job_id, 'task', t ->> 'name'
+FROM recipes_of_jobs r JOIN recipe_changes c USING (recipe_id) CROSS JOIN jsonb_array_elements(c.tasks) AS t

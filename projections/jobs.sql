@@ -1,53 +1,133 @@
 -- Jobs and their recipe sets.
 
--- name: job_ids
--- Ids of the jobs of a page, newest first. `projections/sql.py` chooses the fastest of the five queries.
-SELECT job_id FROM read.job_documents WHERE job_id < %(before)s AND since_position <= %(at)s
-ORDER BY job_id DESC LIMIT %(limit)s
+-- name: bounds_of_job_search
+-- The range of ids in which all matching jobs are, and the positions after which and up to which they were submitted. Ids
+-- are not quite in the order of submissions, so the range consists of whole blocks (`job_terms.py`). Jobs of a block are
+-- submitted before it is closed, but for late ones; those of the block after the next one from then on. Blocks from
+-- `indexed_from` to `open_from` (ids of jobs) have terms.
+WITH span AS MATERIALIZED (
+    SELECT coalesce((
+               SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(since)s::timestamptz
+               ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS after_position,
+           CASE WHEN %(until)s::timestamptz IS NULL THEN %(at)s::bigint
+                ELSE least(%(at)s::bigint, coalesce((
+                    SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
+                    ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0)) END AS upto_position
+), terms AS MATERIALIZED (
+    SELECT 1 + coalesce((SELECT t.block FROM read.job_terms t WHERE t.term = '!'), -1) AS indexed_from,
+           (SELECT t.block + 1 FROM read.job_terms t WHERE t.term = '' ORDER BY t.block DESC LIMIT 1) AS open_from
+)
+SELECT s.after_position, s.upto_position, t.indexed_from * 2048 AS indexed_from,
+       coalesce(t.open_from, t.indexed_from) * 2048 AS open_from,
+       CASE WHEN s.after_position > 0 AND l.block > t.indexed_from THEN l.block * 2048 ELSE 0 END AS first,
+       least(%(before)s::bigint, coalesce((SELECT max(d.job_id) + 1::bigint FROM read.job_documents d), 0),
+             (SELECT (c.block + 2) * 2048::bigint FROM read.job_terms c
+              WHERE c.term = '' AND c.since_position > s.upto_position
+              ORDER BY c.since_position, c.block LIMIT 1)) AS before
+FROM span s CROSS JOIN terms t
+CROSS JOIN LATERAL (
+    SELECT least(
+        coalesce((SELECT c.block FROM read.job_terms c WHERE c.term = '' AND c.since_position > s.after_position
+                  ORDER BY c.since_position, c.block LIMIT 1), t.open_from, 0),
+        (SELECT min(late.block) FROM read.job_terms late WHERE late.term = '+' AND late.last_position > s.after_position)
+    ) AS block) AS l
 
--- name: job_ids_of_partition
--- The comparisons of whole rows force the intended index, as in `log.last_before`.
-SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
-  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
-WHERE (d.partition, d.job_id) < (%(partition)s, %(before)s) AND d.partition >= %(partition)s
-  AND d.since_position <= %(at)s AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
-ORDER BY d.partition DESC, d.job_id DESC LIMIT %(limit)s
+-- name: jobs_of_system
+-- The last jobs in a range of ids with a recipe that has started on a system.
+SELECT DISTINCT s.job_id FROM read.job_systems s
+WHERE s.system = %(system)s AND s.job_id >= %(first)s AND s.job_id < %(before)s
+ORDER BY s.job_id DESC LIMIT %(count)s
 
--- name: job_ids_of_owner
-SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
-  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
-WHERE d.owner = %(owner)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
+-- name: jobs_in_state
+-- The last jobs in a range of ids that are in a state. The comparisons of whole rows force the intended index, as in
+-- `log.last_before`, and OFFSET 0 another one.
+SELECT so.job_id FROM (
+    (SELECT j.job_id FROM read.jobs j
+     WHERE j.until_position = 9223372036854775807 AND j.since_position <= %(at)s
+       AND ((CASE WHEN j.until_position = 9223372036854775807 THEN j.state END), j.job_id) < (%(state)s::text, %(before)s)
+       AND ((CASE WHEN j.until_position = 9223372036854775807 THEN j.state END), j.job_id) >= (%(state)s::text, %(first)s)
+     ORDER BY (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) DESC, j.job_id DESC LIMIT %(count)s)
+    UNION ALL
+    (SELECT j.job_id FROM read.jobs j
+     WHERE j.state = %(state)s AND j.until_position < 9223372036854775807
+       AND int8range(j.since_position, j.until_position) @> %(at)s::bigint OFFSET 0)
+) AS so
+WHERE so.job_id >= %(first)s AND so.job_id < %(before)s
+ORDER BY so.job_id DESC LIMIT %(count)s
+
+-- name: jobs_without_terms
+-- The last jobs in a range of ids that may match, by the filters on the columns of `job_documents`.
+SELECT d.job_id FROM read.job_documents d
+WHERE d.job_id >= %(first)s AND d.job_id < %(before)s
+  AND d.since_position > %(after_position)s AND d.since_position <= %(upto_position)s
+  AND (%(owner)s::text IS NULL OR d.owner = %(owner)s::text)
   AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text)
   AND (%(partition)s::integer IS NULL OR d.partition = %(partition)s::integer)
-  AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
-ORDER BY d.job_id DESC LIMIT %(limit)s
+  AND (%(whiteboard)s::text IS NULL
+       OR strpos(lower(d.whiteboard), lower(%(whiteboard)s::text)) > 0
+       OR d.job_id IN (SELECT j.job_id FROM read.jobs j
+                       WHERE j.changed IS NOT NULL AND j.job_id >= %(first)s AND j.job_id < %(before)s))
+ORDER BY d.job_id DESC LIMIT %(count)s
 
--- name: job_ids_of_group
-SELECT d.job_id FROM read.job_documents d JOIN read.jobs j
-  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
-WHERE d.group_name = %(group)s AND d.job_id < %(before)s AND d.since_position <= %(at)s
-  AND (%(partition)s::integer IS NULL OR d.partition = %(partition)s::integer)
-  AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
-ORDER BY d.job_id DESC LIMIT %(limit)s
+-- name: blocks_with_terms
+-- The jobs of each block that have all terms, the last block first, until there are `count` jobs. Only blocks that have
+-- rows of all terms have such jobs.
+SELECT c.block, c.jobs::text AS jobs
+FROM (
+    SELECT b.block, b.jobs, sum(bit_count(b.jobs)) OVER (ORDER BY b.block DESC) - bit_count(b.jobs) AS before
+    FROM (
+        SELECT t.block, bit_and(t.jobs) AS jobs
+        FROM read.job_terms t
+        WHERE t.term = ANY (%(terms)s::text[]) AND t.block >= %(first)s / 2048 AND t.block <= (%(before)s - 1) / 2048
+        GROUP BY t.block HAVING count(*) = cardinality(%(terms)s::text[])
+    ) AS b
+) AS c
+WHERE c.before < %(count)s AND bit_count(c.jobs) > 0
+ORDER BY c.block DESC
 
--- name: job_ids_in_state
--- OFFSET 0 keeps the planner from a scan of the history in the order of jobs, or of all jobs of an owner.
-SELECT so.job_id FROM (
-    SELECT job_id FROM read.jobs
-    WHERE (CASE WHEN until_position = 9223372036854775807 THEN state END) = %(state)s
-      AND until_position = 9223372036854775807 AND since_position <= %(at)s
-    UNION ALL
-    (SELECT job_id FROM read.jobs
-     WHERE state = %(state)s AND until_position < 9223372036854775807
-       AND int8range(since_position, until_position) @> %(at)s::bigint OFFSET 0)
-) AS so
+-- name: jobs_with_terms
+-- Those of the given jobs that have all terms.
+SELECT j.job_id
+FROM unnest(%(job_ids)s::integer[]) AS j (job_id)
+JOIN (
+    SELECT t.block, bit_and(t.jobs) AS jobs
+    FROM read.job_terms t
+    WHERE t.term = ANY (%(terms)s::text[]) AND t.block >= %(first)s / 2048 AND t.block <= (%(before)s - 1) / 2048
+    GROUP BY t.block HAVING count(*) = cardinality(%(terms)s::text[])
+) AS b ON b.block = j.job_id / 2048
+WHERE get_bit(b.jobs, j.job_id %% 2048) = 1
+ORDER BY j.job_id DESC
+
+-- name: matching_jobs
+-- Those of the given jobs that match all filters, newest first. OFFSET 0 makes the planner look up each job by its id.
+SELECT n.job_id
+FROM unnest(%(job_ids)s::integer[]) WITH ORDINALITY AS n (job_id, number)
 CROSS JOIN LATERAL (
-    SELECT FROM read.job_documents d WHERE d.job_id = so.job_id
+    SELECT
+    FROM read.job_documents d JOIN read.jobs j
+      ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+    WHERE d.job_id = n.job_id
+      AND d.since_position > %(after_position)s AND d.since_position <= %(upto_position)s
       AND (%(owner)s::text IS NULL OR d.owner = %(owner)s::text)
       AND (%(group)s::text IS NULL OR d.group_name = %(group)s::text)
-      AND (%(partition)s::integer IS NULL OR d.partition = %(partition)s::integer) OFFSET 0) AS theirs
-WHERE so.job_id < %(before)s
-ORDER BY so.job_id DESC LIMIT %(limit)s
+      AND (%(partition)s::integer IS NULL OR d.partition = %(partition)s::integer)
+      AND (%(state)s::text IS NULL OR j.state = %(state)s::text)
+      AND (%(result)s::text IS NULL OR j.result = %(result)s::text)
+      AND (%(whiteboard)s::text IS NULL
+           OR strpos(lower(coalesce(j.changed ->> 'whiteboard', d.whiteboard)), lower(%(whiteboard)s::text)) > 0)
+      AND (%(product)s::text IS NULL OR %(product)s::text =
+           (CASE WHEN j.changed IS NULL THEN d.document ELSE j.changed END) ->> 'product')
+      AND (%(system)s::text IS NULL OR EXISTS (
+           SELECT FROM read.job_systems s
+           WHERE s.system = %(system)s::text AND s.job_id = d.job_id AND s.since_position <= %(at)s OFFSET 0))
+      AND (%(task)s::text IS NULL OR EXISTS (
+           SELECT FROM read.recipe_details r
+           LEFT JOIN LATERAL live.last_change(r.recipe_id, %(at)s) AS changed ON true
+           WHERE r.job_id = d.job_id AND r.since_position <= %(at)s
+             AND coalesce(changed.tasks, r.tasks) @> jsonb_build_array(jsonb_build_object('name', %(task)s::text))
+           OFFSET 0))
+    OFFSET 0) AS matching
+ORDER BY n.number LIMIT %(limit)s
 
 -- name: jobs
 -- Jobs by id. The ids of their recipe sets are JSON text.
@@ -66,6 +146,7 @@ WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 -- The document includes added recipe sets and later changes by users. It is JSON text. The copies are the latest 100.
 SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
        coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner, d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at, d.origin,
+       j.ended AS ended_at, j.kept,
        ARRAY (SELECT c.job_id FROM read.job_documents c WHERE c.origin = d.job_id AND c.since_position <= %(at)s
               ORDER BY c.job_id DESC LIMIT 100) AS copies,
        (CASE WHEN j.changed IS NULL THEN said.document
@@ -92,6 +173,55 @@ CROSS JOIN LATERAL (
             ORDER BY c.since_position DESC LIMIT 1) AS changed ON true) AS all_sets) AS said (document)
 WHERE d.job_id = %(job_id)s
 
+-- name: deletion
+-- The deletion of the results of a job, or of the job of one recipe (the other parameter is null). This does not depend on the moment of the read, because results of the past are deleted, too.
+SELECT j.deleted FROM read.jobs j
+WHERE j.until_position = 9223372036854775807 AND j.deleted IS NOT NULL
+  AND j.job_id = coalesce(%(job_id)s::integer,
+                          (SELECT d.job_id FROM read.recipe_details d WHERE d.recipe_id = %(recipe_id)s::integer))
+
+-- name: due_deletions
+-- The jobs whose results may be deleted by tags and their days, the first that ended first, after a job that ended at a
+-- time; with the sizes of what is deleted, and the lab controllers on whose systems the job has started. A clock that is
+-- ahead of that of the database has no effect.
+SELECT due.job_id, d.owner, d.partition, due.tag, due.days, due.ended AS ended_at, sizes.*,
+       ARRAY (SELECT DISTINCT r.lab_controller
+              FROM read.recipe_details m JOIN read.recipes r USING (recipe_id)
+              WHERE m.job_id = due.job_id AND r.state = ANY (%(started)s::text[]) AND NOT r.awaits_locks
+              ORDER BY 1) AS lab_controllers
+FROM (
+    SELECT of_tag.*
+    FROM unnest(%(tags)s::text[], %(days)s::integer[]) AS wanted (tag, days)
+    CROSS JOIN LATERAL (
+        SELECT j.job_id, wanted.tag, wanted.days, j.ended FROM read.jobs j
+        WHERE j.until_position = 9223372036854775807 AND j.ended IS NOT NULL AND j.kept IS NULL AND j.deleted IS NULL
+          AND j.retention_tag = wanted.tag
+          AND j.ended <= least(now(), %(moment)s::timestamptz) - wanted.days * interval '24 hours'
+          AND (j.ended, j.job_id) > (%(after_ended)s::timestamptz, %(after_job)s::integer)
+        ORDER BY j.ended, j.job_id LIMIT %(limit)s) AS of_tag
+    ORDER BY of_tag.ended, of_tag.job_id LIMIT %(limit)s
+) AS due
+JOIN read.job_documents d ON d.job_id = due.job_id
+CROSS JOIN LATERAL (
+    SELECT count(*)::integer AS result_count,
+           coalesce(sum(jsonb_array_length(t.logs) + jsonb_array_length(t.log_urls)), 0)::integer AS log_count,
+           coalesce(sum(listed.bytes), 0)::bigint AS log_bytes
+    FROM read.recipe_details m JOIN read.task_results t USING (recipe_id)
+    CROSS JOIN LATERAL (
+        SELECT sum((log ->> 'size_bytes')::bigint) AS bytes FROM jsonb_array_elements(t.logs) AS log) AS listed
+    WHERE m.job_id = due.job_id) AS sizes
+ORDER BY due.ended, due.job_id
+
+-- name: due_deletion_counts
+-- The number of jobs whose results may be deleted, by tag and its days.
+SELECT wanted.tag, of_tag.count::integer AS due_job_count
+FROM unnest(%(tags)s::text[], %(days)s::integer[]) AS wanted (tag, days)
+CROSS JOIN LATERAL (
+    SELECT count(*) FROM read.jobs j
+    WHERE j.until_position = 9223372036854775807 AND j.ended IS NOT NULL AND j.kept IS NULL AND j.deleted IS NULL
+      AND j.retention_tag = wanted.tag
+      AND j.ended <= least(now(), %(moment)s::timestamptz) - wanted.days * interval '24 hours') AS of_tag
+
 -- name: queues_with_jobs
 -- The given queues of a partition that have unfinished jobs; not `root.default`, which is in no index.
 SELECT wanted.queue FROM unnest(%(queues)s::text[]) AS wanted (queue)
@@ -107,9 +237,19 @@ SELECT recipe_set_id, result FROM read.recipe_sets
 WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id
 
 -- name: recipe_set
-SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, d.queue, s.priority, s.state, s.result
+SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, d.queue, s.priority, s.state, s.result,
+       s.review, s.waiver
 FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
 WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
+
+-- name: reviews
+-- The recipe sets of a job, or that of one recipe (the other parameter is null), with their reviews and waivers.
+SELECT s.recipe_set_id, s.state, s.result, s.review, s.waiver
+FROM read.recipe_sets s
+WHERE s.since_position <= %(at)s AND s.until_position > %(at)s
+  AND (s.job_id = %(job_id)s::integer
+       OR s.recipe_set_id = (SELECT d.recipe_set_id FROM read.recipe_details d WHERE d.recipe_id = %(recipe_id)s::integer))
+ORDER BY s.recipe_set_id
 
 -- name: unfinished_sets
 -- Unfinished recipe sets of a partition, by its unfinished jobs.
@@ -131,12 +271,14 @@ ORDER BY d.job_id
 
 -- name: recipe_sets
 -- The recipe sets of a job, or one by its id (the other parameter is null), with recipes and tasks, as JSON text:
--- [{"recipe_set_id", "priority", "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}].
+-- [{"recipe_set_id", …, "recipes": [{…, "tasks": [{"task_id", "name", "state", "result", "waiver"}]}]}].
 -- A task has its submitted name. The result of a recipe is the worst of its tasks by `result_order`, which begins with
--- the best, and at least Warn for a cancelled or aborted recipe.
+-- the best, and at least Warn for a cancelled or aborted recipe. The waiver of a failed task is its own, or else that of
+-- its set; failed and waived tasks are counted apart.
 SELECT coalesce(json_agg(shown ORDER BY shown.recipe_set_id), '[]')::text AS recipe_sets
 FROM (
-    SELECT s.recipe_set_id, s.priority, s.state, s.result,
+    SELECT s.recipe_set_id, s.priority, s.state, s.result, s.review, s.waiver,
+           sum(recipe.failed_task_count) AS failed_task_count, sum(recipe.waived_task_count) AS waived_task_count,
            json_agg(recipe.shown ORDER BY recipe.recipe_id) AS recipes
     FROM read.recipe_sets s
     JOIN (
@@ -148,23 +290,32 @@ FROM (
             'result', (%(result_order)s::text[])[greatest(
                 of_it.worst, 1,
                 CASE WHEN r.state IN ('cancelled', 'aborted') THEN array_position(%(result_order)s::text[], 'Warn') END)],
-            'tasks', of_it.tasks) AS shown
+            'tasks', of_it.tasks) AS shown, of_it.failed_task_count, of_it.waived_task_count
         FROM read.recipe_details d
+        JOIN read.recipe_sets of_set ON of_set.recipe_set_id = d.recipe_set_id
+         AND of_set.since_position <= %(at)s AND of_set.until_position > %(at)s
         JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
         -- Tasks that a change has replaced have ended.
         LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
         CROSS JOIN LATERAL (
             SELECT max(array_position(%(result_order)s::text[], t.result)) AS worst,
+                   count(*) FILTER (WHERE failed.is_it AND failed.waiver IS NULL) AS failed_task_count,
+                   count(*) FILTER (WHERE failed.is_it AND failed.waiver IS NOT NULL) AS waived_task_count,
                    coalesce(json_agg(json_build_object(
-                       'task_id', t.task_id, 'name', named.task ->> 'name', 'state', t.state, 'result', t.result
+                       'task_id', t.task_id, 'name', named.task ->> 'name', 'state', t.state, 'result', t.result,
+                       'waiver', failed.waiver
                    ) ORDER BY t.task_id), '[]') AS tasks
             FROM jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
             JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
-             AND t.since_position <= %(at)s AND t.until_position > %(at)s) AS of_it
+             AND t.since_position <= %(at)s AND t.until_position > %(at)s
+            CROSS JOIN LATERAL (
+                SELECT t.result = ANY (%(bad_results)s::text[]),
+                       CASE WHEN t.result = ANY (%(bad_results)s::text[]) THEN coalesce(t.waiver, of_set.waiver) END
+            ) AS failed (is_it, waiver)) AS of_it
         WHERE d.job_id = %(job_id)s::integer OR d.recipe_set_id = %(recipe_set_id)s::integer
     ) AS recipe USING (recipe_set_id)
     WHERE s.since_position <= %(at)s AND s.until_position > %(at)s
-    GROUP BY s.recipe_set_id, s.priority, s.state, s.result
+    GROUP BY s.recipe_set_id, s.priority, s.state, s.result, s.review, s.waiver
 ) AS shown
 
 -- name: declared_locks_of_set

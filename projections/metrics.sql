@@ -50,6 +50,10 @@ SELECT name AS projector,
                  WHERE notification_id > position ORDER BY notification_id LIMIT 1), 0)::double precision AS seconds
 FROM read.progress ORDER BY name
 
+-- name: notifications_by_state
+-- Notifications that are not sent. Both states together have few rows.
+SELECT state, count(*) AS notifications FROM live.notifications WHERE state <> 'sent' GROUP BY state ORDER BY state
+
 -- name: counted
 -- The counters of all processes, since the database was created. One row has all buckets of a histogram, by limit,
 -- because a row for each would double the cost of reading.

@@ -89,15 +89,15 @@ WHERE d.recipe_id = ANY (%(recipe_ids)s) ORDER BY d.recipe_id
 -- name: broken_systems
 -- Broken systems that nobody uses, first those of a user. `at` and `reason` are those of the change of their condition,
 -- null for systems that were registered as Broken. `number` counts all, `owned` those of the user.
-SELECT b.fqdn, b.lab_controller, b.owner, c.recorded_at AS at, c.reason, b.number, b.owned
+SELECT b.fqdn, b.lab_controller, b.owner, c.recorded_at AS at, c.reason, b.ticket, b.number, b.owned
 FROM (
-    SELECT s.fqdn, s.lab_controller, s.owner, count(*) OVER ()::integer AS number,
+    SELECT s.fqdn, s.lab_controller, s.owner, s.ticket, count(*) OVER ()::integer AS number,
            count(*) FILTER (WHERE s.owner = %(user)s) OVER ()::integer AS owned
     FROM (
-        SELECT fqdn, lab_controller, owner, condition, reserved_by FROM read.systems
+        SELECT fqdn, lab_controller, owner, condition, ticket, reserved_by FROM read.systems
         WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
         UNION ALL
-        SELECT fqdn, lab_controller, owner, condition, reserved_by FROM read.systems
+        SELECT fqdn, lab_controller, owner, condition, ticket, reserved_by FROM read.systems
         WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
     ) AS s
     CROSS JOIN LATERAL (
@@ -116,7 +116,7 @@ ORDER BY b.owner = %(user)s DESC, b.fqdn
 
 -- name: systems_of_user
 -- The systems that a user owns, has reserved or has on loan, first those that the user has. `number` counts all.
-SELECT s.fqdn, s.lab_controller, s.owner, s.condition, s.draining, s.reserved_by AS "user", s.reserved_until, s.loaned_to,
+SELECT s.fqdn, s.lab_controller, s.owner, s.condition, s.ticket, s.draining, s.reserved_by AS "user", s.reserved_until, s.loaned_to,
        s.loaned_until, u.usage, u.recipe_id, s.number
 FROM (
     SELECT *, count(*) OVER ()::integer AS number

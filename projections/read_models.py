@@ -13,7 +13,8 @@ from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
 from domain.job.events import JobClosed, JobExtended
 from domain.recipe.events import RecipeClaimed, RecipeClaimEnded, RecipeQueued
-from domain.system.events import SystemLabControllerChanged, SystemRegistered
+from domain.recipe_set.events import RecipeSetWaived, RecipeSetWaiverEnded
+from domain.system.events import SystemLabControllerChanged, SystemNoteRemoved, SystemRegistered
 from domain.system.state import System
 from postgres.binary_copy import CopyData
 from projections import rows
@@ -21,7 +22,9 @@ from projections.actor_parts import ActorParts
 from projections.counts import LOCK_COUNTS, RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
 from projections.durations import BOUNDS, LABELS, NO_LABEL
 from projections.intervals import FactTable, Intervals
+from projections.job_terms import JobTerms
 from projections.recipe_cache import RecipeCache
+from projections.result_deletions import ResultDeletions
 from projections.sql import SQL
 from projections.waiting_counts import WaitingCounts
 
@@ -49,6 +52,9 @@ class PageSubjects:
         self.preempted_recipes: list[int] = []
         # Recipes whose claims begin or end.
         self.claiming_recipes: list[int] = []
+        self.removed_notes: list[int] = []
+        # Tasks whose failures are waived, or not any more.
+        self.waived_tasks: list[int] = []
         # Jobs that were extended or closed.
         self.open_jobs: list[int] = []
         for recorded in page:
@@ -65,6 +71,13 @@ class PageSubjects:
                 self.preempted_recipes.append(int(name))
             if isinstance(recorded.event, RecipeClaimed | RecipeClaimEnded):
                 self.claiming_recipes.append(int(name))
+            if isinstance(recorded.event, SystemNoteRemoved):
+                self.removed_notes.append(recorded.event.note)
+            if (
+                isinstance(recorded.event, RecipeSetWaived | RecipeSetWaiverEnded)
+                and recorded.event.task_id is not None
+            ):
+                self.waived_tasks.append(recorded.event.task_id)
 
     def _add_mentioned(self, event: Event) -> None:
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
@@ -108,6 +121,7 @@ class ReadModels:
     """All read models: `begin` a page, fold its events (`folding`), `flush`. Empty tables are not fetched."""
 
     def __init__(self, *, tables_are_empty: bool = False) -> None:
+        self.job_terms = JobTerms(tables_are_empty=tables_are_empty)
         self._reset(tables_are_empty=tables_are_empty)
 
     @property
@@ -118,9 +132,11 @@ class ReadModels:
         self.job_documents = FactTable("job_documents", rows.JobDocumentRow)
         self.recipe_details = FactTable("recipe_details", rows.RecipeDetailsRow)
         self.task_results = FactTable("task_results", rows.TaskResultRow)
+        self.result_deletions = ResultDeletions()
         self.added_sets = FactTable("added_sets", rows.AddedSetsRow)
         self.recipe_changes = FactTable("recipe_changes", rows.RecipeChangeRow)
         self.changed_sets = FactTable("changed_sets", rows.ChangedSetRow)
+        self.job_systems = FactTable("job_systems", rows.JobSystemRow)
         self.actor_parts = ActorParts()
         number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
         of_lock = {"recipe_id": number, "level": text, "name": text}
@@ -138,7 +154,9 @@ class ReadModels:
         self.waits = table("waits", {"recipe_id": number}, rows.WaitRow, counts=self.waiting_counts)
         self.idle_pool = table("idle_pool", {"fqdn": text}, rows.IdleRow)
         self.system_usage = table("system_usage", {"fqdn": text}, rows.UsageRow, counts=self.system_counts)
+        self.system_persons = table("system_persons", {"fqdn": text}, rows.PersonRow)
         self.systems = table("systems", {"fqdn": text}, rows.SystemRow)
+        self.notes = table("system_notes", {"note_id": "bigint"}, rows.NoteRow)
         self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.durations = table(
@@ -153,8 +171,11 @@ class ReadModels:
         if self.size > MAX_CACHED_KEYS:
             self._reset(tables_are_empty=False)
         subjects = PageSubjects(page)
+        if subjects.names("job") or subjects.names("recipe"):
+            self.job_terms.load(cursor)
         self._begin_recipes(cursor, subjects)
         self._begin_systems(cursor, subjects)
+        self.notes.load(cursor, _keys(subjects.removed_notes))
         self.commands.load(cursor, _keys(subjects.numbers("command")))
 
     def _begin_recipes(self, cursor: Cursor[Any], subjects: PageSubjects) -> None:
@@ -176,7 +197,8 @@ class ReadModels:
         self.recipe_sets.load(cursor, _keys(set_ids))
         self.recipes.load(cursor, _keys(recipe_ids))
         self.locks.load(cursor, (key for recipe_id in existing for key in cache.locks.get(recipe_id, ())))
-        self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))
+        task_ids = (task for recipe_id in existing for task in cache.tasks[recipe_id])
+        self.tasks.load(cursor, _keys((*task_ids, *subjects.waived_tasks)))
         self.claims.load(cursor, _keys(subjects.claiming_recipes))
         # A change of a set's priority changes the rows of all its recipes.
         waiting = _keys((*recipe_ids, *cache.of_sets(sets)))
@@ -191,7 +213,7 @@ class ReadModels:
         if subjects.serving_changed_labs:
             idle = cursor.execute(SQL["idle_of_labs"], (subjects.serving_changed_labs,)).fetchall()
             fqdns += [fqdn for (fqdn,) in idle]
-        for table in (self.idle_pool, self.system_usage, self.systems):
+        for table in (self.idle_pool, self.system_usage, self.system_persons, self.systems):
             table.load(cursor, _keys(fqdns))
         systems = (self.systems.get((fqdn,)) for fqdn in fqdns)
         labs = (("lab-controller", row.lab_controller) for row in systems if row is not None)
@@ -212,18 +234,32 @@ class ReadModels:
             yield from table.take_remaining_rows()
 
     @property
-    def _tables(self) -> tuple[ActorParts | FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
+    def _tables(self) -> tuple[_Table, ...]:
         facts = self.actor_parts, self.job_documents, self.recipe_details, self.task_results
         changes = self.added_sets, self.recipe_changes, self.changed_sets
-        return *facts, *changes, self.recipe_counts, self.system_counts, self.lock_counts, *self._intervals
+        of_search = self.job_systems, self.job_terms
+        return (
+            *facts,
+            self.result_deletions,
+            *changes,
+            *of_search,
+            self.recipe_counts,
+            self.system_counts,
+            self.lock_counts,
+            *self._intervals,
+        )
 
     @property
     def _intervals(self) -> tuple[Intervals[Any], ...]:
         return (
             *(self.jobs, self.recipe_sets, self.recipes, self.locks),
             *(self.claims, self.tasks, self.queue, self.waits, self.durations),
-            *(self.idle_pool, self.system_usage, self.systems, self.documents, self.commands),
+            *(self.idle_pool, self.system_usage, self.system_persons, self.systems),
+            *(self.notes, self.documents, self.commands),
         )
+
+
+_Table = ActorParts | JobTerms | ResultDeletions | FactTable[Any] | OpenRowCounts | Intervals[Any]
 
 
 def _keys(names: Iterable[Any]) -> list[tuple[Any]]:

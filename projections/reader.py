@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Generator, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from psycopg import AsyncConnection
 
@@ -18,6 +19,8 @@ from projections.sql import QUERIES
 
 # Pause after an unexpected error.
 ERROR_SECONDS = 1.0
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +110,16 @@ class Reader:
     async def together(self, *queries: NamedQuery) -> list[list[Row]]:
         """Return rows of several queries in one round trip, retried on dead sessions. Raises DatabaseAway."""
         return await self._sessions.together(*queries)
+
+    async def run(self, steps: Generator[NamedQuery, Sequence[Row], T]) -> T:
+        """Run the queries that a generator yields, and return its result. Raises DatabaseAway."""
+        try:
+            query, params = next(steps)
+            while True:
+                query, params = steps.send(await self.rows(query, params))
+        except StopIteration as end:
+            result: T = end.value
+            return result
 
     async def row(self, query: str, params: Params = ()) -> Row | None:
         """Return the first row of a named query, None if there is none. Raises DatabaseAway."""

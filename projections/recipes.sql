@@ -82,9 +82,13 @@ LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: tasks
--- The tasks of a recipe, with their submitted names. Tasks that a change has replaced have ended.
-SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result
+-- The tasks of a recipe, with their submitted names. Tasks that a change has replaced have ended. The waiver of a failed
+-- task is its own, or else that of its set.
+SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result,
+       CASE WHEN t.result = ANY (%(bad_results)s::text[]) THEN coalesce(t.waiver, s.waiver) END AS waiver
 FROM read.recipe_details d
+JOIN read.recipe_sets s
+  ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 CROSS JOIN LATERAL jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
 JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
@@ -102,29 +106,41 @@ WHERE d.recipe_id = %(recipe_id)s
 
 -- name: tasks_worst_first
 -- The tasks of a job or of one recipe (the other parameter is null), with their submitted names and what their recipes
--- do: those with the worst result by `result_order`, which begins with the best, first.
+-- do: those with the worst result by `result_order`, which begins with the best, first. Waivers as in `tasks`. OFFSET 0
+-- makes the planner look up each row by its id: it may expect many more recipes than a job has, and read whole tables.
 SELECT d.recipe_set_id, d.recipe_id, t.task_id, named.task ->> 'name' AS name, t.state, t.result,
-       r.state AS recipe_state, r.system, r.attempt, r.reason
+       r.state AS recipe_state, r.system, r.attempt, r.reason,
+       CASE WHEN t.result = ANY (%(bad_results)s::text[]) THEN coalesce(t.waiver, s.waiver) END AS waiver
 FROM read.recipe_details d
-JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+CROSS JOIN LATERAL (
+    SELECT s.waiver FROM read.recipe_sets s
+    WHERE s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s OFFSET 0) AS s
+CROSS JOIN LATERAL (
+    SELECT r.state, r.system, r.attempt, r.reason FROM read.recipes r
+    WHERE r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s OFFSET 0) AS r
 LEFT JOIN LATERAL live.last_change(d.recipe_id, %(at)s) AS changed ON true
 CROSS JOIN LATERAL jsonb_array_elements(coalesce(changed.tasks, d.tasks)) AS named (task)
-JOIN read.tasks t ON t.task_id = (named.task ->> 'task_id')::integer
- AND t.since_position <= %(at)s AND t.until_position > %(at)s
+CROSS JOIN LATERAL (
+    SELECT t.task_id, t.state, t.result, t.waiver FROM read.tasks t
+    WHERE t.task_id = (named.task ->> 'task_id')::integer
+      AND t.since_position <= %(at)s AND t.until_position > %(at)s OFFSET 0) AS t
 WHERE d.job_id = %(job_id)s::integer OR d.recipe_id = %(recipe_id)s::integer
 ORDER BY array_position(%(result_order)s::text[], t.result) DESC, t.task_id
 
 -- name: results
 -- The results of a job or of one recipe (the other parameter is null), as they were reported. A result is of the
--- attempt at which its recipe was then.
-SELECT t.task_id, r.attempt, t.path, t.result, t.message, t.score, t.logs, t.log_urls, t.since AS at,
-       t.since_position AS position
+-- attempt at which its recipe was then. OFFSET 0 as in `tasks_worst_first`.
+SELECT reported.*
 FROM read.recipe_details d
-JOIN read.task_results t ON t.recipe_id = d.recipe_id AND t.since_position <= %(at)s
-JOIN read.recipes r
-  ON r.recipe_id = t.recipe_id AND r.since_position <= t.since_position AND r.until_position > t.since_position
+CROSS JOIN LATERAL (
+    SELECT t.task_id, r.attempt, t.path, t.result, t.message, t.score, t.logs, t.log_urls, t.since AS at,
+           t.since_position AS position
+    FROM read.task_results t
+    JOIN read.recipes r
+      ON r.recipe_id = d.recipe_id AND r.since_position <= t.since_position AND r.until_position > t.since_position
+    WHERE t.recipe_id = d.recipe_id AND t.since_position <= %(at)s OFFSET 0) AS reported
 WHERE d.job_id = %(job_id)s::integer OR d.recipe_id = %(recipe_id)s::integer
-ORDER BY t.since_position
+ORDER BY reported.position
 
 -- name: history_of_recipe
 -- Intervals that ended after `at` are open.

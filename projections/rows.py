@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from domain.recipe.lifecycle import STARTED
 
@@ -91,21 +91,38 @@ class TaskResultRow(NamedTuple):
 class JobRow(NamedTuple):
     """`changed` has the data of the last JobChanged event, null if there is none.
 
-    `stage` is that of `domain.job.stages`. A job that `is_open` takes further recipe sets.
+    `stage` is that of `domain.job.stages`. A job that `is_open` takes further recipe sets. `ended` is the
+    time of its end, null before it. `kept` says who keeps its results, `deleted` when they were deleted, and
+    the tag (`fold_retention`).
     """
 
     state: str
     result: str
+    retention_tag: str
     changed: Mapping[str, Any] | None = None
     stage: str = "new"
     is_open: bool = False
+    ended: datetime | None = None
+    kept: Mapping[str, Any] | None = None
+    deleted: Mapping[str, Any] | None = None
+
+
+class JobSystemRow(NamedTuple):
+    """A start of a recipe of a job on a system."""
+
+    system: str
+    job_id: int
 
 
 class RecipeSetRow(NamedTuple):
+    """`review` and `waiver` say who has reviewed the ended set, or waived its failures (`fold_reviews`)."""
+
     job_id: int
     priority: str
     state: str
     result: str
+    review: Mapping[str, Any] | None = None
+    waiver: Mapping[str, Any] | None = None
 
 
 class RecipeRow(NamedTuple):
@@ -145,9 +162,12 @@ class ClaimRow(NamedTuple):
 
 
 class TaskRow(NamedTuple):
+    """`waiver` says who has waived the failure of the task itself; that of its set is in `RecipeSetRow`."""
+
     recipe_id: int
     state: str
     result: str
+    waiver: Mapping[str, Any] | None = None
 
 
 class QueueRow(NamedTuple):
@@ -182,9 +202,21 @@ class IdleRow(NamedTuple):
 
 
 class UsageRow(NamedTuple):
+    """`unavailable` is one of `domain.system.usage.UNAVAILABLE` if the system is idle and Automated."""
+
     condition: str
     usage: str
     recipe_id: int | None
+    unavailable: str | None
+
+
+class PersonRow(NamedTuple):
+    """The persons who have reserved a system and borrowed it, and the events that began that."""
+
+    reserved_by: str | None
+    reserved_position: BigInt | None
+    loaned_to: str | None
+    loaned_position: BigInt | None
 
 
 class SystemRow(NamedTuple):
@@ -207,6 +239,15 @@ class SystemRow(NamedTuple):
     pools: Sequence[str]
     inventory: Mapping[str, Any]
     occupied: Mapping[str, Any] | None
+    ticket: str | None = None
+
+
+class NoteRow(NamedTuple):
+    """A note on a system."""
+
+    fqdn: str
+    text: str
+    author: str
 
 
 class DocumentRow(NamedTuple):
@@ -226,13 +267,14 @@ class CommandRow(NamedTuple):
 
     lab_controller: str
     kind: str
-    system: str
+    system: str | None
     recipe_id: int | None
     distro_tree_id: int | None
     state: str
     reason: str | None
     cause_reason: str | None
     attempt: int | None
+    job_id: int | None
 
 
 _TYPES = {
@@ -253,7 +295,7 @@ def types_of(row: type[NamedTuple]) -> dict[str, str]:
 
 def _types(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, hint in hints.items():
-        type_ = next(iter(get_args(hint))) if isinstance(hint, UnionType) else hint
+        type_ = next(iter(get_args(hint))) if get_origin(hint) in (Union, UnionType) else hint
         if get_origin(type_) is Annotated:
             yield name, type_.__metadata__[0]
         else:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from domain.recipe.lifecycle import FINISHED
 from postgres.named_sql import named_queries
 
 SQL: Final = named_queries(Path(__file__).with_name("folding.sql"))
@@ -42,20 +41,9 @@ Documents that an answer passes on unchanged are JSON text, which saves decoding
 
 
 SYSTEM_FILTERS = ("condition", "usage", "lab_controller", "pool", "owner", "location", "draining")
-JOB_FILTERS = ("owner", "group", "state", "partition")
 # Parameters without any filter.
 ANY_LAB: Mapping[str, Any] = dict.fromkeys(("labs", "other_labs"))
 ANY_DOCUMENT: Mapping[str, Any] = dict.fromkeys((*ANY_LAB, "containing"))
 ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, *ANY_LAB, "fqdn", "hidden"))
 ANY_LOCK: Mapping[str, Any] = dict.fromkeys(("level", "name", "state", "hidden"))
 ANY_CLAIM: Mapping[str, Any] = dict.fromkeys(("recipe_id", "system", "hidden"))
-ANY_JOB: Mapping[str, Any] = dict.fromkeys(JOB_FILTERS)
-
-
-def job_ids_query(filters: Mapping[str, Any]) -> str:
-    """Return the name of the fastest query. In a long log nearly all jobs are finished."""
-    state = filters["state"]
-    narrowing = [name for name in ("owner", "group", "partition") if filters[name] is not None]
-    if state is not None and (state not in FINISHED or not narrowing):
-        return "job_ids_in_state"
-    return f"job_ids_of_{narrowing[0]}" if narrowing else "job_ids"

@@ -8,7 +8,7 @@
 -- `reserved_by` is not null. `reserved_until` and `loaned_until` are null without an end, `reserved_distro_tree_id` is
 -- null without provisioning.
 SELECT s.fqdn, s.lab_controller, s.owner, s.condition, s.draining, s.reserved_by, s.reserved_until,
-       s.reserved_distro_tree_id, s.loaned_to, s.loaned_until, s.occupied, s.pools, s.inventory, u.usage, u.recipe_id
+       s.reserved_distro_tree_id, s.loaned_to, s.loaned_until, s.occupied, s.ticket, s.pools, s.inventory, u.usage, u.recipe_id
 FROM (
     (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s ORDER BY fqdn)
     UNION ALL
@@ -71,6 +71,12 @@ ORDER BY s.fqdn
 SELECT access_policy, active_pool FROM read.systems
 WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
 
+-- name: notes_of_system
+-- The notes on a system with ids below one, newest first. The id is the position of the event that added the note.
+SELECT note_id AS id, since AS at, author, text FROM read.system_notes
+WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s AND note_id < %(before)s
+ORDER BY note_id DESC LIMIT %(limit)s
+
 -- name: system_is_known
 SELECT fqdn FROM read.systems WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
 
@@ -89,32 +95,70 @@ WHERE fqdn > %(after)s
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
--- Intervals that ended after `at` are open.
+-- A page of the intervals of a system between two moments, after the one that begins at `after`. An interval ends when the
+-- condition, usage, recipe, reservation, loan or reason to be unavailable changes. Its ends are not cut; `until` is null if it goes on at `at`. If
+-- both moments are equal, it is the interval of that moment. `ordered_position` is the event that submitted the recipe, or
+-- began the reservation or the loan.
+--
+-- Each LIMIT makes the planner read a range of the key, so that a page reads rows in proportion to its limit.
 WITH span AS MATERIALIZED (
     -- The positions at both ends. Without `since`, no commit is before the span.
-    SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
-                     ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS first,
-           CASE WHEN %(until)s::timestamptz IS NULL THEN %(at)s ELSE least(coalesce((
-               SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
-               ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) END AS last
+    SELECT first, greatest(first, last) AS last FROM (
+        SELECT least(coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
+                               ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) AS first,
+               CASE WHEN %(until)s::timestamptz IS NULL THEN %(at)s ELSE least(coalesce((
+                   SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
+                   ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0), %(at)s) END AS last) AS positions
+), begins AS MATERIALIZED (
+    -- The interval at the beginning of the span, and one more than a page, where the last interval of the page ends.
+    SELECT since_position, since FROM span CROSS JOIN LATERAL (
+        (SELECT o.since_position, o.since FROM (
+            (SELECT u.since_position, u.since FROM read.system_usage u
+             WHERE u.fqdn = %(fqdn)s AND u.since_position <= span.first ORDER BY u.since_position DESC LIMIT 1)
+            UNION ALL
+            (SELECT p.since_position, p.since FROM read.system_persons p
+             WHERE p.fqdn = %(fqdn)s AND p.since_position <= span.first ORDER BY p.since_position DESC LIMIT 1)) AS o
+         WHERE o.since_position > %(after)s ORDER BY o.since_position DESC LIMIT 1)
+        UNION
+        (SELECT u.since_position, u.since FROM read.system_usage u
+         WHERE u.fqdn = %(fqdn)s AND u.since_position > greatest(span.first, %(after)s) AND u.since_position <= %(at)s
+         ORDER BY u.since_position LIMIT %(limit)s + 1)
+        UNION
+        (SELECT p.since_position, p.since FROM read.system_persons p
+         WHERE p.fqdn = %(fqdn)s AND p.since_position > greatest(span.first, %(after)s) AND p.since_position <= %(at)s
+         ORDER BY p.since_position LIMIT %(limit)s + 1)) AS b
+), page AS MATERIALIZED (
+    SELECT b.* FROM span CROSS JOIN (
+        SELECT since_position, since, lead(since) OVER (ORDER BY since_position) AS until,
+               lead(since_position) OVER (ORDER BY since_position) AS until_position FROM begins) AS b
+    WHERE b.since_position <= span.last
+    ORDER BY b.since_position LIMIT %(limit)s
 )
-SELECT u.condition, u.usage, u.recipe_id, u.since, CASE WHEN u.until_position <= %(at)s THEN u.until END AS until,
-       u.since_position, CASE WHEN u.until_position <= %(at)s THEN u.until_position END AS until_position
-FROM span CROSS JOIN LATERAL (
-    SELECT * FROM read.system_usage i
-    WHERE i.fqdn = %(fqdn)s AND i.since_position <= span.last AND i.since_position >= coalesce((
-        SELECT max(b.since_position) FROM read.system_usage b
-        WHERE b.fqdn = %(fqdn)s AND b.since_position <= span.first), 0)
-    OFFSET 0) AS u
-WHERE u.since < coalesce(%(until)s::timestamptz, 'infinity')
-  AND (u.until_position > %(at)s OR u.until > coalesce(%(since)s::timestamptz, '-infinity'))
-ORDER BY u.since_position
+SELECT u.condition, u.usage, u.recipe_id, u.unavailable, d.job_id,
+       CASE WHEN u.recipe_id IS NOT NULL THEN 'recipe' WHEN p.reserved_by IS NOT NULL THEN 'reservation'
+            WHEN p.loaned_to IS NOT NULL THEN 'loan' END AS kind,
+       coalesce(d.owner, p.reserved_by, p.loaned_to) AS "user", p.loaned_to,
+       i.since, i.until, i.since_position, i.until_position,
+       coalesce(d.since_position, p.reserved_position, p.loaned_position) AS ordered_position
+FROM page i
+CROSS JOIN LATERAL (
+    SELECT * FROM read.system_usage b WHERE b.fqdn = %(fqdn)s AND b.since_position <= i.since_position
+    ORDER BY b.since_position DESC LIMIT 1) AS u
+LEFT JOIN LATERAL (
+    SELECT * FROM read.system_persons b WHERE b.fqdn = %(fqdn)s AND b.since_position <= i.since_position
+    ORDER BY b.since_position DESC LIMIT 1) AS p ON true
+LEFT JOIN LATERAL (SELECT * FROM read.recipe_details WHERE recipe_id = u.recipe_id OFFSET 0) AS d ON true
+ORDER BY i.since_position
+
+-- name: registration_of_system
+SELECT since FROM read.system_usage WHERE fqdn = %(fqdn)s AND since_position <= %(at)s ORDER BY since_position LIMIT 1
 
 -- name: system_usage
 -- Microseconds by condition and usage from one moment to before another, grouped by a property of the system at that time:
 -- a system that moved between labs counts in each for the time there. A system in two pools counts in both, and one in
 -- no pool under null; the same holds for architectures. Owner and group are those of the job that has the system; the
--- owner is the person who reserved it, if one did. With a `step`, which is hour or day, a row is the sum of one step.
+-- owner is the person who reserved it, if one did; the user is the owner, or the person who borrowed it. Idle time is that
+-- in the idle pool; other idle time of Automated systems is draining, occupied or disabled. With a `step`, which is hour or day, a row is the sum of one step.
 -- Whole hours that were over at the position come from their stored sums, except for sums by system. `until` must not be
 -- after the moment of `at`. With `fqdns`, only these systems count. With `labs` or without `other_labs`, only the time in
 -- these labs counts.
@@ -148,7 +192,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
            AND (%(fqdns)s::text[] IS NULL OR fqdn = ANY (%(fqdns)s::text[]))) AS known
     -- OFFSET 0 makes the planner use the key of each system instead of a scan of the history.
     CROSS JOIN LATERAL (
-        SELECT i.lab_controller, i.pools, i.inventory, i.reserved_by, i.since, i.since_position, i.until_position,
+        SELECT i.lab_controller, i.pools, i.inventory, i.reserved_by, i.loaned_to, i.since, i.since_position, i.until_position,
                CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
         FROM read.systems i
         WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position >= coalesce((
@@ -158,7 +202,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
           AND (%(other_labs)s::text[] IS NULL OR i.lab_controller <> ALL (%(other_labs)s::text[]))
         OFFSET 0) AS s
     CROSS JOIN LATERAL (
-        SELECT i.condition, i.usage, i.recipe_id, i.since, i.since_position,
+        SELECT i.condition, coalesce(i.unavailable, i.usage) AS usage, i.recipe_id, i.since, i.since_position,
                CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
         FROM read.system_usage i
         WHERE i.fqdn = known.fqdn AND i.since_position <= span.last AND i.since_position < s.until_position
@@ -166,7 +210,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
             SELECT max(b.since_position) FROM read.system_usage b
             WHERE b.fqdn = known.fqdn AND b.since_position <= greatest(span.first, s.since_position)), 0)
         OFFSET 0) AS u
-    LEFT JOIN read.recipe_details d ON %(group_by)s IN ('owner', 'group') AND d.recipe_id = u.recipe_id
+    LEFT JOIN read.recipe_details d ON %(group_by)s IN ('owner', 'group', 'user') AND d.recipe_id = u.recipe_id
         AND d.since_position <= u.since_position
     LEFT JOIN LATERAL (
         SELECT known.fqdn AS key WHERE %(group_by)s = 'system'
@@ -175,6 +219,7 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
         UNION ALL SELECT DISTINCT jsonb_array_elements_text(nullif(s.inventory -> 'arches', 'null')) WHERE %(group_by)s = 'arch'
         UNION ALL SELECT coalesce(d.owner, s.reserved_by) WHERE %(group_by)s = 'owner'
         UNION ALL SELECT d.group_name WHERE %(group_by)s = 'group'
+        UNION ALL SELECT coalesce(d.owner, s.reserved_by, s.loaned_to) WHERE %(group_by)s = 'user'
     ) AS g ON true
     CROSS JOIN LATERAL (
         SELECT NULL::timestamptz AS step, span.since, span.until WHERE %(step)s::text IS NULL
@@ -195,6 +240,28 @@ SELECT key, condition, usage, step, sum(microseconds)::bigint AS microseconds FR
     GROUP BY h.key, h.condition, h.usage, date_trunc(%(step)s::text, h.hour, 'UTC')
 ) AS parts
 GROUP BY key, condition, usage, step ORDER BY key NULLS LAST, condition, usage, step
+
+-- name: unused_systems
+-- The systems, except Removed and `hidden` ones, that were there at a moment and that no recipe or person has used since,
+-- with the end of their last use, null without one; those first that have been unused longest. A use is found from the
+-- last interval of a system backwards.
+SELECT s.fqdn, s.lab_controller, s.owner, s.condition, registered.since AS registered_at, used.until AS last_used_at
+FROM (
+    (SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s)
+    UNION ALL
+    (SELECT * FROM read.systems
+     WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint)
+) AS s
+CROSS JOIN LATERAL (
+    SELECT i.since FROM read.system_usage i WHERE i.fqdn = s.fqdn ORDER BY i.since_position LIMIT 1) AS registered
+LEFT JOIN LATERAL (
+    SELECT CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS until FROM read.system_usage i
+    WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s AND i.usage NOT IN ('idle', 'pending')
+    ORDER BY i.since_position DESC LIMIT 1) AS used ON true
+WHERE s.condition <> 'Removed' AND registered.since <= %(since)s::timestamptz
+  AND (used.until IS NULL OR used.until <= %(since)s::timestamptz)
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
+ORDER BY coalesce(used.until, registered.since), s.fqdn LIMIT %(limit)s
 
 -- name: systems_with_usage
 -- A page of the systems with usage before a moment, in order, except `hidden` ones. With `labs` or without `other_labs`,
@@ -227,14 +294,14 @@ FROM (
     SELECT fqdn, json_object_agg(condition, seconds ORDER BY condition) AS seconds FROM (
         SELECT fqdn, condition, json_object_agg(usage, seconds ORDER BY usage) AS seconds FROM (
             -- Sums of type interval have no rounding error, and take a third of the time of numerics.
-            SELECT u.fqdn, u.condition, u.usage,
+            SELECT u.fqdn, u.condition, coalesce(u.unavailable, u.usage) AS usage,
                    date_part('epoch', sum(least(u.ended, %(until)s::timestamptz) - u.since)) AS seconds
             FROM page CROSS JOIN LATERAL (
                 SELECT *, CASE WHEN until_position <= %(at)s THEN until ELSE 'infinity' END AS ended
                 FROM read.system_usage i
                 WHERE i.fqdn = page.fqdn AND i.since_position <= %(at)s AND i.since < %(until)s::timestamptz) AS u
             WHERE u.since < u.ended
-            GROUP BY u.fqdn, u.condition, u.usage
+            GROUP BY u.fqdn, u.condition, coalesce(u.unavailable, u.usage)
         ) AS summed GROUP BY fqdn, condition
     ) AS of_condition GROUP BY fqdn
 ) AS of_system
@@ -262,3 +329,57 @@ SELECT count(*)::integer AS systems FROM (
 ) AS there
 WHERE (%(labs)s::text[] IS NULL OR lab_controller = ANY (%(labs)s::text[]))
   AND (%(other_labs)s::text[] IS NULL OR lab_controller <> ALL (%(other_labs)s::text[]))
+
+-- name: maintenance_windows
+-- The maintenance windows before a number, newest first; unused filters are null. The state of a window depends on the
+-- `moment` of the read, `unended` selects all but those that have ended. Those of a `system` list it, or name its
+-- properties at that position.
+SELECT number, version, document FROM (
+    SELECT CASE WHEN kind = 'maintenance-window' THEN name::integer END AS number, version, document
+    FROM read.documents
+    WHERE kind = 'maintenance-window' AND until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT CASE WHEN kind = 'maintenance-window' THEN name::integer END, version, document
+    FROM read.documents
+    WHERE kind = 'maintenance-window' AND until_position < 9223372036854775807 AND until_position > %(at)s
+      AND since_position <= %(at)s
+) AS found
+CROSS JOIN LATERAL (
+    SELECT (document ->> 'starts_at')::timestamptz AS starts_at, (document ->> 'ends_at')::timestamptz AS ends_at,
+           make_interval(secs => (document ->> 'lead_seconds')::integer) AS lead) AS times
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN document ? 'ended_at' OR times.ends_at <= %(moment)s::timestamptz THEN 'ended'
+                WHEN times.starts_at <= %(moment)s::timestamptz THEN 'open'
+                WHEN times.starts_at - times.lead <= %(moment)s::timestamptz THEN 'draining'
+                ELSE 'planned' END AS state) AS present
+WHERE number < %(after)s AND (%(state)s::text IS NULL OR state = %(state)s::text)
+  AND (NOT %(unended)s OR state <> 'ended')
+  AND (%(system)s::text IS NULL OR EXISTS (
+    SELECT FROM read.systems s
+    WHERE s.fqdn = %(system)s::text AND s.since_position <= %(at)s AND s.until_position > %(at)s
+      AND CASE WHEN jsonb_typeof(document -> 'systems') = 'array' THEN document -> 'systems' ? s.fqdn
+          ELSE (document ->> 'pool' IS NULL OR s.pools ? (document ->> 'pool'))
+           AND (document ->> 'lab_controller' IS NULL OR s.lab_controller = document ->> 'lab_controller')
+           AND (document ->> 'location' IS NULL OR s.inventory ->> 'location' = document ->> 'location') END))
+ORDER BY number DESC LIMIT %(limit)s
+
+-- name: covered_systems
+-- The systems of a maintenance window, without removed and `hidden` ones: `systems`, or those with all of the other
+-- properties that are not null.
+SELECT s.fqdn, s.reserved_by AS "user", s.reserved_until, s.loaned_to, s.loaned_until, u.recipe_id
+FROM (
+    SELECT * FROM read.systems WHERE until_position = 9223372036854775807 AND since_position <= %(at)s
+    UNION ALL
+    SELECT * FROM read.systems
+    WHERE until_position < 9223372036854775807 AND int8range(since_position, until_position) @> %(at)s::bigint
+) AS s
+CROSS JOIN LATERAL (
+    SELECT i.recipe_id FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS u
+WHERE s.condition <> 'Removed'
+  AND (%(systems)s::text[] IS NULL OR s.fqdn = ANY (%(systems)s::text[]))
+  AND (%(pool)s::text IS NULL OR s.pools ? %(pool)s::text)
+  AND (%(lab_controller)s::text IS NULL OR s.lab_controller = %(lab_controller)s::text)
+  AND (%(location)s::text IS NULL OR s.inventory ->> 'location' = %(location)s::text)
+  AND (%(hidden)s::text[] IS NULL OR s.fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))
+ORDER BY s.fqdn

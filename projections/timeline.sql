@@ -6,7 +6,7 @@
 -- of `at`.
 --
 -- An interval that is shorter than `resolution` seconds becomes mixed, together with its short neighbours. It has the
--- seconds of each condition and usage. Before its registration a system is `unregistered`. Intervals without duration are
+-- seconds of each condition and usage. Idle time outside of the idle pool is draining, occupied or disabled. Before its registration a system is `unregistered`. Intervals without duration are
 -- left out; `end_…` is the state at the end of the span. At most `max_intervals` intervals of a system are read, all if it is
 -- null. A page ends early, after the system with which it has `max_page_intervals` intervals; `has_more` is then true: the
 -- page is cut.
@@ -45,7 +45,7 @@ page AS MATERIALIZED (
 exact AS (
     SELECT page.fqdn, u.condition, u.usage, u.recipe_id, u.since_position, u.since, u.until
     FROM page CROSS JOIN span CROSS JOIN LATERAL (
-        SELECT i.condition, i.usage, i.recipe_id, i.since_position, greatest(i.since, span.since) AS since,
+        SELECT i.condition, coalesce(i.unavailable, i.usage) AS usage, i.recipe_id, i.since_position, greatest(i.since, span.since) AS since,
                least(CASE WHEN i.until_position <= %(at)s THEN i.until END, span.until) AS until
         FROM read.system_usage i
         WHERE i.fqdn = page.fqdn AND i.since_position <= span.last AND i.since_position >= coalesce((
@@ -107,7 +107,7 @@ JOIN page ON page.fqdn = d.fqdn
 CROSS JOIN span
 LEFT JOIN LATERAL (
     -- Each LIMIT 1 makes the planner read the last row alone, instead of the history of the system.
-    SELECT u.condition, u.usage, u.recipe_id, coalesce(j.owner, s.reserved_by) AS user
+    SELECT u.condition, coalesce(u.unavailable, u.usage) AS usage, u.recipe_id, coalesce(j.owner, s.reserved_by) AS user
     FROM (SELECT * FROM read.system_usage i WHERE i.fqdn = page.fqdn AND i.since_position <= span.ending
           ORDER BY i.since_position DESC LIMIT 1) AS u
     CROSS JOIN (SELECT * FROM read.systems i WHERE i.fqdn = page.fqdn AND i.since_position <= span.ending

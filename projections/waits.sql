@@ -34,6 +34,19 @@ CROSS JOIN LATERAL (
 ) AS n
 GROUP BY k.number ORDER BY k.number
 
+-- name: longest_waits
+-- The requirements of unstarted recipes, those first of which a recipe waits longest: that recipe, the begin of its wait,
+-- and the number of recipes, each of which needs a system.
+SELECT w.requirement, count(*)::integer AS recipes, min(w.began) AS since,
+       (array_agg(w.recipe_id ORDER BY w.began, w.recipe_id))[1] AS recipe_id
+FROM unnest(%(partitions)s::integer[]) AS n (partition)
+CROSS JOIN unnest(%(arches)s::text[]) AS a (arch) CROSS JOIN generate_series(1, 5) AS p (priority)
+CROSS JOIN LATERAL (
+    SELECT recipe_id, requirement, began FROM read.waits
+    WHERE partition = n.partition AND arch = a.arch AND priority = p.priority
+      AND until_position > %(at)s AND since_position <= %(at)s) AS w
+GROUP BY w.requirement ORDER BY min(w.began), w.requirement LIMIT %(limit)s
+
 -- name: waits_of_recipes
 -- The waits of those of these recipes that have one at a position.
 SELECT recipe_id, partition, priority, requirement, arch, began, ahead FROM read.waits

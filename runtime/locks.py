@@ -97,12 +97,13 @@ class LockClass(Enum):
     # its turn. Their rows are locked only in its turn, so rows need no order.
     AUTHORS = LockSpec(
         LockKind.TRANSACTION,
-        "The bytes of each author and the unfinished recipes of each owner.",
-        tables=("live.written", "live.unfinished"),
+        "The bytes of each author, the unfinished recipes of each owner, and power settings.",
+        tables=("live.written", "live.unfinished", "secret.power_settings"),
         places=(
             ("store/log.sql:written_by_one", "DO UPDATE"),
             ("store/log.sql:written_by_many", "DO UPDATE"),
             ("store/log.sql:append_recipes", "DO UPDATE"),
+            ("store/log.sql:append_power", "DO UPDATE"),
         ),
     )
     LOG_WRITER = LockSpec(
@@ -157,6 +158,28 @@ class LockClass(Enum):
             ("store/log.sql:save_counts_of_reasons", "UPDATE live.slow_metrics"),
         ),
     )
+    NOTIFIER = LockSpec(
+        LockKind.TRANSACTION,
+        "The position of the notifier, and which process is active.",
+        tables=("live.notifier",),
+        places=(
+            ("store/notifications.sql:take_notifier", "UPDATE live.notifier"),
+            ("store/notifications.sql:begin_notifier", "UPDATE live.notifier"),
+            ("store/notifications.sql:release_notifier", "UPDATE live.notifier"),
+            ("store/notifications.sql:write_notifications", "UPDATE live.notifier"),
+        ),
+    )
+    NOTIFICATIONS = LockSpec(
+        LockKind.TRANSACTION,
+        "The messages of the notifier.",
+        tables=("live.notifications",),
+        places=(
+            ("store/notifications.sql:begin_notifier", "UPDATE live.notifications"),
+            ("store/notifications.sql:finish_notifications", "UPDATE live.notifications"),
+            ("store/notifications.sql:pause_lane", "UPDATE live.notifications"),
+            ("store/notifications.sql:give_up_old_notifications", "UPDATE live.notifications"),
+        ),
+    )
     CONTACTS = LockSpec(
         LockKind.TRANSACTION,
         "The last contact of each lab controller.",
@@ -195,13 +218,20 @@ class LockClass(Enum):
             ("store/migrations/2026-12-03-open-counts.sql", "LOCK TABLE read.progress"),
             ("store/migrations/2026-12-27-usage-hours.sql", "LOCK TABLE read.progress"),
             ("store/migrations/2026-12-31-actors-of-events.sql", "LOCK TABLE read.progress"),
+            ("store/migrations/2027-01-02-job-terms.sql", "LOCK TABLE read.progress"),
+            ("store/migrations/2027-01-03-persons-of-systems.sql", "LOCK TABLE read.progress"),
+            ("store/migrations/2027-01-03-unavailable-systems.sql", "LOCK TABLE read.progress"),
         ),
     )
     READ_ROWS = LockSpec(
         LockKind.TRANSACTION,
         "The rows of the read models.",
         tables=("read.*",),
-        places=(("projections/intervals.py", "UPDATE {}"), ("projections/counts.py", "DO UPDATE")),
+        places=(
+            ("projections/intervals.py", "UPDATE {}"),
+            ("projections/counts.py", "DO UPDATE"),
+            ("projections/folding.sql:add_job_terms", "DO UPDATE"),
+        ),
     )
 
     def mutex(self) -> threading.Lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from math import inf, nan
 from pathlib import Path
@@ -12,11 +13,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from domain.job.retention import RetentionTag
+from domain.notifications.kinds import fault_of
 
 Network = IPv4Network | IPv6Network
 
+MAIL_SCHEMES: Final = ("smtp", "smtps", "smtp-plain")
+NONE: Final = "none"
 YES, NO = frozenset({"yes", "true", "1"}), frozenset({"no", "false", "0"})
-_TAG: Final = re.compile(r"(?P<name>[a-z0-9_.-]{1,100}):(?P<days>[0-9]{1,5})(?P<product>:product)?")
+TAG_PATTERN: Final = "^[a-z0-9_.-]{1,100}:[0-9]{1,5}(:product)?$"
 
 
 def folder(text: str) -> Path:
@@ -108,10 +112,35 @@ def retention_tags(text: str) -> tuple[RetentionTag, ...]:
 
 
 def _retention_tag(text: str) -> RetentionTag:
-    found = _TAG.fullmatch(text)
-    if found is None:
+    if re.fullmatch(TAG_PATTERN, text) is None:
         raise ValueError("must be retention tags like scratch:30 or audit:0:product, with commas between")
-    return RetentionTag(found["name"], int(found["days"]), needs_product=found["product"] is not None)
+    name, days, *product = text.split(":")
+    return RetentionTag(name, int(days), needs_product=bool(product))
+
+
+def mail_server(text: str) -> str:
+    found = urlsplit(text)
+    try:
+        is_complete = bool(found.hostname) and (found.port is None or found.port > 0)
+    except ValueError:
+        is_complete = False
+    if found.scheme not in MAIL_SCHEMES or not is_complete or found.path.strip("/"):
+        raise ValueError("must be a URL such as smtp://user:password@mail.example.com:587")
+    return text
+
+
+def mail_address(text: str) -> str:
+    if not re.fullmatch(r"[^@\s<>,;:]+@[^@\s<>,;:]+", parseaddr(text)[1]):
+        raise ValueError("must be a mail address")
+    return text
+
+
+def notification_kinds(text: str) -> tuple[str, ...]:
+    """Return kinds of notification. The word for none stays, because an empty setting means the default."""
+    kinds = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    if kinds != (NONE,) and (fault := fault_of(kinds)):
+        raise ValueError(f"must be kinds of notification, or {NONE}: {fault}")
+    return kinds
 
 
 def yes_or_no(text: str) -> bool:

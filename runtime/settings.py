@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from domain.errors import Fault, FaultyInput
 from domain.job.retention import DEFAULT_TAGS, RetentionTag
+from domain.notifications.kinds import DEFAULT_KINDS
 from runtime import setting_values as values
 
 PREFIX = "LABLEDGER_"
@@ -29,12 +30,13 @@ MIGRATE: Final = "migrate"
 SERVE: Final = "serve"
 SCHEDULER: Final = "scheduler"
 PROJECTOR: Final = "projector"
+NOTIFIER: Final = "notifier"
 COMMANDS: Final = "commands"
 FIRST_TOKEN: Final = "token first"
 REBUILD: Final = "replay rebuild"
 VERIFY: Final = "replay verify"
 DOCTOR: Final = "doctor"
-SERVICES: Final = (SERVE, SCHEDULER, PROJECTOR)
+SERVICES: Final = (SERVE, SCHEDULER, PROJECTOR, NOTIFIER)
 
 
 def default_data() -> Path:
@@ -118,6 +120,21 @@ class Settings:
         SERVE,
         unset="none: the address of a client is that of its connection",
     )
+    address_days: int = _setting(
+        0,
+        values.Integer(0, 3650),
+        "number of days for which the address of the client of each change is kept, for admins and auditors; "
+        "0: none is kept",
+        SERVE,
+        unset="0",
+    )
+    record_admin_reads: bool = _setting(
+        False,
+        values.yes_or_no,
+        "record what admins read, as what auditors read: yes or no",
+        SERVE,
+        unset="no",
+    )
     requests_per_second: int = _setting(
         1000,
         values.Integer(0, 10**6),
@@ -135,9 +152,9 @@ class Settings:
     retention_tags: tuple[RetentionTag, ...] = _setting(
         DEFAULT_TAGS,
         values.retention_tags,
-        "retention tags of jobs, separated by commas: NAME:DAYS (0: for ever), or "
-        "NAME:DAYS:product for jobs that name a product; the first is the default of jobs; "
-        "nothing is deleted by retention tags yet",
+        "retention tags of jobs, separated by commas: NAME:DAYS, or NAME:DAYS:product for jobs that name a "
+        "product; the first is the default of jobs; the results and logs of a job are deleted that number of "
+        "days after its end, with 0 never",
         SERVE,
     )
     max_log_bytes_per_day: int = _setting(
@@ -237,6 +254,47 @@ class Settings:
         values.seconds,
         "maximum time for a process to finish its work when it is stopped",
         *(UP, SERVE, SCHEDULER),
+    )
+
+    smtp_url: str | None = _setting(
+        None,
+        values.mail_server,
+        "mail server of notifications: smtp://USER:PASSWORD@HOST:PORT with STARTTLS, smtps://… with TLS, or "
+        "smtp-plain://… without; user and password may be omitted",
+        NOTIFIER,
+        secret=True,
+        unset="no mail is sent",
+    )
+    mail_from: str = _setting(
+        "labledger@localhost", values.mail_address, "address from which notifications come by mail", NOTIFIER
+    )
+    notifications: tuple[str, ...] = _setting(
+        DEFAULT_KINDS,
+        values.notification_kinds,
+        "kinds of notification that people get by mail unless they choose others, separated by commas, or "
+        "`none`; `lab-silent` only admins",
+        SERVE,
+        NOTIFIER,
+    )
+    end_near_seconds: float = _setting(
+        1800.0,
+        values.seconds,
+        "how long before the end of a kept system its user is notified, but not before half of the time",
+        NOTIFIER,
+    )
+    web_url: str | None = _setting(
+        None,
+        values.url("http", "https"),
+        "URL of the service for people, for links in notifications",
+        NOTIFIER,
+        unset="no links",
+    )
+    webhook_networks: tuple[values.Network, ...] = _setting(
+        (),
+        values.networks,
+        "networks that are not public, but that webhooks of all people may use, separated by commas",
+        NOTIFIER,
+        unset="none",
     )
 
     traceback: bool = _setting(

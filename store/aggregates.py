@@ -70,11 +70,17 @@ class Aggregates:
 
     def as_of(self, subject: str, position: int) -> State | None:
         """Return the state at a position, None before the first event. Blocking; one query, no cache."""
-        state: State | None = None
-        for recorded in self._log.load({subject: 0})[subject]:
-            if recorded.position <= position:
-                state = evolve(subject, state, recorded.event, Moment.of(recorded))
-        return state
+        return self.all_as_of([subject], position).get(subject)
+
+    def all_as_of(self, subjects: Iterable[str], position: int) -> dict[str, State]:
+        """Return subject -> state at a position of the aggregates that existed then, as `as_of` does."""
+        found: dict[str, State] = {}
+        for subject, events in self._log.load(dict.fromkeys(subjects, 0)).items():
+            for recorded in events:
+                if recorded.position <= position:
+                    before = found.get(subject)
+                    found[subject] = evolve(subject, before, recorded.event, Moment.of(recorded))
+        return found
 
     def gather(self, subjects: Iterable[str]) -> ReadSet:
         """Return the aggregates with their neighbours: a recipe's whole set, and the systems of the set.

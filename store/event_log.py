@@ -95,6 +95,8 @@ class EventLog(EventStore[str]):
             request.original,
             request.partition,
             request.joins_seen,
+            request.power,
+            request.address,
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:

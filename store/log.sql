@@ -75,6 +75,31 @@ author AS MATERIALIZED (
     ON CONFLICT DO NOTHING
 )
 
+-- name: append_power
+-- Store the power settings of systems, or delete those without a type.
+, new_power AS MATERIALIZED (
+    SELECT n.system, n.type, n.address, n.port, n.user_name, n.secret
+    FROM unnest(%b::integer[], %b::text[], %b::text[], %b::text[], %b::text[], %b::text[], %b::text[])
+        AS n (request, system, type, address, port, user_name, secret)
+    JOIN done d USING (request) WHERE d.outcome = 'done'
+), power AS (
+    INSERT INTO secret.power_settings AS p (system, type, address, port, user_name, secret)
+    SELECT n.* FROM new_power n WHERE n.type IS NOT NULL
+    ON CONFLICT (system) DO UPDATE SET type = excluded.type, address = excluded.address, port = excluded.port,
+        user_name = excluded.user_name, secret = excluded.secret
+), unset_power AS (
+    DELETE FROM secret.power_settings p
+    WHERE p.system = ANY (ARRAY(SELECT n.system FROM new_power n WHERE n.type IS NULL))
+)
+
+-- name: append_addresses
+, addresses AS (
+    INSERT INTO live.addresses (command_id, recorded_at, address)
+    SELECT a.command_id, d.recorded_at, a.address
+    FROM unnest(%b::integer[], %b::text[], %b::text[]) AS a (request, command_id, address)
+    JOIN done d USING (request) WHERE d.outcome = 'done'
+)
+
 -- name: original
 SELECT content FROM log.originals WHERE sha256 = %s
 
@@ -393,6 +418,24 @@ RETURNING number
 SELECT w.name FROM unnest(%s::text[]) AS w (name)
 WHERE NOT EXISTS (SELECT FROM public.labledger_migrations m WHERE m.name = w.name) ORDER BY w.name
 
+-- name: later_migrations
+SELECT m.name FROM public.labledger_migrations m WHERE m.name <> ALL (%s::text[]) ORDER BY m.name
+
 -- name: missing_topics
 SELECT t.topic FROM unnest(%s::text[]) AS t (topic)
 WHERE NOT EXISTS (SELECT FROM log.topics k WHERE k.topic = t.topic) ORDER BY t.topic
+
+-- name: addresses_of
+-- The addresses of the requests of some commits, which are found by the index of their times.
+SELECT c.last_position, a.address
+FROM unnest(%(moments)s::timestamptz[], %(ends)s::bigint[]) AS wanted (recorded_at, last_position)
+JOIN log.commits c USING (recorded_at, last_position)
+JOIN live.addresses a USING (command_id)
+WHERE a.recorded_at >= clock_timestamp() - make_interval(days => %(days)s::integer)
+
+-- name: delete_addresses
+DELETE FROM live.addresses WHERE command_id IN (
+    SELECT command_id FROM live.addresses
+    WHERE recorded_at < clock_timestamp() - make_interval(days => %(days)s::integer)
+    ORDER BY recorded_at LIMIT %(limit)s)
+RETURNING command_id

@@ -15,7 +15,7 @@ from psycopg.errors import UniqueViolation
 from domain.partition_numbers import read_by
 from store.mapper import EventMapper, StoredRow
 from store.selection import subjects_of
-from store.sql import APPEND_UNLESS_JOINED, APPENDS, BACKWARDS, BOUNDED, OF_ACTOR, SELECTIONS, SQL
+from store.sql import APPENDS, APPENDS_UNLESS_JOINED, BACKWARDS, BOUNDED, OF_ACTOR, SELECTIONS, SQL
 
 Rows = Sequence[tuple[Any, ...]]
 
@@ -42,7 +42,10 @@ class Request(NamedTuple):
 
 
 class LogTables:
-    """Tables of schema `log`, without originals and quotas; `on_commit` gets the rows. Not thread-safe."""
+    """Tables of schema `log`, without originals; `on_commit` gets the rows. Not thread-safe.
+
+    Quotas, addresses and power settings, which other schemas hold, are left out, too.
+    """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self.events: list[StoredRow] = []
@@ -285,7 +288,7 @@ def _of_actor(tables: LogTables, params: Mapping[str, Any], name: str) -> Rows:
 
 STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     **dict.fromkeys(APPENDS.values(), _append),
-    APPEND_UNLESS_JOINED: _append_unless_joined,
+    **dict.fromkeys(APPENDS_UNLESS_JOINED.values(), _append_unless_joined),
     SQL["load"]: lambda tables, params: tables.load(*params),
     SQL["existing"]: lambda tables, params: tables.existing(*params),
     SQL["at_positions"]: lambda tables, params: tables.at_positions(*params),

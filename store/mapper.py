@@ -127,6 +127,8 @@ class EventMapper(Mapper[str]):
 def _stored_stamp(stamp: Stamp) -> dict[str, Any]:
     """Return the stored fields of a stamp."""
     stored: dict[str, Any] = {"at": stamp.at, "actor": stamp.actor, "cause": stamp.cause}
+    if stamp.token_id is not None:
+        stored["token_id"] = stamp.token_id
     if stamp.basis is not None:
         stored["basis"] = stamp.basis.position
         stored["now"] = stamp.basis.now
@@ -161,4 +163,4 @@ def _stamp(stored: Mapping[str, Any]) -> Stamp:
             stored.get("partition", DEFAULT_NUMBER),
         )
     at = datetime.fromisoformat(stored["at"])
-    return Stamp(at, stored["actor"], stored["cause"], basis, stored.get("number"))
+    return Stamp(at, stored["actor"], stored["cause"], basis, stored.get("number"), stored.get("token_id"))

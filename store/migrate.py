@@ -58,7 +58,8 @@ def migrate(
 
     Also register all topics, because the log accepts only events of registered ones, and close the database
     to roles other than the service role. Runs as the owner of the schemas. The `numbering` counts only for a
-    log without events. Raises ChangedMigration if a file differs from the applied one.
+    log without events. Raises ChangedMigration if a file differs from the applied one, and LaterDatabase,
+    before any change, if a later version has migrated the database.
     """
     expected = migrations() if wanted is None else wanted
     with psycopg.connect(owner_url) as connection, connection.cursor() as cursor:
@@ -71,6 +72,7 @@ def migrate(
             cursor.execute("SELECT set_config(%s, %s, true)", (f"labledger.id_{name}", str(value)))
         cursor.execute("SELECT name, digest FROM public.labledger_migrations")
         applied: dict[str, str] = dict(cursor.fetchall())
+        _require_no_later(sorted(applied.keys() - {migration.name for migration in expected}))
         missing = [migration for migration in expected if not _is_applied(migration, applied)]
         for migration in missing:
             cursor.execute(migration.text.encode())
@@ -91,29 +93,47 @@ def _is_applied(migration: Migration, applied: dict[str, str]) -> bool:
 
 
 def require_migrated(url: str) -> None:
-    """Raise NotMigrated unless the database has each migration and topic of this program, or DatabaseAway."""
+    """Check that the database has each migration and topic of this program, and no other migration.
+
+    Raises NotMigrated, LaterDatabase or DatabaseAway.
+    """
     try:
         with connect(url) as session:
             wanted = [migration.name for migration in migrations()]
             unapplied = session.execute(LOG["missing_migrations"], (wanted,)).fetchall()
             missing = session.execute(LOG["missing_topics"], (sorted(TOPICS),)).fetchall()
+            later = session.execute(LOG["later_migrations"], (wanted,)).fetchall()
     except DATABASE_ERRORS as error:
         raise away(error) from error
     except (ProgrammingError, DataError) as error:
         # The service role or the table does not exist, or the role may not read it.
         raise NotMigrated(f"{str(error).partition(chr(10))[0]}: {ADVICE}") from error
+    # First, because `migrate` of this program would refuse, too.
+    _require_no_later(_names(later))
     if unapplied:
-        raise NotMigrated(f"the database lacks the migrations {_named(unapplied)}: {ADVICE}")
+        raise NotMigrated(f"the database lacks the migrations {', '.join(_names(unapplied))}: {ADVICE}")
     if missing:
-        raise NotMigrated(f"the log accepts no events of the topics {_named(missing)}: {ADVICE}")
+        raise NotMigrated(f"the log accepts no events of the topics {', '.join(_names(missing))}: {ADVICE}")
 
 
-def _named(rows: list[tuple[str]]) -> str:
-    return ", ".join(name for (name,) in rows)
+def _names(rows: list[tuple[str]]) -> list[str]:
+    return [name for (name,) in rows]
+
+
+def _require_no_later(names: list[str]) -> None:
+    if names:
+        raise LaterDatabase(
+            f"a later version of Labledger has migrated the database ({', '.join(names)}): install that"
+            " version, or restore the backup from before its migration"
+        )
 
 
 class ChangedMigration(LabledgerError):
     """A migration was changed after it was applied."""
+
+
+class LaterDatabase(LabledgerError):
+    """The database has migrations of a later version."""
 
 
 class NotMigrated(LabledgerError):

@@ -7,7 +7,7 @@ They are disabled here. `tests/store/faults` shows each fault in the library's r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import psycopg
@@ -19,8 +19,8 @@ from domain.job.submission import Original
 from domain.partition_numbers import EVERYBODY
 from domain.recipe.lifecycle import FINISHED
 from store.datastore import Datastore
-from store.requests import Committed, Conflict, Fence, Fenced, Outcome
-from store.sql import APPEND_UNLESS_JOINED, APPENDS
+from store.requests import Committed, Conflict, Fence, Fenced, Outcome, PowerChange
+from store.sql import APPENDS, APPENDS_UNLESS_JOINED
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
@@ -43,6 +43,8 @@ class StoredAppend:
     original: Original | None = None
     partition: int = EVERYBODY
     joins_seen: int | None = None
+    power: Sequence[PowerChange] = ()
+    address: str | None = None
 
     @property
     def byte_count(self) -> int:
@@ -84,20 +86,25 @@ class Recorder(PostgresApplicationRecorder):
 
 def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
     """Return the statement that appends these requests, without unused parts, and its parameters."""
+    recipes, originals = _recipes(requests), _originals(requests)
+    power, addresses = _power(requests), _addresses(requests)
+    with_recipes, with_originals = any(recipes), any(originals)
+    with_power, with_addresses = any(power), any(addresses)
     if any(request.joins_seen is not None for request in requests):
         (alone,) = requests
-        counted = (alone.actor, len(alone.rows), alone.byte_count)
-        return APPEND_UNLESS_JOINED, [alone.joins_seen, *_arrays(requests), *counted]
-    recipes, originals = _recipes(requests), _originals(requests)
-    is_one, with_recipes, with_originals = len(requests) == 1, any(recipes), any(originals)
+        counted = (alone.actor, len(alone.rows), alone.byte_count, *(addresses if with_addresses else ()))
+        return APPENDS_UNLESS_JOINED[with_addresses], [alone.joins_seen, *_arrays(requests), *counted]
+    is_one = len(requests) == 1
     written = [[each.actor, len(each.rows), each.byte_count] for each in requests]
     parameters = [
         *_arrays(requests),
         *(written[0] if is_one else map(list, zip(*written, strict=True))),
         *(recipes if with_recipes else ()),
         *(originals if with_originals else ()),
+        *(power if with_power else ()),
+        *(addresses if with_addresses else ()),
     ]
-    return APPENDS[is_one, with_recipes, with_originals], parameters
+    return APPENDS[is_one, with_recipes, with_originals, with_power, with_addresses], parameters
 
 
 def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
@@ -129,6 +136,25 @@ def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         [number for number, _ in originals],
         [original.sha256 for _, original in originals],
         [original.content for _, original in originals],
+    ]
+
+
+def _power(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    """Return the columns of the new power settings; those of systems that lose theirs are None."""
+    rows = [
+        (number, change.fqdn, *(astuple(change.settings) if change.settings else [None] * 5))
+        for number, request in enumerate(requests, start=1)
+        for change in request.power
+    ]
+    return [list(column) for column in zip(*rows, strict=True)] if rows else []
+
+
+def _addresses(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+    found = [(number, each) for number, each in enumerate(requests, start=1) if each.address is not None]
+    return [
+        [number for number, _ in found],
+        [request.command_id for _, request in found],
+        [request.address for _, request in found],
     ]
 
 

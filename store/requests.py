@@ -13,6 +13,7 @@ from domain.events import Change
 from domain.job.submission import Original
 from domain.partition_numbers import EVERYBODY
 from domain.recipe.events import RecipeNew
+from domain.system_admin.power import PowerSettings
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,14 @@ class Fence:
 
 
 @dataclass(frozen=True)
+class PowerChange:
+    """New power settings of a system, None to delete them."""
+
+    fqdn: str
+    settings: PowerSettings | None
+
+
+@dataclass(frozen=True)
 class AppendRequest:
     """Changes that are appended all together or not at all.
 
@@ -32,8 +41,10 @@ class AppendRequest:
     new one, and must contain each changed subject. `digest` and `answer` are stored for repeated requests.
     `partition` is that of all changes, or EVERYBODY. `new_recipes` counts by owner. `original` has the
     submitted bytes, which are stored beside the log. With `joins_seen` the request is in conflict if a system
-    has joined a lab after this position; it must then be appended alone. In a group commit the requests of
-    one `caller` wait for those of others.
+    has joined a lab after this position; such a request must be appended alone. `power` changes the power
+    settings of systems that `changes` change, each once; they are stored beside the log. In a group commit
+    the requests of one `caller` wait for those of others. `address` is that of the client, which is stored
+    beside the log; None if it is not kept.
     """
 
     command_id: str
@@ -46,6 +57,8 @@ class AppendRequest:
     partition: int = EVERYBODY
     joins_seen: int | None = None
     caller: str = ""
+    power: tuple[PowerChange, ...] = ()
+    address: str | None = None
     subjects: frozenset[str] = field(init=False)
     changed: frozenset[str] = field(init=False)
     new_recipes: dict[str, int] = field(init=False, compare=False)

@@ -45,9 +45,12 @@ def bounded_rows(result: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], in
     return [StoredRow._make(columns) for *columns, _ in result], available
 
 
-def _append(*, is_one: bool, with_recipes: bool, with_originals: bool) -> bytes:
+def _append(
+    *, is_one: bool, with_recipes: bool, with_originals: bool, with_power: bool, with_addresses: bool
+) -> bytes:
     count = "one" if is_one else "many"
     parts = [SQL["append_recipes"]] * with_recipes + [SQL["append_originals"]] * with_originals
+    parts += [SQL["append_power"]] * with_power + [SQL["append_addresses"]] * with_addresses
     substitutions = {
         b"WRITTEN": SQL[f"written_by_{count}"],
         b"BYTES": SQL[f"bytes_of_{count}"],
@@ -61,16 +64,26 @@ def _append(*, is_one: bool, with_recipes: bool, with_originals: bool) -> bytes:
 
 
 APPENDS = {
-    (is_one, with_recipes, with_originals): _append(
-        is_one=is_one, with_recipes=with_recipes, with_originals=with_originals
+    (is_one, with_recipes, with_originals, with_power, with_addresses): _append(
+        is_one=is_one,
+        with_recipes=with_recipes,
+        with_originals=with_originals,
+        with_power=with_power,
+        with_addresses=with_addresses,
     )
-    for is_one, with_recipes, with_originals in product((False, True), repeat=3)
+    for is_one, with_recipes, with_originals, with_power, with_addresses in product((False, True), repeat=5)
 }
-"""The statement that appends: for one request or more, with or without recipes that begin or finish, and with
-or without originals.
+"""The statement that appends: for one request or more, with or without recipes that begin or finish,
+originals, power settings, and addresses of clients.
 """
 
-APPEND_UNLESS_JOINED = APPENDS[True, False, False].replace(
-    b"log.append(", b"log.append_unless_joined(%b::bigint, "
-)
-"""The statement that appends one request, unless a system has joined a lab after a position."""
+APPENDS_UNLESS_JOINED = {
+    with_addresses: APPENDS[True, False, False, False, with_addresses].replace(
+        b"log.append(", b"log.append_unless_joined(%b::bigint, "
+    )
+    for with_addresses in (False, True)
+}
+"""The statement that appends one request unless a system has joined a lab after a position.
+
+It is for a request with or without the address of a client.
+"""

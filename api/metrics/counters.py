@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from api.metrics.declarations import PROJECTOR, SCHEDULER, SERVE
+from api.metrics.declarations import NOTIFIER, PROJECTOR, SCHEDULER, SERVE
 from postgres.errors import DatabaseAway
 from store.counters import Counters, Totals, series
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from domain.scheduling.decisions.timers import Findings
     from store.group_commit import CommitCounters
     from store.tailer import TailerCounters
+    from workers.notifying.notifier import NotifierCounters
     from workers.projector import ProjectorCounters
     from workers.scheduler import SchedulerCounters
 
@@ -66,6 +67,19 @@ def projecting(projector: ProjectorCounters, tailer: TailerCounters) -> Totals:
     return {
         **{series(f"projector_{name}"): total for name, total in asdict(projector).items()},
         **_tailer_totals(PROJECTOR, tailer),
+    }
+
+
+def notifying(notifier: NotifierCounters, tailer: TailerCounters) -> Totals:
+    outcomes = notifier.outcomes.copy().items()
+    return {
+        series("notifier_events"): notifier.events,
+        series("notifications_too_old"): notifier.too_old,
+        **{
+            series("notification_attempts", channel=channel, outcome=outcome): total
+            for (channel, outcome), total in outcomes
+        },
+        **_tailer_totals(NOTIFIER, tailer),
     }
 
 

@@ -13,6 +13,8 @@ from typing import Final
 
 from api.metrics.slow_metrics import OUTCOMES
 from domain.contention.locks import LEVELS, WHOLE_LAB
+from domain.notifications.kinds import MAIL, WEBHOOK
+from domain.notifications.retries import FAILED, GIVEN_UP, SENT, WAITING
 from domain.recipe.lifecycle import UNFINISHED
 from domain.scheduling.decisions.timers import Findings
 from domain.scheduling.supply.waiting_reasons import SENTENCES
@@ -47,9 +49,11 @@ class MetricSpec:
         return PREFIX + self.name
 
 
-SERVE, SCHEDULER, PROJECTOR = "serve", "scheduler", "projector"
-PROCESSES: Final = {"process": (SERVE, SCHEDULER, PROJECTOR)}
+SERVE, SCHEDULER, PROJECTOR, NOTIFIER = "serve", "scheduler", "projector", "notifier"
+PROCESSES: Final = {"process": (SERVE, SCHEDULER, PROJECTOR, NOTIFIER)}
 REQUEST: Final[Labels] = {"method": None, "route": None}
+ATTEMPT_OUTCOMES: Final = (SENT, FAILED, GIVEN_UP)
+NOTIFICATION_STATES: Final = (WAITING, GIVEN_UP)
 TRIGGERS: Final = (*ORDER, TIMER)
 FINDINGS: Final = tuple(Findings().by_name())
 # The last bounds are for long polls.
@@ -78,6 +82,11 @@ GAUGES: Final = (
         "lab_controller_silent",
         "1 for an enabled lab that gets no recipes because its controller is silent, or was never heard",
         {"lab_controller": None},
+    ),
+    MetricSpec(
+        "notifications",
+        "Notifications that are waiting to be sent, or that were given up in the last 30 days",
+        {"state": NOTIFICATION_STATES},
     ),
     MetricSpec("watchers", "Clients that follow the event stream"),
     MetricSpec("log_position", "Last position of the log"),
@@ -165,6 +174,15 @@ COUNTERS: Final = (
     MetricSpec("watching_refused", "Watchers refused because there were too many"),
     MetricSpec("projector_pages", "Pages of the log applied to the read models"),
     MetricSpec("projector_events", "Events applied to the read models"),
+    MetricSpec("notifier_events", "Events read by the notifier"),
+    MetricSpec(
+        "notifications_too_old", "Notifications that were not sent, because they were older than a day"
+    ),
+    MetricSpec(
+        "notification_attempts",
+        "Attempts to send notifications: sent, failed and to be repeated, or given up",
+        {"channel": (MAIL, WEBHOOK), "outcome": ATTEMPT_OUTCOMES},
+    ),
     MetricSpec(
         "tailer_backstop_finds",
         "Pages of the log found by polling, without a notification; more than 0 indicates a bug",

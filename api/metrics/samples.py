@@ -26,6 +26,7 @@ GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
     "unplaced_recipes": ("unplaced_by_reason", "recipes"),
     "oldest_unplaced_seconds": ("oldest_unplaced", "seconds"),
     "lab_controller_silent": ("silent_labs", "silent"),
+    "notifications": ("notifications_by_state", "notifications"),
     "watchers": ("watchers", "watchers"),
     "projector_lag_events": ("projectors", "events"),
     "projector_lag_seconds": ("projectors", "seconds"),

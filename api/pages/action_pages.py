@@ -92,7 +92,10 @@ class ActionPages:
         key: Any,
         form: Mapping[str, str],
     ) -> None:
-        """Take the action, and lead to the page of its subject, or to the list if the subject is removed."""
+        """Take the action, and lead to the page of its subject.
+
+        If the subject is removed, or the service has chosen its key, lead to the list.
+        """
         fields = action.fields_of(form)
         if action.show is not None:
             template, values = await action.show(self._parts, request, fields)
@@ -101,7 +104,9 @@ class ActionPages:
         done = await self._take(request, action, key, fields)
         position = await position_of(self._parts.log, done)
         made = self._key(key, form)
-        address = f"/ui/{self._subject.path}" if action.removes else f"/ui/{self._subject.path}/{made}"
+        address = (
+            f"/ui/{self._subject.path}" if action.removes or not made else f"/ui/{self._subject.path}/{made}"
+        )
         see(resp, f"{address}?min_position={position}")
 
     async def _take(
@@ -147,7 +152,7 @@ class ActionPages:
 
     def _form_values(self, action: Action, key: Any, facts: Facts, form: Mapping[str, str]) -> dict[str, Any]:
         """Return the values of the template that describe the form, its action and its contents."""
-        shown = facts if action.model else {}
+        shown = action.present(facts) if action.model else {}
         is_possible = action.is_possible(facts)
         return {
             "subject": {
@@ -157,7 +162,7 @@ class ActionPages:
                 "has_page": self._subject.has_page,
             },
             "action": {"name": action.name, "label": action.label, "effect": action.effect},
-            "fields": [each.element() for each in action.fields],
+            "fields": [each.element(facts) for each in action.fields],
             "is_possible": is_possible,
             "ends": action.ends(facts) if action.ends and is_possible else None,
             "given": {each.name: each.filled(form, shown) for each in action.fields},

@@ -38,8 +38,8 @@ class Action:
     `effect` says what the action does, and what it needs. It may be empty if `ends` says it.
     `ends` says what the action ends, for its confirmation; None if it ends nothing. An action that ends
     something has a required field `reason`. If the fields are those of a `model` of the HTTP API, the model
-    checks them, and the form shows their present values. `removes` says whether the subject has no page
-    afterwards.
+    checks them, and the form shows their present values, which `present` returns. `removes` says whether the
+    subject has no page afterwards.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Action:
     fields: tuple[FormField, ...] = ()
     ends: Callable[[Facts], str] | None = None
     model: type[BaseModel] | None = None
+    present: Callable[[Facts], Facts] = lambda facts: facts
     removes: bool = False
 
     def __post_init__(self) -> None:

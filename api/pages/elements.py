@@ -9,7 +9,7 @@ from typing import Any, Final
 import orjson
 from jinja2 import pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from api.durations import duration
 from domain.scheduling.supply.reasons import shown_reason
@@ -24,8 +24,8 @@ _INVISIBLE: Final = re.compile(rf"[{_CONTROLS}\u061c\u200b-\u200f\u2028-\u202e\u
 
 def visible(value: Any) -> Any:
     """Return a value for output: a character that would not be seen is written as its escape."""
-    # Nearly all texts are printable, and a page has thousands.
-    if isinstance(value, str) and not value.isprintable() and not isinstance(value, Markup):
+    # Nearly all texts are printable, and a page has thousands. Markup may be a whole page.
+    if isinstance(value, str) and not isinstance(value, Markup) and not value.isprintable():
         return _INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
     return value
 
@@ -103,9 +103,48 @@ def words(name: str) -> str:
 
 def external_link(url: str, name: str | None = None) -> Markup:
     """Return a link to a file that a lab names. Other schemes than HTTP stay text: they could run code."""
+    return Markup(_external_link(url, name))
+
+
+def log_links(result: dict[str, Any]) -> Markup:
+    """Return the logs of a result as links that lead outside."""
+    named = [_external_link(log["url"], log["name"]) for log in result["logs"]]
+    return Markup(", ".join([*named, *(_external_link(url, cut(url, 60)) for url in result["log_urls"])]))
+
+
+def whole_text(value: str | None) -> Markup:
+    """Return a text that a person wrote, on the page of its thing: if it is long, behind a click."""
+    return Markup(_whole_text(value or ""))
+
+
+def result_cells(result: dict[str, Any]) -> Markup:
+    """Return the cells of a table for the path, value, score and message of a result."""
+    path, value, score, message = result["path"], result["result"], result["score"], result["message"]
+    return Markup(
+        f"<td><bdi>{_escaped(path)}</bdi></td><td>{_escaped(value)}</td>"
+        f'<td class="number">{"" if score is None else score}</td><td>{_whole_text(message)}</td>'
+    )
+
+
+# These return plain strings that are HTML: a page has thousands of results, and the methods of Markup, which
+# escape what they join or format, would take most of the time of the page.
+
+
+def _escaped(text: str) -> str:
+    return escape(visible(text))
+
+
+def _external_link(url: str, name: str | None) -> str:
     if not url.lower().startswith(("http://", "https://")):
-        return Markup("{}").format(visible(url if name is None else f"{name} ({url})"))
-    return Markup('<a href="{}" rel="noreferrer noopener">{}</a>').format(url, visible(name or url))
+        return _escaped(url if name is None else f"{name} ({url})")
+    return f'<a href="{escape(url)}" rel="noreferrer noopener">{_escaped(name or url)}</a>'
+
+
+def _whole_text(text: str) -> str:
+    whole = f"<bdi>{_escaped(text)}</bdi>"
+    if len(text) <= MAX_SHOWN:
+        return whole
+    return f"<details><summary><bdi>{_escaped(cut(text))}</bdi></summary>{whole}</details>"
 
 
 def lock_text(lock: Any) -> str:

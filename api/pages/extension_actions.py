@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Final
 
 from api.pages.actions import Action
-from api.pages.form_fields import Fields, FormField
+from api.pages.form_fields import Fields, FormField, until_of
 from api.pages.system_checks import checked
-from api.rest.contract.query_values import moment
 from api.rest.ports import PageParts
 from api.use_cases.extend import (
     ExtensionRequest,
@@ -18,22 +16,12 @@ from api.use_cases.extend import (
     require_may_extend_recipe,
 )
 from api.use_cases.ports import RequestContext
-from domain.errors import Fault, FaultyInput
 from store.requests import Committed
 
 _FIELDS: Final = (
     FormField("until", "Until", is_required=True, hint="a time such as 2026-11-29T18:00:00Z"),
     FormField("reason", "Reason"),
 )
-
-
-def until_of(fields: Fields) -> datetime | None:
-    """Return the time in the field `until`, None if it is empty. Raises FaultyInput."""
-    text = fields.get("until")
-    found = None if text is None else moment(text)
-    if text is not None and found is None:
-        raise FaultyInput([Fault("until", "must be a time with a zone, such as 2026-11-29T18:00:00Z")])
-    return found
 
 
 def _wanted(fields: Fields) -> ExtensionRequest:

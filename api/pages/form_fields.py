@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
@@ -12,6 +13,7 @@ import orjson
 from pydantic import BaseModel
 
 from api.rest.body import check_model
+from api.rest.contract.query_values import moment
 from domain.errors import Fault, FaultyInput
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -37,7 +39,10 @@ class Format(Enum):
 
 @dataclass(frozen=True)
 class FormField:
-    """A field of a form, a choice if it has `choices`. A secret is never shown again."""
+    """A field of a form, a choice if it has `choices`. A secret is never shown again.
+
+    `choices_of` returns the choices that the subject of the form has at present, None if all have the same.
+    """
 
     name: str
     label: str
@@ -46,10 +51,14 @@ class FormField:
     hint: str = ""
     format: Format = Format.TEXT
     is_secret: bool = False
+    choices_of: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
 
-    def element(self) -> dict[str, Any]:
-        """Return the values from which a template renders the field."""
-        return {**asdict(self), "format": self.format.name, "is_long": self.is_long}
+    def element(self, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values from which a template renders the field; `facts` are those about the subject."""
+        choices = self.choices if self.choices_of is None else self.choices_of(facts)
+        shown = {**asdict(self), "choices": choices, "format": self.format.name, "is_long": self.is_long}
+        del shown["choices_of"]
+        return shown
 
     @property
     def is_long(self) -> bool:
@@ -110,6 +119,15 @@ class FormField:
 def force_field(label: str, hint: str) -> FormField:
     """Return the field for what goes with a removal, if it is not to be refused because of that."""
     return FormField("force", label, choices=tuple(_YES_OR_NO)[::-1], is_required=True, hint=hint)
+
+
+def until_of(fields: Fields) -> datetime | None:
+    """Return the time in the field `until`, None if it is empty. Raises FaultyInput."""
+    text = fields.get("until")
+    found = None if text is None else moment(text)
+    if text is not None and found is None:
+        raise FaultyInput([Fault("until", "must be a time with a zone, such as 2026-11-29T18:00:00Z")])
+    return found
 
 
 def _addresses(text: str) -> dict[str, list[str]]:

@@ -29,9 +29,9 @@ FORM_WITH_FILES: Final = "multipart/form-data"
 KEY: Final = "key"
 VERSION: Final = "form_version"
 _MAX_FIELDS: Final = 1_000
-# Fields and buttons that the user does not fill in, and the word in the names of secret fields.
+# Fields and buttons that the user does not fill in, and the words in the names of secret fields.
 _NOT_WRITTEN: Final = (FORM_FIELD, KEY, VERSION, "origin", "username", "check", "send")
-SECRET: Final = "password"
+SECRETS: Final = ("password", "secret")
 
 
 async def read_form(req: Request) -> dict[str, str]:
@@ -82,7 +82,7 @@ def shown_fields(req: Request, form: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in form.items()
-        if value and name not in _NOT_WRITTEN and SECRET not in name
+        if value and name not in _NOT_WRITTEN and not any(word in name for word in SECRETS)
     }
 
 

@@ -9,6 +9,8 @@ from typing import Any, Final
 from api.pages.actions import REASON, Action, ActionSubject, Facts
 from api.pages.extension_actions import EXTEND_RECIPE
 from api.pages.form_fields import Fields, FormField
+from api.pages.retention_actions import RETENTION_ACTIONS
+from api.pages.review_actions import REVIEW_ACTIONS, TASK_WAIVER_ACTIONS
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import job_answer
 from api.rest.resources.recipe_sets import recipe_set_answer
@@ -140,8 +142,10 @@ _RETURN_RECIPE: Final = Action(
     ends=lambda recipe: f"It ends the recipe, which keeps {recipe['system']}.",
 )
 
-JOB: Final = ActionSubject("job", "jobs", job_answer, (_CANCEL_JOB, _CLOSE_JOB))
+JOB: Final = ActionSubject("job", "jobs", job_answer, (_CANCEL_JOB, _CLOSE_JOB, *RETENTION_ACTIONS))
 RECIPE_SET: Final = ActionSubject(
-    "recipe-set", "recipe-sets", recipe_set_answer, (_CANCEL_SET, _CHANGE_PRIORITY)
+    "recipe-set", "recipe-sets", recipe_set_answer, (_CANCEL_SET, _CHANGE_PRIORITY, *REVIEW_ACTIONS)
 )
-RECIPE: Final = ActionSubject("recipe", "recipes", recipe_answer, (EXTEND_RECIPE, _RETURN_RECIPE))
+RECIPE: Final = ActionSubject(
+    "recipe", "recipes", recipe_answer, (EXTEND_RECIPE, _RETURN_RECIPE, *TASK_WAIVER_ACTIONS)
+)

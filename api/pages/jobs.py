@@ -17,7 +17,7 @@ from api.rest.contract.queries import JobPage, ReadQuery, ResultQuery
 from api.rest.ports import PageParts
 from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
-from api.rest.resources.results import tasks_with_results
+from api.rest.resources.results import results_answer
 from domain.job.stages import STAGES
 from domain.roll_up import BAD_RESULTS
 
@@ -55,8 +55,8 @@ class JobPages:
     @operation("Show the page of the results of a job", None, ResultQuery, gives=(HTML,))
     async def on_get_results(self, req: Request, resp: Response, job_id: int) -> None:
         view, only_failed = await page_view(req, self._parts), query_of(req, ResultQuery).failed
-        tasks = await tasks_with_results(self._parts, view, "job", job_id, only_failed=only_failed)
-        values = {"job_id": job_id, "only_failed": only_failed, "tasks": tasks}
+        found = await results_answer(self._parts, view, "job", job_id, only_failed=only_failed)
+        values = {"job_id": job_id, "only_failed": only_failed, "bad_results": sorted(BAD_RESULTS), **found}
         await show(req, resp, self._parts, view, "results.html", values)
 
 

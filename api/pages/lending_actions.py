@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from api.pages.actions import REASON, Action, Facts
-from api.pages.extension_actions import EXTEND_SYSTEM, until_of
-from api.pages.form_fields import Fields, FormField
+from api.pages.extension_actions import EXTEND_SYSTEM
+from api.pages.form_fields import Fields, FormField, until_of
 from api.pages.system_checks import checked
 from api.rest.contract.query_values import MAX_NUMBER, whole_number
 from api.rest.ports import PageParts

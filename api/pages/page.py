@@ -26,6 +26,7 @@ from api.rest.views import View, read_view
 from api.use_cases.ports import NameParts
 from domain.directory.partitions import DEFAULT
 from domain.directory.partitions import KIND as PARTITION
+from domain.directory.roles import SEES_ALL
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput
 
@@ -96,7 +97,7 @@ class PageFrame:
     @property
     def is_personal(self) -> bool:
         """Return whether a live view of the page has readers of one user alone."""
-        return is_personal(self.path)
+        return is_personal(self.here())
 
     def step(self, direction: str) -> str:
         """Return the address that leads to the `previous` or `next` change of the subject of this page."""
@@ -122,6 +123,11 @@ class PageFrame:
             return True
         position = self.position if position is None else position
         return position is not None and self.directory.had(kind, name, position)
+
+    @property
+    def sees_all(self) -> bool:
+        """Return whether the reader sees everything, also the tokens of others."""
+        return self.principal is not None and self.principal.role in SEES_ALL
 
     @property
     def may_submit(self) -> bool:

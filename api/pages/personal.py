@@ -6,8 +6,8 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-# The home page, the reader's tokens, and the page of one thing, whose actions depend on the reader.
-_PERSONAL: Final = re.compile(r"/ui(/?(\?|$)|/tokens|/[a-z-]+/[^/?]+/?(\?|$))")
+# The home page, the reader's tokens and jobs, and the page of one thing, whose actions depend on the reader.
+_PERSONAL: Final = re.compile(r"/ui(/?(\?|$)|/tokens|/jobs/?\?.*\bmine=true|/[a-z-]+/[^/?]+/?(\?|$))")
 
 
 def is_personal(address: str) -> bool:

@@ -39,6 +39,9 @@ _ENVIRONMENT.filters |= {
 _ENVIRONMENT.globals |= {
     "static": static_path,
     "external_link": elements.external_link,
+    "log_links": elements.log_links,
+    "result_cells": elements.result_cells,
+    "whole_text": elements.whole_text,
     "lock_text": elements.lock_text,
 }
 

@@ -11,7 +11,7 @@ from falcon.asgi import Request, Response
 from api.pages.forms import FORM, read_form, require_own_form
 from api.pages.page import show
 from api.pages.security import HTML, secure
-from api.rest.context import client_address, principal_of, request_id_of, request_of
+from api.rest.context import client_address, kept_address, principal_of, request_id_of, request_of
 from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
 from api.rest.contract.queries import Query
 from api.rest.ports import SessionParts
@@ -46,7 +46,9 @@ class PageSessions:
         self._parts.faulty_logins.confirm_valid(address)
         user, password, role = (form.get(name, "") for name in ("user", "password", "role"))
         try:
-            done = await log_in(self._parts, request_id_of(req), user, password, role or None, address)
+            done = await log_in(
+                self._parts, request_id_of(req), user, password, role or None, address, kept_address(req)
+            )
         except LabledgerError as error:
             resp.status = falcon.HTTP_401
             await self._show_login(req, resp, {**form, "refusal": str(error)})

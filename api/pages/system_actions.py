@@ -8,19 +8,26 @@ from typing import Final
 from api.pages.actions import REASON, Action, ActionSubject, Facts
 from api.pages.form_fields import Fields, FormField, fields_of_model
 from api.pages.lending_actions import LENDING_ACTIONS
+from api.pages.power_actions import POWER_ACTIONS, shown_power
 from api.pages.system_checks import checked, load_system
 from api.rest.contract.inputs.access import SystemPolicy
+from api.rest.contract.inputs.systems import NewCondition, NewNote
+from api.rest.contract.query_values import whole_number
+from api.rest.paging import PageAt
 from api.rest.ports import PageParts
 from api.rest.resources.policies import system_policy_answer
+from api.rest.resources.system_notes import BEFORE_ALL, note_list
 from api.rest.resources.systems import system_answer
 from api.rest.views import View
 from api.use_cases import system_rights
 from api.use_cases.change_policy import change_system_policy
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.ports import RequestContext
+from api.use_cases.system_notes import add_note, remove_note
 from domain.access.policy import EDIT_POLICY
 from domain.directory.state import Directory
-from domain.system.lifecycle import CONDITIONS
+from domain.errors import Fault, FaultyInput
+from domain.system.lifecycle import AUTOMATED
 from domain.system.state import System
 from store.requests import Committed
 
@@ -28,7 +35,10 @@ from store.requests import Committed
 async def _change_condition(
     parts: PageParts, request: RequestContext, fqdn: str, fields: Fields
 ) -> Committed | None:
-    change = NewSystemValues(condition=fields["condition"], reason=fields["reason"])
+    condition, ticket = fields["condition"], fields.get("ticket") or ""
+    change = NewSystemValues(
+        condition=condition, ticket=None if condition == AUTOMATED else ticket, reason=fields["reason"]
+    )
     return await _change(parts, request, fqdn, change)
 
 
@@ -53,11 +63,24 @@ async def _change_policy(
     return await change_system_policy(parts, request, fqdn, fields["entries"], fields["active_pool"])
 
 
+async def _add_note(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed:
+    return await add_note(parts, request, fqdn, fields["text"])
+
+
+async def _remove_note(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed:
+    note_id = whole_number(fields["note"])
+    if note_id is None:
+        raise FaultyInput([Fault("note", "must be the number of a note")])
+    return await remove_note(parts, request, fqdn, note_id, fields["reason"])
+
+
 async def _answer(parts: PageParts, view: View, fqdn: str) -> tuple[int, Facts]:
     """Return the version of a system, and the answer about it with its access policy."""
     version, system = await system_answer(parts, view, fqdn)
     _, policy = await system_policy_answer(parts, view, fqdn)
-    return version, {**system, **policy}
+    notes = await note_list(parts, view, fqdn, PageAt(view.at, 1, BEFORE_ALL))
+    power = await shown_power(parts, view, fqdn)
+    return version, {**system, **policy, "has_notes": bool(notes.items), "power": power}
 
 
 def _require_may_change_policy(directory: Directory, request: RequestContext, system: System) -> None:
@@ -88,7 +111,10 @@ _CHANGE_CONDITION: Final = Action(
     ),
     require_may=_may_change,
     perform=_change_condition,
-    fields=(FormField("condition", "Condition", choices=CONDITIONS, is_required=True), REASON),
+    fields=fields_of_model(
+        NewCondition, ticket="the address of a ticket about it; it goes away once the system is Automated"
+    ),
+    model=NewCondition,
     ends=_affected_use,
 )
 _DRAIN: Final = Action(
@@ -108,6 +134,24 @@ _UNDRAIN: Final = Action(
     require_may=_may_change,
     perform=_undrain,
 )
+_ADD_NOTE: Final = Action(
+    name="add-note",
+    label="Add a note",
+    effect="Everybody who may see the system sees the note, with your name and the time.",
+    require_may=_may_change,
+    perform=_add_note,
+    fields=fields_of_model(NewNote),
+    model=NewNote,
+)
+_REMOVE_NOTE: Final = Action(
+    name="remove-note",
+    label="Remove a note",
+    is_possible=lambda system: system["has_notes"],
+    require_may=_may_change,
+    perform=_remove_note,
+    fields=(FormField("note", "Note", is_required=True, hint="its number"), REASON),
+    ends=lambda _: "The system then no longer has the note, which stays in the log and on pages of the past.",
+)
 _CHANGE_POLICY: Final = Action(
     name="policy",
     label="Change the access policy",
@@ -126,6 +170,15 @@ SYSTEM: Final = ActionSubject(
     "system",
     "systems",
     _answer,
-    (_CHANGE_CONDITION, _DRAIN, _UNDRAIN, *LENDING_ACTIONS, _CHANGE_POLICY),
+    (
+        _CHANGE_CONDITION,
+        _DRAIN,
+        _UNDRAIN,
+        *LENDING_ACTIONS,
+        _ADD_NOTE,
+        _REMOVE_NOTE,
+        *POWER_ACTIONS,
+        _CHANGE_POLICY,
+    ),
     load_system,
 )

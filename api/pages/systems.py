@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from falcon.asgi import Request, Response
 
-from api.pages.actions import offered
+from api.pages.actions import offered, offered_creation
 from api.pages.lab import LENGTHS, LabQuery, drawn
+from api.pages.many_systems_action import MANY_SYSTEMS
 from api.pages.page import page_view, show, show_list
+from api.pages.power_actions import shown_power
 from api.pages.security import HTML
 from api.pages.system_actions import SYSTEM
 from api.parts import Parts
@@ -20,19 +22,23 @@ from api.rest.contract.operation import operation
 from api.rest.contract.queries import Page, QueuePage, SystemPage
 from api.rest.explainer_answers import in_time
 from api.rest.ports import QueueParts
-from api.rest.resources import history, recipe_queue, systems
+from api.rest.resources import history, recipe_queue, system_notes, systems
 from api.rest.resources.policies import (
     pool_policy_answer,
     system_policy_from_rows,
     system_policy_queries,
 )
 from api.rest.resources.timeline import TIMELINE_START, timeline_answer
+from api.rest.resources.usage import use_query
 from api.rest.views import View
 from domain.errors import FaultyInput
 from domain.system.lifecycle import WITHOUT_RECIPES
+from projections.read_sessions import Row
 
 # The page has the first waiting recipes in the order of the system.
 MAX_WAITING: Final = 20
+# The page has the newest notes.
+MAX_NOTES: Final = 20
 # The words for the usage of a system by a recipe, before the number of the recipe.
 _WITH_RECIPE: Final = {
     "scheduled": "scheduled for recipe",
@@ -51,41 +57,59 @@ class SystemPages:
         view, query = await page_view(req, self._parts), query_of(req, SystemPage)
         page = paging.page_at(req, view.at, systems.BEFORE_ALL)
         found = await systems.system_list(self._parts, view, query, page)
-        await show_list(req, resp, self._parts, view, "systems.html", query, found)
+        creation = await offered_creation(self._parts, request_of(req), view, MANY_SYSTEMS)
+        await show_list(req, resp, self._parts, view, "systems.html", query, found, creation=creation)
 
     @operation("Show the page of a system, with a page of its changes", None, Page, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await page_view(req, self._parts)
         view, waiting = await waiting_recipes(self._parts, view, fqdn)
-        system, policies = await self._system(view, fqdn)
+        system, in_use, policies = await self._system(view, fqdn)
         page = paging.page_at(req, view.at, history.BEFORE_ALL)
-        changes, of_condition = await history.history_answer(self._parts, view, fqdn, page)
+        ordered = [in_use["ordered_position"]] if in_use["kind"] else []
+        changes, of_condition, actors = await history.history_answer(
+            self._parts, view, fqdn, page, more_positions=ordered
+        )
+        notes = await self._notes(view, fqdn)
+        power = await shown_power(self._parts, view, fqdn)
+        facts = {**system, "has_notes": bool(notes["newest"]), "power": power}
         values = {
             "system": system,
+            "in_use": {**in_use, "ordered_by": actors.get(in_use["ordered_position"])},
             "sentence": _sentence(system, of_condition["reason"]),
             "of_condition": of_condition,
             "changes": changes.items,
             "next": paging.next_path(req, resp, changes.key),
             "waiting": waiting,
-            "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, system),
+            "notes": notes,
+            "power": power,
+            "actions": await offered(self._parts, request_of(req), view, SYSTEM, fqdn, facts),
             **policies,
             **_with_end(await self._usage(view, fqdn)),
         }
         await show(req, resp, self._parts, view, "system.html", values)
 
-    async def _system(self, view: View, fqdn: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return a system, and its policy with that of the pool that replaces it, None without one.
+    async def _system(self, view: View, fqdn: str) -> tuple[dict[str, Any], Row, dict[str, Any]]:
+        """Return a system, its use, and its policy with that of the pool that replaces it, None without one.
 
-        Both are one question. Raises Unknown.
+        All are one question. Raises Unknown.
         """
-        of_system = systems.system_queries(view, fqdn)
-        found = await self._parts.reader.together(*of_system, *system_policy_queries(view, fqdn))
-        rows, policy_rows = found[: len(of_system)], found[len(of_system) :]
+        of_system = systems.system_queries(self._parts, view, fqdn)
+        *rows, use, policies, versions = await self._parts.reader.together(
+            *of_system, use_query(self._parts, view, fqdn), *system_policy_queries(view, fqdn)
+        )
         _, system = await systems.system_from_rows(self._parts, view, fqdn, rows)
-        _, policy = system_policy_from_rows(fqdn, policy_rows)
+        _, policy = system_policy_from_rows(fqdn, (policies, versions))
         pool = policy["active_pool"]
         pool_policy = None if pool is None else (await pool_policy_answer(self._parts, view, pool))[1]
-        return system, {"policy": policy, "pool_policy": pool_policy}
+        return system, use[0], {"policy": policy, "pool_policy": pool_policy}
+
+    async def _notes(self, view: View, fqdn: str) -> dict[str, Any]:
+        """Return the newest notes on a system, and whether there are more."""
+        found = await system_notes.note_list(
+            self._parts, view, fqdn, paging.PageAt(view.at, MAX_NOTES, system_notes.BEFORE_ALL)
+        )
+        return {"newest": found.items, "has_more": found.key is not None}
 
     async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
         """Return the usage of the day before the moment of the page, drawn as on the page of the lab.

@@ -28,7 +28,7 @@ from api.rest.resources.usage import STEPS, usage_sums
 from api.rest.views import View
 from domain.errors import Fault, FaultyInput
 from domain.system.lifecycle import CONDITIONS, USAGE
-from domain.system.usage import displayed_usage, is_automated
+from domain.system.usage import UNAVAILABLE, displayed_usage, is_automated
 
 LENGTHS: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 # Longer time spans have a bar for each day instead of each hour.
@@ -36,7 +36,8 @@ MAX_HOURLY_SPAN: Final = timedelta(days=3)
 MAX_SPAN: Final = timedelta(days=990)
 # Maximum number of bars of all groups on a page.
 MAX_BARS: Final = 1_500
-STATES: Final = (*reversed(USAGE.states), *(each for each in CONDITIONS if not is_automated(each)))
+_CONDITIONS: Final = tuple(each for each in CONDITIONS if not is_automated(each))
+STATES: Final = (*reversed(USAGE.states), *UNAVAILABLE, *_CONDITIONS)
 # Units of a picture from left to right, and from top to bottom.
 WIDTH, HEIGHT = 1_000, 40
 TICKS: Final = 4

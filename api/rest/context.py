@@ -37,6 +37,12 @@ def client_address(req: Request) -> str:
     return address
 
 
+def kept_address(req: Request) -> str | None:
+    """Return the whole address of the client, None unless the service keeps addresses."""
+    address: str | None = req.context.kept_address
+    return address
+
+
 def operation_of_request(req: Request) -> Operation:
     operation: Operation = req.context.operation
     return operation
@@ -66,6 +72,8 @@ class Principal:
     role: str
     lab_controller: str | None
     token_id: str
+    # Whether it is an admin who acts as the lab controller.
+    is_acting: bool = False
 
     @property
     def is_admin(self) -> bool:
@@ -83,7 +91,7 @@ class Principal:
             return self
         if not self.is_admin:
             raise NotPermitted("only an admin may act as a lab controller")
-        return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller)
+        return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller, is_acting=True)
 
 
 def principal_of(req: Request) -> Principal:
@@ -103,6 +111,7 @@ def request_of(req: Request) -> RequestContext:
         token_id=principal.token_id,
         has_quota=principal.role == SUBMITTER and not is_undoing(req),
         caller=principal.limit_key,
+        address=kept_address(req),
     )
 
 

@@ -18,7 +18,7 @@ from api.concurrency_limits import share_of
 from api.headers import CSV, POSITION_HEADER
 from api.rest.context import query_of
 from api.rest.contract.operation import JSON
-from api.rest.contract.queries import Page, ReadQuery
+from api.rest.contract.queries import PresentPage, ReadQuery
 from api.rest.ports import ReadParts
 from api.use_cases.ports import Log
 from domain.errors import Fault, FaultyInput
@@ -71,7 +71,7 @@ def page_at(req: Request, at: At, first: Any) -> PageAt:
 
     `first` is a key before those of all items.
     """
-    query = query_of(req, Page)
+    query = query_of(req, PresentPage)
     after = first if query.cursor is None else _decode(query.cursor, first)
     return PageAt(at, query.limit, after)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from api.concurrency_limits import ActiveRequests, MaxWaits
@@ -10,7 +11,15 @@ from api.item_pace import ItemPace
 from api.metrics.slow_metrics import SlowMetrics
 from api.password_attempts import FaultyLogins
 from api.rest.cached_waits import RecentWaits
-from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, RegistrationParts, WriteParts
+from api.use_cases.ports import (
+    EventParts,
+    JobParts,
+    LabParts,
+    NameParts,
+    PasswordParts,
+    RegistrationParts,
+    WriteParts,
+)
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
 from store.aggregates import Aggregates
@@ -35,12 +44,18 @@ class ReadParts(FeedParts, Protocol):
     @property
     def max_waits(self) -> MaxWaits: ...
 
+    @property
+    def address_days(self) -> int: ...
+
 
 class ChangeParts(ReadParts, WriteParts, Protocol):
     """Parts to read and change."""
 
 
 class GateParts(FeedParts, Protocol):
+    @property
+    def address_days(self) -> int: ...
+
     @property
     def contacts(self) -> Contacts: ...
 
@@ -76,6 +91,13 @@ class JobBodyParts(NameParts, Protocol):
 
     @property
     def active_requests(self) -> ActiveRequests: ...
+
+
+class NotificationParts(ReadParts, EventParts, Protocol):
+    """Parts to show and choose notifications; `default_kinds` are those by mail."""
+
+    @property
+    def default_kinds(self) -> Sequence[str]: ...
 
 
 class SubmissionParts(JobBodyParts, JobParts, Protocol):

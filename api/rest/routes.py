@@ -46,6 +46,7 @@ _POSITION = "int(min=1, max=9223372036854775807)"
 JOB = f"/jobs/{{job_id:{_ID}}}"
 RECIPE_SET = f"/recipe-sets/{{recipe_set_id:{_ID}}}"
 RECIPE = f"/recipes/{{recipe_id:{_ID}}}"
+WINDOW = f"/maintenance-windows/{{number:{_ID}}}"
 CONFIGURATION_VERSION = "/partitions/{name}/configurations/{version:int(min=1)}"
 
 API_ROUTES: dict[str, Route] = {
@@ -54,15 +55,19 @@ API_ROUTES: dict[str, Route] = {
     JOB + "/original": Route("jobs", {"GET": READERS}, "original"),
     JOB + "/results": Route("results", READ, "of_job"),
     JOB + "/cancel": Route("jobs", {"POST": SUBMITTERS}, "cancel"),
+    JOB + "/keep": Route("retention", {"POST": SUBMITTERS}, "keep"),
     JOB + "/rerun": Route("reruns", {"GET": READERS, "POST": SUBMITTERS}),
     JOB + "/recipe-sets": Route("jobs", {"POST": SUBMITTERS}, "sets"),
     JOB + "/close": Route("jobs", {"POST": SUBMITTERS}, "close"),
     RECIPE_SET: Route("recipe_sets", {"GET": READERS, "PATCH": SUBMITTERS}),
     RECIPE_SET + "/cancel": Route("recipe_sets", {"POST": SUBMITTERS}, "cancel"),
+    RECIPE_SET + "/review": Route("reviews", {"POST": SUBMITTERS}),
+    RECIPE_SET + "/waiver": Route("reviews", {"POST": SUBMITTERS}, "of_set"),
     RECIPE: Route("recipes", {"GET": READERS, "PATCH": SUBMITTERS}),
     RECIPE + "/results": Route("results", READ, "of_recipe"),
     RECIPE + "/progress": Route("recipes", {"POST": LAB}, "progress"),
     RECIPE + "/extension": Route("extensions", {"POST": SUBMITTERS}, "of_recipe"),
+    f"{RECIPE}/tasks/{{task_id:{_ID}}}/waiver": Route("reviews", {"POST": SUBMITTERS}, "of_task"),
     RECIPE + "/return": Route("recipes", {"POST": SUBMITTERS}, "return"),
     RECIPE + "/explanation": Route("explanations", READ),
     RECIPE + "/estimate": Route("estimates", READ),
@@ -71,6 +76,7 @@ API_ROUTES: dict[str, Route] = {
     "/queue": Route("queue", READ),
     "/queue/reasons": Route("queue", READ, "reasons"),
     "/waits": Route("waits", READ),
+    "/retention": Route("retention", READ),
     "/locks": Route("locks", READ),
     "/claims": Route("claims", READ),
     f"/claims/{{recipe_id:{_ID}}}": Route("claims", READ, "one"),
@@ -80,6 +86,7 @@ API_ROUTES: dict[str, Route] = {
     ),
     "/idle-pool": Route("usage", READ, "idle_pool"),
     "/system-usage": Route("usage", READ, "summed"),
+    "/usage-report": Route("usage_report", READ),
     "/timeline": Route("timeline", READ),
     "/systems": Route("systems", {"GET": READERS, "POST": ADMIN}),
     "/systems/{fqdn}": Route("systems", {"GET": READERS, "PATCH": SUBMITTERS, "DELETE": SUBMITTERS}, "one"),
@@ -89,13 +96,24 @@ API_ROUTES: dict[str, Route] = {
     "/systems/{fqdn}/access-policy": Route("access_policies", {"GET": READERS, "PUT": SUBMITTERS}, "system"),
     "/systems/{fqdn}/usage": Route("usage", READ),
     "/systems/{fqdn}/history": Route("history", READ),
+    "/systems/{fqdn}/notes": Route("system_notes", {"GET": READERS, "POST": SUBMITTERS}),
+    f"/systems/{{fqdn}}/notes/{{note_id:{_POSITION}}}": Route("system_notes", {"DELETE": SUBMITTERS}, "one"),
+    "/systems/{fqdn}/power": Route("power", {"GET": READERS, "PUT": SUBMITTERS, "DELETE": SUBMITTERS}),
+    "/power-settings": Route("power", {"GET": READERS}, "list"),
     "/system-changes": Route("system_changes", {"POST": SUBMITTERS}),
+    "/maintenance-windows": Route("maintenance_windows", {"GET": READERS, "POST": SUBMITTERS}),
+    WINDOW: Route("maintenance_windows", {"GET": READERS, "PATCH": SUBMITTERS}, "one"),
+    WINDOW + "/end": Route("maintenance_windows", {"POST": SUBMITTERS}, "end"),
     "/inventory": Route("inventory", {"GET": READERS, "POST": SUBMITTERS}),
+    "/imports/beaker": Route("beaker_imports", {"POST": SUBMITTERS}),
     "/lab-controllers": Route("lab_controllers", READ, "list"),
     "/lab-controllers/{name}": Route("lab_controllers", {**PUT_BY_ADMINS, "PATCH": ADMIN}),
     "/lab-controllers/{name}/commands": Route("commands", {"GET": (*LAB, roles.AUDITOR)}, own_lab=True),
     "/lab-controllers/{name}/commands/{command_id:int(min=1)}": Route(
         "commands", {"PATCH": LAB}, "one", own_lab=True
+    ),
+    "/lab-controllers/{name}/power-settings/{fqdn}": Route(
+        "power", {"GET": (roles.LAB_CONTROLLER,)}, "for_lab", own_lab=True
     ),
     "/lab-controllers/{name}/updates": Route("updates", {"POST": LAB}, own_lab=True),
     "/lab-controllers/{name}/registration": Route("updates", {"POST": LAB}, "registration", own_lab=True),
@@ -125,6 +143,8 @@ API_ROUTES: dict[str, Route] = {
     "/groups": Route("groups", READ, "list"),
     "/groups/{name}": Route("groups", PUT_BY_OWNERS),
     "/users/{name}/password": Route("users", {"PUT": SUBMITTERS}, "password"),
+    "/users/{name}/notifications": Route("notifications", {"GET": SUBMITTERS, "PUT": SUBMITTERS}),
+    "/users/{name}/notifications/messages": Route("notifications", {"GET": SUBMITTERS}, "messages"),
     "/tokens": Route("tokens", {"GET": READERS, "POST": SUBMITTERS}),
     "/tokens/{token_id}": Route("tokens", {"GET": READERS, "DELETE": SUBMITTERS}, "one"),
     "/login": Route("sessions", {"POST": WITHOUT_TOKEN}, "login"),
@@ -167,6 +187,8 @@ PAGE_ROUTES: dict[str, Route] = {
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
         "/ui/systems": Route("system_pages", READ, "list"),
         "/ui/systems/{fqdn}": Route("system_pages", READ),
+        "/ui/maintenance-windows": Route("maintenance_window_pages", READ, "list"),
+        f"/ui{WINDOW}": Route("maintenance_window_pages", READ),
         "/ui/directory": Route("pages", READ, "directory"),
         "/ui/users": Route("user_pages", READ, "list"),
         "/ui/users/{name}": Route("user_pages", READ),
@@ -190,6 +212,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/claims": Route("claim_pages", READ),
         "/ui/locks": Route("lock_pages", READ),
         "/ui/waits": Route("wait_pages", READ),
+        "/ui/retention": Route("retention_pages", READ),
         "/ui/reconciliations": Route("reconciliation_pages", READ),
     }.items()
 }
@@ -209,6 +232,7 @@ PAGE_ROUTES |= {
         "recipe-set": RECIPE_SET,
         "recipe": RECIPE,
         "system": "/systems/{fqdn}",
+        "maintenance-window": WINDOW,
         "token": "/tokens/{token_id}",
         "partition": "/partitions/{name}",
         "reconciliation": f"/reconciliations/{{reconciliation_id:{_POSITION}}}",
@@ -217,7 +241,13 @@ PAGE_ROUTES |= {
 }
 PAGE_ROUTES |= {
     f"/ui/new{path}": Route(f"{kind}_actions", {"GET": SUBMITTERS, "POST": SUBMITTERS}, is_page=True)
-    for kind, path in {"token": "/tokens", "partition": "/partitions", **_DOCUMENTS}.items()
+    for kind, path in {
+        "token": "/tokens",
+        "partition": "/partitions",
+        "maintenance-window": "/maintenance-windows",
+        "many-systems": "/systems",
+        **_DOCUMENTS,
+    }.items()
 }
 
 ROUTES = API_ROUTES | PAGE_ROUTES

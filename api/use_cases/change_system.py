@@ -16,17 +16,20 @@ from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.subjects import evolve_tentatively
 from domain.system.state import System
-from domain.system_admin.condition import change_condition, drain, undrain
+from domain.system_admin.condition import change_condition
+from domain.system_admin.draining import drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from domain.system_admin.registration import register, unknown_names
+from domain.system_admin.ticket import change_ticket
 from store.requests import AppendRequest, Committed
 
 
 @dataclass(frozen=True)
 class NewSystemValues:
-    """The new values of a system, None for unchanged ones; `reason` is that of condition and draining.
+    """The new values of a system, None for unchanged ones.
 
-    `properties` are merged into the inventory, where None removes one. `pools` must be the present ones.
+    `reason` is that of condition, draining and ticket. `properties` are merged into the inventory, where None
+    removes one. `pools` must be the present ones. An empty `ticket` removes the ticket.
     """
 
     lab_controller: str | None = None
@@ -35,6 +38,7 @@ class NewSystemValues:
     pools: Sequence[str] | None = None
     condition: str | None = None
     draining: bool | None = None
+    ticket: str | None = None
     reason: str = ""
 
 
@@ -105,11 +109,15 @@ def _steps(gathered: ReadSet, change: NewSystemValues) -> Iterator[Callable[[Sys
         yield lambda system: change_owner(system, owner)
     if change.properties:
         yield lambda system: change_inventory(system, change.properties)
+    if change.ticket == "":
+        yield lambda system: change_ticket(system, None, reason or None)
     # Drain before and undrain after the condition, so that a drained system does not become pending.
     if change.draining is True:
         yield lambda system: drain(system, reason)
     if condition is not None:
         yield lambda system: change_condition(system, gathered.members_on(system), condition, reason)
+    if change.ticket:
+        yield lambda system: change_ticket(system, change.ticket, reason or None)
     if change.draining is False:
         yield lambda system: undrain(system, reason or None)
 

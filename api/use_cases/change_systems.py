@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import orjson
 
 from api.use_cases.change_system import NewSystemValues, decide_change
-from api.use_cases.commit import append_for, commit, wait_until_reflected
+from api.use_cases.commit import append_for, commit, reflected_if_soon
 from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.many_systems import CollectedErrors, TentativeStates, used_subjects
 from api.use_cases.ports import RequestContext, WriteParts
@@ -20,6 +21,7 @@ from domain.directory.partitions import number_of_lab
 from domain.errors import Fault, LabledgerError, Refused, Unknown, unknown_name
 from domain.events import Decided
 from domain.partition_numbers import EVERYBODY
+from postgres.errors import DatabaseAway
 from store.requests import AppendRequest, Committed
 
 SystemAnswer = bool | LabledgerError
@@ -54,7 +56,9 @@ async def change_systems(
     found = [before, *await asyncio.gather(*commits)]
     if any(answer is not True for done in found for answer in done.answers.values()):
         # The same request may have arrived twice concurrently, and the other one may have made the change.
-        found.append(await _done_before(parts, request))
+        # If the database is away, the answer still says which commits succeeded.
+        with suppress(DatabaseAway):
+            found.append(await _done_before(parts, request))
     answers = {fqdn: answer for done in found for fqdn, answer in done.answers.items()}
     errors = [answer for answer in answers.values() if isinstance(answer, LabledgerError)]
     if errors and len(errors) == len(answers):
@@ -105,7 +109,7 @@ async def _commit_partition(
         return append_for(parts, item, decision.decided, decision.versions, answer)
 
     try:
-        done = await wait_until_reflected(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
+        done = await reflected_if_soon(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
     except LabledgerError as error:
         return ChangedSystems({fqdn: error for _, fqdn in systems}, None)
     unchanged = {fqdn: False for _, fqdn in systems}

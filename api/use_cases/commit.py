@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 
+from api.feed import NotReady
 from api.use_cases.owning_partition import Owner, owner_of
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import FaultyInput, Refused, Stale, display_subject
@@ -40,7 +42,7 @@ def append_for(
         owner = owner_of(parts.aggregates, parts.feed.directory, decided)
     else:
         owner = Owner(partition)
-    stamp = Stamp(at=parts.clock(), actor=request.actor, cause=f"request/{request.request_id}")
+    stamp = Stamp(parts.clock(), request.actor, f"request/{request.request_id}", token_id=request.token_id)
     return AppendRequest(
         command_id=request.command_id or new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
@@ -50,6 +52,7 @@ def append_for(
         original=original,
         partition=owner.partition,
         caller=request.caller,
+        address=request.address,
     )
 
 
@@ -70,9 +73,10 @@ async def commit(
     parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
 ) -> Committed | None:
     """Append a decision on fresh state; retry conflicts for MAX_RETRY_SECONDS. None if nothing changes."""
-    deadline = time.monotonic() + MAX_RETRY_SECONDS
     request = await decide()
     outcome = None if request is None else await append(parts, request)
+    # From the first conflict on: a decision on thousands of systems may take longer itself.
+    deadline = time.monotonic() + MAX_RETRY_SECONDS
     if request is not None and isinstance(outcome, Conflict):
         # Retries of a caller run one at a time: of concurrent ones on one subject, only one would succeed.
         async with parts.retries.hold(request.caller, is_bounded=False):
@@ -152,4 +156,14 @@ async def wait_until_reflected(parts: WriteParts, done: Committed | None) -> Com
     """Wait until the directory reflects a commit; return the commit."""
     if done is not None:
         await parts.feed.reach(done.position)
+    return done
+
+
+async def reflected_if_soon(parts: WriteParts, done: Committed | None) -> Committed | None:
+    """Wait as `wait_until_reflected`; return the commit also if this process takes too long to read it.
+
+    For one of several commits of a request: the answer must say that it has succeeded.
+    """
+    with suppress(NotReady):
+        await wait_until_reflected(parts, done)
     return done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -93,6 +93,12 @@ class InputLocation:
         )
 
 
+class Locating(Protocol):
+    """The location of a system in the input, which gives the location of a fault in the system."""
+
+    def locate(self, fault: Fault) -> Fault: ...
+
+
 @dataclass(frozen=True)
 class ImportItem:
     """One system of an import.
@@ -101,7 +107,7 @@ class ImportItem:
     are in neither, only the names in the other fields are checked.
     """
 
-    location: InputLocation
+    location: Locating
     fqdn: str
     document: Mapping[str, Any]
     change: NewSystemValues
@@ -128,43 +134,42 @@ class Importing:
     imported: list[Imported] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._states = TentativeStates(self.gathered)
+        self.states = TentativeStates(self.gathered)
         self._named: dict[str, None] = {}
-        self._directory = self.parts.feed.directory
+        self.directory = self.parts.feed.directory
         # The labs of the systems before and after the import, as an ordered set.
         self._labs: dict[str, None] = {}
         # Fault of an unknown name -> its index in the faults, and the number of items that have it.
         self._unknown: dict[Fault, tuple[int, int]] = {}
 
     def take(self, item: ImportItem) -> None:
-        system = self._visible_system(item.fqdn)
+        system = self.visible_system(item.fqdn)
         # Read before the decision, so that a later change is a conflict.
-        versions = {
-            subject: self._directory.version(subject) for subject in self._used_subjects(item, system)
-        }
+        versions = {subject: self.directory.version(subject) for subject in self._used_subjects(item, system)}
         faults = [*self._faults_of(item, exists=system is not None)]
         self.errors.faults += map(item.location.locate, faults)
-        unknown = [*unknown_names(self._directory, item.document)]
+        unknown = [*unknown_names(self.directory, item.document)]
         for fault in unknown:
-            self._add_unknown(item.location, fault)
+            self.add_unknown(item.location, fault)
         labs = (item.change.lab_controller, None if system is None else system.lab_controller)
         self._labs |= dict.fromkeys(lab for lab in labs if lab is not None)
         if faults or unknown or item.faulty:
             return
         with self.errors.collecting():
-            decided, imported = self._added(item) if system is None else self._changed(item)
+            decided, imported = self.added(item) if system is None else self.changed(item)
             self.imported.append(imported)
             if decided:
-                used = {} if system is None else self._states.used_versions(system, item.change)
+                used = {} if system is None else self.states.used_versions(system, item.change)
                 self.decided += decided
-                self.versions = {**versions, **used, **self.versions}
+                for subject, version in {**versions, **used}.items():
+                    self.versions.setdefault(subject, version)
 
-    def _visible_system(self, fqdn: str) -> System | None:
+    def visible_system(self, fqdn: str) -> System | None:
         system = self.gathered.system(fqdn)
         return system if system and self._may_view(system) else None
 
     def _may_view(self, system: System) -> bool:
-        return holds(self._directory, self.request, system, VIEW)
+        return holds(self.directory, self.request, system, VIEW)
 
     def _is_visible(self, fqdn: str) -> bool:
         """Return whether the caller may view a system, which is not among the gathered ones."""
@@ -173,16 +178,16 @@ class Importing:
 
     def require_one_partition(self) -> None:
         """Add a fault if the systems are of several partitions, since a commit belongs to one."""
-        numbers = {number_of_lab(self._directory, lab) for lab in self._labs}
+        numbers = {number_of_lab(self.directory, lab) for lab in self._labs}
         if len(numbers) > 1:
-            names = (self._directory.partition_names.get(number, "none") for number in sorted(numbers))
+            names = (self.directory.partition_names.get(number, "none") for number in sorted(numbers))
             message = (
                 f"has systems of several partitions ({', '.join(names)}); import those of each by themselves"
             )
             self.errors.faults.append(Fault("body", message))
 
     def _faults_of(self, item: ImportItem, *, exists: bool) -> Iterator[Fault]:
-        called = self._directory.system_called(item.fqdn)
+        called = self.directory.system_called(item.fqdn)
         if item.fqdn.casefold() in self._named:
             yield Fault("fqdn", "occurs twice")
         elif not exists and called is not None and called != item.fqdn and self._is_visible(called):
@@ -192,7 +197,7 @@ class Importing:
             missing = (name for name in REQUIRED if name not in item.document and name not in item.faulty)
             yield from (Fault(name, "is missing, but required for a new system") for name in missing)
 
-    def _add_unknown(self, location: InputLocation, fault: Fault) -> None:
+    def add_unknown(self, location: Locating, fault: Fault) -> None:
         """Add the first of equal faults and count the others: an unknown owner is often in every row."""
         index, count = self._unknown.get(fault, (len(self.errors.faults), 0))
         if count == 0:
@@ -209,39 +214,39 @@ class Importing:
             if name is not None:
                 yield f"{kind}/{name}"
         if system is not None:
-            yield from used_subjects(self._directory, self.request, system)
+            yield from used_subjects(self.directory, self.request, system)
         for pool, _ in self._moves(item):
             yield f"pool/{pool}"
-            yield from owned_by(self._directory, self.request, pool)
+            yield from owned_by(self.directory, self.request, pool)
 
-    def _added(self, item: ImportItem) -> tuple[Decided, Imported]:
+    def added(self, item: ImportItem) -> tuple[Decided, Imported]:
         require_admin(self.request, "add systems")
         properties = {name: value for name, value in item.document.items() if name != "fqdn"}
         return register(item.document), Imported(item.fqdn, True, differences({}, properties))
 
-    def _changed(self, item: ImportItem) -> tuple[Decided, Imported]:
-        gathered = self._states.now
+    def changed(self, item: ImportItem) -> tuple[Decided, Imported]:
+        gathered = self.states.now
         system = gathered.system(item.fqdn)
         assert system is not None, "the caller has found it"
-        decided, after = decide_change(self._directory, gathered, system, item.change)
+        decided, after = decide_change(self.directory, gathered, system, item.change)
         if decided:
             given_away = after.owner != system.owner
-            require_may_change(self._directory, self.request, system, give_away=given_away)
+            require_may_change(self.directory, self.request, system, give_away=given_away)
         moves = self._moves(item)
         for pool, joins in moves:
-            require_may_move(self._directory, self.request, pool, system, member=joins)
+            require_may_move(self.directory, self.request, pool, system, member=joins)
             decided += _move(after, pool, joins=joins)
-        self._states.apply(decided)
-        pools = self._directory.pools_of(item.fqdn)
-        before = {**_document(system), "pools": list(pools)}
-        becomes = {**_document(after), "pools": _moved(pools, moves)}
+        self.states.apply(decided)
+        pools = self.directory.pools_of(item.fqdn)
+        before = {**document_of(system), "pools": list(pools)}
+        becomes = {**document_of(after), "pools": _moved(pools, moves)}
         return decided, Imported(item.fqdn, False, differences(before, becomes))
 
     def _moves(self, item: ImportItem) -> list[tuple[str, bool]]:
         """Return the pools that an existing system leaves (False) or joins (True)."""
         if item.change.pools is None:
             return []
-        present = self._directory.pools_of(item.fqdn)
+        present = self.directory.pools_of(item.fqdn)
         wanted = dict.fromkeys(item.change.pools)
         left = [(pool, False) for pool in present if pool not in wanted]
         return left + [(pool, True) for pool in wanted if pool not in present]
@@ -258,6 +263,6 @@ def _moved(pools: tuple[str, ...], moves: list[tuple[str, bool]]) -> list[str]:
     return [pool for pool in pools if pool not in changed] + [pool for pool, joins in moves if joins]
 
 
-def _document(system: System) -> dict[str, Any]:
+def document_of(system: System) -> dict[str, Any]:
     others = {name: getattr(system, name) for name in NOT_INVENTORY if name not in ("fqdn", "pools")}
     return {**system.inventory, **others}

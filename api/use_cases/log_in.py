@@ -37,12 +37,14 @@ async def log_in(
     password: str,
     role: str | None = None,
     address: str | None = None,
+    kept_address: str | None = None,
 ) -> NewLogin:
     """Create a token for 12 hours, with the given role or the user's first one.
 
     Raises FaultyInput for a role that people cannot have, NotRecognised for a wrong name or password,
     NotPermitted for a role that the user does not have, Refused at the quota of live tokens, and TooOften
-    after several failures within a minute, with that name or from that address.
+    after several failures within a minute, with that name or from that address. `kept_address` is that of the
+    client, None unless the service keeps addresses.
     """
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
@@ -53,8 +55,9 @@ async def log_in(
     password_id = parts.feed.directory.credentials.password_of(user)
     if not await is_password(parts, user, password_id, password, address):
         raise NotRecognised("no user has this name and password")
-    request = RequestContext(user, request_id)
     token, token_id, expires_at = new_token(), new_token_id(), parts.clock() + TOKEN_LIFETIME
+    # The request has no token yet, so its event names the new one.
+    request = RequestContext(user, request_id, token_id=token_id, address=kept_address)
 
     def decide() -> AppendRequest:
         if parts.feed.directory.credentials.password_of(user) != password_id:

@@ -175,6 +175,7 @@ class RequestContext:
     `expected` are the versions that If-Match lists for the subject of the request, None without the header.
     `role` and `token_id` are those of the credential. `has_quota`: whether the quotas of the actor apply.
     `caller` is the user or lab controller whose requests wait for each other, and not for those of others.
+    `address` is that of the client, None unless the service keeps addresses.
     """
 
     actor: str
@@ -187,3 +188,4 @@ class RequestContext:
     token_id: str | None = None
     has_quota: bool = False
     caller: str = ""
+    address: str | None = None

@@ -40,29 +40,41 @@ async def put_document(
         await parts.feed.catch_up()
 
     def decide() -> AppendRequest | None:
-        before = directory.get(kind, name)
-        may_put(directory, request, kind, before, document)
-        if faults := unknown_names(kind, directory, document):
-            raise FaultyInput(faults)
-        events = put(kind, before, document)
-        if not events:
-            return None
-        if before is None and parts.feed.visibility.referring_systems(kind, name):
-            raise _StaleReferences
-        configured = _require_unnamed(directory, kind, name) if before is None else ()
-        removed = remove_references(directory, kind, name) if before is None else ()
-        decided = [*removed, *((subject, event) for event in events)]
-        owners = owned_by(directory, request, name) if kind == "pool" else ()
-        admins = _required_admins(directory, kind, name, document)
-        changed = (each for each, _ in decided)
-        used = (*changed, *named_in(kind, document), *admins, *owners, *configured)
-        return append_for(parts, request, decided, {each: directory.version(each) for each in used})
+        decided, versions = decide_put(parts, request, kind, name, document)
+        return append_for(parts, request, decided, versions) if decided else None
 
     try:
         return await commit_directory(parts, request, subject, decide)
-    except _StaleReferences:
-        await _remove_stale_references(parts, request, kind, name)
+    except StaleReferences:
+        await remove_stale_references(parts, request, kind, name)
         return await commit_directory(parts, request, subject, decide)
+
+
+def decide_put(
+    parts: WriteParts, request: RequestContext, kind: str, name: str, document: Mapping[str, Any]
+) -> tuple[Decided, dict[str, int]]:
+    """Return the events of a new document, none if nothing changes, and the versions that they depend on.
+
+    Raises the errors of `put_document`, and StaleReferences.
+    """
+    directory = parts.feed.directory
+    before = directory.get(kind, name)
+    may_put(directory, request, kind, before, document)
+    if faults := unknown_names(kind, directory, document):
+        raise FaultyInput(faults)
+    events = put(kind, before, document)
+    if not events:
+        return [], {}
+    if before is None and parts.feed.visibility.referring_systems(kind, name):
+        raise StaleReferences(kind, name)
+    configured = _require_unnamed(directory, kind, name) if before is None else ()
+    removed = remove_references(directory, kind, name) if before is None else ()
+    decided = [*removed, *((f"{kind}/{name}", event) for event in events)]
+    owners = owned_by(directory, request, name) if kind == "pool" else ()
+    admins = _required_admins(directory, kind, name, document)
+    changed = (each for each, _ in decided)
+    used = (*changed, *named_in(kind, document), *admins, *owners, *configured)
+    return decided, {each: directory.version(each) for each in used}
 
 
 def _require_unnamed(directory: Directory, kind: str, name: str) -> tuple[str, ...]:
@@ -79,7 +91,7 @@ def _require_unnamed(directory: Directory, kind: str, name: str) -> tuple[str, .
     return tuple(identity.subject for identity in identities(directory))
 
 
-async def _remove_stale_references(parts: WriteParts, request: RequestContext, kind: str, name: str) -> None:
+async def remove_stale_references(parts: WriteParts, request: RequestContext, kind: str, name: str) -> None:
     """Remove references of systems to a removed entry of the same name.
 
     A request concurrent to the removal may have added them. While the name is unused, nobody can add more.
@@ -101,8 +113,12 @@ async def _remove_stale_references(parts: WriteParts, request: RequestContext, k
     await wait_until_reflected(parts, done)
 
 
-class _StaleReferences(Exception):
+class StaleReferences(Exception):
     """Systems refer to a removed entry of the same name."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(display_name(kind, name))
+        self.kind, self.name = kind, name
 
 
 def _required_admins(

@@ -50,7 +50,7 @@ def own_or_administered_job(parts: WriteParts, request: RequestContext, job_id: 
     if not _own_or_administered(parts, request, [job]):
         raise NotPermitted(
             f"job {job_id} belongs to {job.owner}; only its owner, submitter and group, and the admins of"
-            f" queue {job.queue} or of a queue above, may cancel or close it, or change its priority"
+            f" queue {job.queue} or of a queue above, may cancel, close or review it, or change its priority"
         )
     return job
 
@@ -111,6 +111,13 @@ def _owns(directory: Directory, user: str, job: Job) -> bool:
 def own_or_administered_set(parts: WriteParts, request: RequestContext, recipe_set_id: int) -> RecipeSet:
     """Return the present recipe set. Blocking. Raises the errors of `own_or_administered_job`."""
     found = _part(parts, "recipe-set", recipe_set_id, RecipeSet)
+    own_or_administered_job(parts, request, found.job_id)
+    return found
+
+
+def own_or_administered_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Recipe:
+    """Return the present recipe. Blocking. Raises the errors of `own_or_administered_job`."""
+    found = _part(parts, "recipe", recipe_id, Recipe)
     own_or_administered_job(parts, request, found.job_id)
     return found
 

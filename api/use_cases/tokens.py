@@ -192,7 +192,7 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
         return None
     token, token_id = new_token(), _free_token_id(log)
     keep(token)
-    stamp = Stamp(now, ADMIN, "request/first-start")
+    stamp = Stamp(now, ADMIN, "request/first-start", token_id=token_id)
     changes = tuple(
         Change(subject, event, stamp)
         for subject, event in _first_token(directory, token_id, digest_of(token))

@@ -95,6 +95,7 @@ def event_document(recorded: Recorded, names: PartitionNames) -> dict[str, Any]:
         "recorded_at": recorded.recorded_at,
         "actor": stamp.actor,
         "cause": stamp.cause,
+        "token_id": stamp.token_id,
         "basis": basis.position if basis else None,
         "commit_end": recorded.commit_end,
         "partition": names.get(recorded.partition),

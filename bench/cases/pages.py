@@ -22,6 +22,7 @@ from bench.measurements import SQL, in_milliseconds
 from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.page_paint import paint
 from bench.raw_http import BenchConnection
+from bench.reported_job import reported_job
 from bench.settling import IMPOSSIBLE
 from domain.directory.partitions import DEFAULT
 
@@ -47,6 +48,9 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     for number, (name, path) in enumerate(pages.items()):
         on_progress("pages", number, len(pages))
         quiet[name] = asyncio.run(_response_times(cluster, path, sizes.seconds / len(pages)))
+    # No viewer follows it: the page of a job with 4,000 results has more than a megabyte.
+    results = f"/ui/jobs/{reported_job(cluster)}/results"
+    quiet["results"] = asyncio.run(_response_times(cluster, results, sizes.seconds / len(pages)))
     # The first decisions on a log that has just grown are slower. A small lab has no recipes to spare.
     warming = min(int(sizes.rate * WARM_UP_SECONDS), len(ending) - 2 * wanted)
     grant_times(cluster, ending[:warming], sizes.rate, on_progress)
@@ -89,7 +93,7 @@ def _paint(cluster: BenchCluster, pages: Mapping[str, str]) -> Figures:
 
 
 # The pages with targets of their own; all others have one together.
-NAMED = ("why", "lab", "usage", "queue")
+NAMED = ("why", "lab", "usage", "queue", "results")
 
 
 def _pages(cluster: BenchCluster) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import cycle
+from itertools import cycle, repeat
 from threading import Event
 from typing import Any
 
@@ -15,10 +15,13 @@ from bench.cases.full_lab import enable
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import in_milliseconds
 from bench.outcome import Figures, ProgressCallback, Sizes
-from bench.raw_http import BenchConnection, request
+from bench.raw_http import BenchConnection, request, request_times
+from bench.reported_job import reported_job
 from bench.settling import wait_for_projectors
 
 READERS = 4
+# Maximum duration of the reads of the results of a job.
+MAX_RESULTS_SECONDS = 10.0
 # Minimum number of reads of each resource.
 MIN_ROUNDS = 5
 
@@ -27,7 +30,10 @@ ResponseTimes = dict[str, list[float]]
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
-    """Read from before the first allocation until the read models show the last; return percentiles."""
+    """Read from before the first allocation until the read models show the last; return percentiles.
+
+    The results of a job are read afterwards, while nothing else happens: they are much larger.
+    """
     is_over, response_times = Event(), defaultdict[str, list[float]](list)
     paths = _paths(cluster)
     with ThreadPoolExecutor(1) as pool:
@@ -49,7 +55,14 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "p99_ms": every["p99_ms"],
         "worst_resource_p99_ms": max(worst.values()),
         **dict(sorted(worst.items())),
+        "results_of_200_p99_ms": _results(cluster, min(sizes.seconds, MAX_RESULTS_SECONDS)),
     }
+
+
+def _results(cluster: BenchCluster, seconds: float) -> float:
+    """Return the p99 of the results of a job of 200 recipes with 20 results each, in milliseconds."""
+    asked = request("GET", f"/jobs/{reported_job(cluster)}/results", cluster.token)
+    return in_milliseconds(asyncio.run(request_times(cluster.url, 1, seconds, repeat(asked))))["p99_ms"]
 
 
 def _paths(cluster: BenchCluster) -> Mapping[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from bench.cluster_fixture import BenchCluster
@@ -15,12 +16,9 @@ from store.snapshots import Snapshots
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     events = cluster.log.end()
-    cold = _started(cluster)
-    cluster.stop("scheduler")
-    snapshot_position = Snapshots(cluster.log).load().position
-    if snapshot_position < events:
-        raise ValueError("the scheduler wrote no snapshot when it stopped")
-    from_snapshot = _started(cluster)
+    cold = started(cluster, [_last_running(cluster)])
+    stop_with_snapshot(cluster, events)
+    from_snapshot = started(cluster, [_last_running(cluster)])
     return {
         "events": events,
         "cold_seconds": round(cold.seconds, 2),
@@ -44,11 +42,24 @@ class Started(NamedTuple):
     peak_mb: float
 
 
-def _started(cluster: BenchCluster) -> Started:
+def stop_with_snapshot(cluster: BenchCluster, events: int) -> None:
+    """Stop the scheduler. Raises ValueError without a snapshot of at least this number of events."""
+    cluster.stop("scheduler")
+    if Snapshots(cluster.log).load().position < events:
+        raise ValueError("the scheduler wrote no snapshot when it stopped")
+
+
+def _last_running(cluster: BenchCluster) -> int:
+    ((recipe_id,),) = cluster.log.rows(SQL["last_running"], ())
+    return int(recipe_id)
+
+
+def started(cluster: BenchCluster, recipe_ids: Sequence[int]) -> Started:
+    """End these recipes, start the scheduler, and measure until it has decided."""
     before = cluster.log.end()
     with cluster.client() as client:
-        ((recipe_id,),) = cluster.log.rows(SQL["last_running"], ())
-        client.post(f"/recipes/{recipe_id}/progress", REPORT)
+        for recipe_id in recipe_ids:
+            client.post(f"/recipes/{recipe_id}/progress", REPORT)
     began = time.time()
     cluster.start("scheduler")
     take_turn(cluster)

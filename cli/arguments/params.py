@@ -12,7 +12,9 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cli.arguments.moments import moment, span
+from cli.arguments.moments import UnclearTime, is_exact, moment, span
+from cli.failures import AS_JSON
+from cli.terminal.output import note
 from domain.errors import Fault, Unreadable
 
 if TYPE_CHECKING:
@@ -23,8 +25,10 @@ T = TypeVar("T")
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
 
-PAST_EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
-FUTURE_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
+PAST_EXAMPLES = (
+    "'2h ago', 'yesterday 14:00', 'last tuesday', '2026-11-20 14:00 Europe/Berlin' or '2026-11-20T13:00:00Z'"
+)
+FUTURE_EXAMPLES = "'30d', 'tomorrow 18:00', 'friday 9:00', or '2026-12-24 18:00 Europe/Berlin'"
 
 MAX_ID = 2**31 - 1
 MAX_LIMIT = 2**63 - 1
@@ -114,24 +118,49 @@ class ParsedText(click.ParamType[T]):
 
 
 class TimeParam(click.ParamType[str]):
-    """A time, converted to RFC 3339. Without `past`, it must be a future time, or a duration from now."""
+    """A time, converted to RFC 3339. Without `past`, it must be a future time, or a duration from now.
+
+    The time taken is printed, unless it was given in that form.
+    """
 
     name = "time"
     allowed = "a time"
 
-    def __init__(self, *, past: bool = False) -> None:
+    def __init__(
+        self, *, past: bool = False, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
         self._past = past
+        self._clock = clock
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        now = datetime.now(UTC)
-        after = None if self._past else span(str(value))
-        parsed = now + after if after is not None else moment(str(value), now)
-        if parsed is None:
-            examples = PAST_EXAMPLES if self._past else FUTURE_EXAMPLES
-            return self.fail(f"{value!r} must be {self.allowed} such as {examples}", param, ctx)
-        if parsed <= now and not self._past:
-            return self.fail(f"{value!r} is in the past", param, ctx)
-        return parsed.isoformat()
+        text, now = str(value), self._clock()
+        try:
+            taken = self._taken(text, now)
+        except UnclearTime as error:
+            return self.fail(f"{value!r} is unclear: {error}; it must be {self._examples}", param, ctx)
+        if taken is None:
+            return self.fail(f"{value!r} must be {self._examples}", param, ctx)
+        local = taken.astimezone().isoformat()
+        if taken <= now and not self._past:
+            return self.fail(f"{value!r} is in the past: {local}", param, ctx)
+        if not is_exact(text) and not (ctx and ctx.resilient_parsing):
+            _note_time(
+                param.opts[0] if param else self.name, local, as_json=bool(ctx and ctx.meta.get(AS_JSON))
+            )
+        return taken.isoformat()
+
+    def _taken(self, text: str, now: datetime) -> datetime | None:
+        after = None if self._past else span(text)
+        return now + after if after is not None else moment(text, now, "past" if self._past else "future")
+
+    @property
+    def _examples(self) -> str:
+        return f"{self.allowed} such as {PAST_EXAMPLES if self._past else FUTURE_EXAMPLES}"
+
+
+def _note_time(option: str, time: str, *, as_json: bool) -> None:
+    """Print the time of an option to standard error; with --json as an object on a line."""
+    note(json.dumps({"option": option, "time": time}) if as_json else f"{option}: {time}")
 
 
 class Duration(click.ParamType[int]):

@@ -60,8 +60,7 @@ def _cancel(client: Client, output: Output, path: str, target: str, reason: str)
 def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...]) -> None:
     """Change properties of JOB: whiteboard='nightly, again' retention_tag=60days product=null.
 
-    VALUE is JSON, or text if it is not valid JSON. A null `product` removes the product. Nothing is deleted
-    by retention tags yet.
+    VALUE is JSON, or text if it is not valid JSON. A null `product` removes the product.
     """
     answer = client.patch(f"/jobs/{job_id}", assigned(changes))
     output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'unchanged'}")

@@ -9,12 +9,14 @@ import click
 from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.numbered import JOB_ID
 from cli.jobs.job_view import RECIPE_COLUMNS, JobView
+from cli.jobs.result_rows import deletion_text
+from cli.jobs.review_lines import review_lines
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
 from cli.terminal.output import Output, content, note, xml
 from cli.terminal.tables import Row
-from cli.terminal.wording import plain, reason_note
+from cli.terminal.wording import clock, plain, reason_note, zone
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -66,3 +68,10 @@ def _print_facts(job: Row) -> None:
     for fact in FACTS:
         if facts.get(fact) not in (None, "", []):
             click.echo(f"  {fact}: {plain(facts[fact])}")
+    if kept := job.get("kept"):
+        click.echo(plain(f"  kept by {kept['by']}, {clock(kept['at'])} {zone()}: {kept['reason']}"))
+    if deleted := deletion_text(job):
+        click.echo(f"  results and logs: {deleted}")
+    for recipe_set in job["recipe_sets"]:
+        for line in review_lines(recipe_set):
+            click.echo(f"  recipe set {recipe_set['recipe_set_id']}: {line}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from cli.jobs.result_rows import waiver_text
 from cli.terminal.tables import Column, Row, Rows
 from cli.terminal.wording import elapsed, plain, reason_of
 from domain.recipe.lifecycle import FINISHED
@@ -28,7 +29,8 @@ def _in_state(row: Row) -> str:
 
 
 def _result(row: Row) -> str:
-    return "" if row["result"] == NOT_REPORTED else str(row["result"])
+    result = "" if row["result"] == NOT_REPORTED else str(row["result"])
+    return f"{result}, waived" if row.get("is_waived") else result
 
 
 RECIPE_COLUMNS = (
@@ -69,8 +71,11 @@ class JobView:
         return not self.job.get("open") and all(row["state"] in FINISHED for row in self._rows())
 
     def has_passed(self) -> bool:
-        """Return whether every recipe completed, with a result other than Warn, Fail and Panic."""
-        return all(row["state"] == "completed" and row["result"] not in BAD_RESULTS for row in self._rows())
+        """Return whether every recipe completed without Warn, Fail and Panic, or its failures are waived."""
+        return all(
+            row["is_waived"] or (row["state"] == "completed" and row["result"] not in BAD_RESULTS)
+            for row in self._rows()
+        )
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -108,21 +113,32 @@ class JobView:
     def _rows(self) -> Iterator[dict[str, Any]]:
         for recipe_set in self.job["recipe_sets"]:
             for row in recipe_set["recipes"]:
-                yield {**row, "recipe_set_id": recipe_set["recipe_set_id"]}
+                is_waived = _is_waived(recipe_set, row)
+                yield {**row, "recipe_set_id": recipe_set["recipe_set_id"], "is_waived": is_waived}
+
+
+def _is_waived(recipe_set: Row, recipe: Row) -> bool:
+    """Return whether the recipe has failed, and all of its failures are waived."""
+    if recipe.get("result") not in BAD_RESULTS:
+        return False
+    failed = [task for task in recipe.get("tasks") or () if task["result"] in BAD_RESULTS]
+    # Earlier versions of the service have no waivers.
+    return recipe_set.get("waiver") is not None or (
+        bool(failed) and all(task.get("waiver") for task in failed)
+    )
 
 
 def failed_lines(recipe: Row) -> Iterator[str]:
     """Yield a line for each failed result of the present attempt of a recipe."""
-    names = {task["task_id"]: task["name"] for task in recipe.get("tasks") or ()}
+    tasks = {task["task_id"]: task for task in recipe.get("tasks") or ()}
     # Earlier versions of the service have no attempts.
     attempt = recipe.get("attempt", 1)
     for result in recipe.get("results") or ():
         if result["result"] in BAD_RESULTS and result.get("attempt", 1) == attempt:
-            name = names.get(result["task_id"], f"task {result['task_id']}")
-            said = ": ".join(filter(None, (result["path"], result["message"])))
-            yield plain(
-                f"recipe {recipe['recipe_id']}, {name}: {result['result']}{f': {said}' if said else ''}"
-            )
+            task = tasks.get(result["task_id"], {"name": f"task {result['task_id']}"})
+            said = ": ".join(filter(None, (result["result"], result["path"], result["message"])))
+            waived = f" (waived {text})" if (text := waiver_text(task)) else ""
+            yield plain(f"recipe {recipe['recipe_id']}, {task['name']}: {said}{waived}")
 
 
 def _without_position(job: Row) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
-from cli.jobs.result_rows import links, shown_rows
+from cli.jobs.result_rows import links, shown_rows, waiver_text
 from cli.terminal.tables import Row
 from domain.roll_up import BAD_RESULTS
 
@@ -44,7 +44,10 @@ def _distinct_names(rows: Sequence[Row]) -> Iterator[str]:
 def _case(suite: ET.Element, row: Row, name: str) -> ET.Element:
     case = ET.SubElement(suite, "testcase", classname=_legal(row["name"]), name=_legal(name))
     result, message = row["result"], _legal(row["message"])
-    if result in BAD_RESULTS:
+    if row["waiver"] is not None:
+        said = f"{result}: {message}" if message else result
+        ET.SubElement(case, "skipped", message=_legal(f"{said}, waived {waiver_text(row)}"))
+    elif result in BAD_RESULTS:
         # A task that was given up is no failed check.
         kind = "failure" if row["results"] else "error"
         ET.SubElement(case, kind, type=result, message=message)

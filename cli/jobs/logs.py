@@ -11,6 +11,7 @@ from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.numbered import RECIPE_ID, TASK_ID
 from cli.failures import REFUSED, print_failure
 from cli.jobs.log_files import LogFile, fetch, files_of
+from cli.jobs.result_rows import deletion_text
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
@@ -35,7 +36,9 @@ LOG_COLUMNS = (
 @click.command
 @click.argument("recipe_id", metavar="RECIPE", type=RECIPE_ID, shell_complete=completing.unplaced_recipes)
 @click.argument("task_id", metavar="[TASK]", type=TASK_ID, required=False)
-@click.option("--failed", is_flag=True, help="Only logs of results of Warn, Fail and Panic.")
+@click.option(
+    "--failed", is_flag=True, help="Only logs of results of Warn, Fail and Panic that are not waived."
+)
 @click.option(
     "--fetch",
     "folder",
@@ -66,10 +69,12 @@ def logs(
     files = files_of(found["tasks"], task_id)
     if folder is not None:
         _fetch(output, files, folder)
+        if not output.as_json and (deleted := deletion_text(found)):
+            note(f"logs were {deleted}")
         return
     document = {**found, "logs": [file.document() for file in files]}
     del document["tasks"]
-    output.rows(document, "logs", LOG_COLUMNS, empty="no logs")
+    output.rows(document, "logs", LOG_COLUMNS, empty=deletion_text(found) or "no logs")
 
 
 def _fetch(output: Output, files: list[LogFile], folder: Path) -> None:

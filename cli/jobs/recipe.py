@@ -10,6 +10,7 @@ from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.locks import locks_text
 from cli.arguments.numbered import RECIPE_ID
 from cli.jobs.job_view import failed_lines
+from cli.jobs.result_rows import with_waivers
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
@@ -103,7 +104,8 @@ def _show(output: Output, recipe: Row) -> None:
     for fact in FACTS:
         if facts.get(fact) not in (None, [], ""):
             click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_fact_text(fact, facts[fact])}")
-    for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
+    task_columns = with_waivers(TASK_COLUMNS, recipe.get("tasks") or ())
+    for columns, name in ((HISTORY_COLUMNS, "history"), (task_columns, "tasks")):
         if recipe.get(name):
             click.echo()
             output.table(columns, [{**row, "as_of": recipe.get("as_of")} for row in recipe[name]])

@@ -10,6 +10,7 @@ import click
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.locks import locks_text
 from cli.arguments.numbered import SET_ID
+from cli.jobs.review_lines import review_lines
 from cli.lists import completing
 from cli.lists.placement import shown_partition
 from cli.remote import remote, wide
@@ -67,6 +68,8 @@ def _show(output: Output, recipe_set: Row) -> None:
     for fact in FACTS:
         if facts.get(fact) not in (None, ""):
             click.echo(f"  {fact.removesuffix('_id')}: {plain(facts[fact])}")
+    for line in review_lines(recipe_set):
+        click.echo(f"  review: {line}")
     if recipe_set.get("preemptible"):
         click.echo("  preemptible: yes")
     for name, locks in recipe_set["locks"].items():

@@ -9,12 +9,12 @@ import click
 from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.numbered import JobOrRecipe
 from cli.arguments.params import WordChoice
-from cli.jobs.result_rows import links, shown_rows
+from cli.jobs.result_rows import deletion_text, links, shown_rows, with_waivers
 from cli.lists import completing
 from cli.remote import remote, wide
-from cli.terminal.output import Output, xml
+from cli.terminal.output import Output, note, xml
 from cli.terminal.tables import Column
-from cli.terminal.wording import plain
+from cli.terminal.wording import counted, plain
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -37,7 +37,9 @@ RESULT_COLUMNS = (
 
 @click.command
 @click.argument("wanted", metavar="JOB|RECIPE", type=JobOrRecipe(), shell_complete=completing.jobs)
-@click.option("--failed", is_flag=True, help="Show only what failed: results of Warn, Fail and Panic.")
+@click.option(
+    "--failed", is_flag=True, help="Show only what failed and is not waived: results of Warn, Fail and Panic."
+)
 @click.option(
     "--format", "form", type=WordChoice((TABLE, JUNIT)), default=TABLE, help="Print a table, or XML of JUnit."
 )
@@ -49,7 +51,8 @@ def results(
 ) -> None:
     """Show the results of a job such as 20, or of a recipe such as R:30, what failed first.
 
-    A task that was given up has no message of its own: the reason of its recipe stands there.
+    A task that was given up has no message of its own: the reason of its recipe stands there. A waived
+    failure has the person and the reason; in XML of JUnit it is skipped.
     """
     if output.as_json and form == JUNIT:
         raise click.UsageError("--json and --format junit exclude each other")
@@ -62,4 +65,9 @@ def results(
         xml(report(f"{kind} {number}", found["tasks"]))
         return
     document = found if output.as_json else {**found, "tasks": list(shown_rows(found["tasks"]))}
-    output.rows(document, "tasks", RESULT_COLUMNS, empty="nothing failed" if failed else "no tasks")
+    columns = with_waivers(RESULT_COLUMNS, document["tasks"])
+    output.rows(document, "tasks", columns, empty="nothing failed" if failed else "no tasks")
+    if not output.as_json and (deleted := deletion_text(found)):
+        note(f"results and logs were {deleted}")
+    if failed and not output.as_json and (waived := found.get("waived_task_count")):
+        note(f"{counted(waived, 'waived failure')} not shown")

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 def watch(client: Client, output: Output, job_id: int) -> None:
     """Follow a job until it is finished. With --json, print a line for every change.
 
-    Exit status 0 if every recipe completed with a result other than Warn, Fail and Panic; 1 otherwise.
+    Exit status 0 if every recipe completed with a result other than Warn, Fail and Panic, or its failures are
+    waived; 1 otherwise.
     Ctrl-C ends this command with status 130; the job continues.
     """
     if not follow(client, output, job_id):

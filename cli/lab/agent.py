@@ -112,7 +112,8 @@ class LabAgent:
         self._report_command(command)
 
     def _report_command(self, command: Mapping[str, Any]) -> None:
-        shown = ("system", "recipe_id", "power", "action")
+        about = "job_id" if command["kind"] == "delete-logs" else "recipe_id"
+        shown = ("system", about, "power", "action")
         fields = {name: command[name] for name in shown if command.get(name) is not None}
         self._report(str(command["kind"]), **fields)
 

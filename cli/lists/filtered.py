@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from cli.arguments.params import WordChoice
+from cli.arguments.params import WordChoice, Words
+from cli.arguments.time_span import PAST
 from cli.lists import completing
 from cli.lists.directory import FILTERS
 from cli.lists.jobs import JOBS
@@ -12,6 +13,7 @@ from cli.lists.listing import list_command
 from cli.lists.systems import IDLE, LAB_CONTROLLERS
 from domain.directory.partitions import DEFAULT
 from domain.recipe.lifecycle import RECIPE
+from domain.roll_up import RESULT_ORDER
 
 
 def owner_option(objects: str) -> click.Option:
@@ -44,6 +46,31 @@ jobs = list_command(
             ["--group"], metavar="GROUP", shell_complete=completing.groups, help="Only jobs of this group."
         ),
         partition_option("jobs of"),
+        click.Option(["--mine"], flag_value="true", help="Only your jobs."),
+        click.Option(
+            ["--whiteboard"],
+            metavar="TEXT",
+            type=Words(),
+            help="Only jobs with this text in their whiteboard, in upper or lower case.",
+        ),
+        click.Option(
+            ["--since"], metavar="TIME", type=PAST, help="Only jobs submitted at this time or later."
+        ),
+        click.Option(["--until"], metavar="TIME", type=PAST, help="Only jobs submitted before this time."),
+        click.Option(
+            ["--result"],
+            type=WordChoice(RESULT_ORDER),
+            metavar="RESULT",
+            help="Only jobs with this result, such as Pass or Fail.",
+        ),
+        click.Option(
+            ["--system"],
+            metavar="FQDN",
+            shell_complete=completing.systems,
+            help="Only jobs with a recipe that has started on this system.",
+        ),
+        click.Option(["--task"], metavar="NAME", type=Words(), help="Only jobs with a task of this name."),
+        click.Option(["--product"], metavar="NAME", type=Words(), help="Only jobs of this product."),
     ),
 )
 idle = list_command(

@@ -27,6 +27,8 @@ SHOWN_FIELDS: tuple[str, ...] = (
 )  # fmt: skip
 # The fields that a line shows of an event about a job filter: of the event and of its document.
 SHOWN_OF_JOB_FILTER = ("name", "action", "limit", "reason")
+# The fields of an event that describe its request.
+SHOWN_OF_REQUEST = ("token_id", "address")
 # Minimum width for one line, which leaves room for some data.
 ONE_LINE_COLUMNS = 120
 
@@ -42,14 +44,18 @@ class EventPrinter:
             self._width, self._coloured = screen.width, screen.is_terminal and not screen.no_color
 
     def show(self, event: Row) -> None:
-        text = line(event, self._width)
+        text = line(event, self._width, with_request=self._output.wide)
         self._output.line(event, text if self._coloured else click.unstyle(text))
 
 
-def line(event: Row, width: int = UNBOUNDED) -> str:
-    """Return the text of an event, cut at `width`; two lines if `width` is less than `ONE_LINE_COLUMNS`."""
+def line(event: Row, width: int = UNBOUNDED, *, with_request: bool = False) -> str:
+    """Return the text of an event, cut at `width`; two lines if `width` is less than `ONE_LINE_COLUMNS`.
+
+    `with_request` adds the fields that describe the request, where the event has them.
+    """
     head = f"{event['position']:>8}  {clock(event.get('at'))}  {_topic(event)}  {plain(event['subject']):<34}"
-    details = f"{plain(event.get('actor')):<12}  {plain(_shown_data(event))}".rstrip()
+    request = {name: event[name] for name in SHOWN_OF_REQUEST if with_request and event.get(name)}
+    details = f"{plain(event.get('actor')):<12}  {plain({**_shown_data(event), **request})}".rstrip()
     if width < ONE_LINE_COLUMNS:
         return f"{head.rstrip()}\n{'':>10}{_cut(details, width - 10)}".rstrip()
     head_width = len(click.unstyle(head)) + 2
@@ -130,6 +136,9 @@ def events(
     limit: int | None,
 ) -> None:
     """Show events in log order; with --json, one event per line.
+
+    --wide adds the id of the token of the request and, for admins and auditors, the address that it came from
+    where the service keeps addresses.
 
     --follow survives a restart of the server: it continues after the last event that it has printed.
     """

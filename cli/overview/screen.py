@@ -82,6 +82,7 @@ BROKEN_COLUMNS = (
     Column("for", lambda row: elapsed(row["at"]) if row["at"] else "", "number", 0),
     Column("system", "fqdn", "name", 0),
     Column("reason", reason_of, "text", 0),
+    Column("ticket", "ticket", "text", 2),
 )
 EVENT_COLUMNS = (
     Column("ago", lambda row: elapsed(row.get("at")), "number", 0),

@@ -37,7 +37,7 @@ def login(client: Client, output: Output, user: str | None, role: str | None, fr
     from api.client.login_file import Logins, SavedLogin
 
     name = user or getpass.getuser()
-    password = _ask(f"Password of {name} at {client.url}", from_stdin)
+    password = ask_password(f"Password of {name} at {client.url}", from_stdin)
     # The saved token may have expired, so the request is sent without a token.
     with client.with_token(None) as anonymous:
         body = {"user": name, "password": password} | ({"role": role} if role else {})
@@ -105,14 +105,14 @@ def password(client: Client, output: Output, user: str | None, from_stdin: bool)
     """Set your password, or as an admin the password of USER."""
     me = client.get("/whoami")["user"]
     name = user or me
-    current = _ask("Your current password (empty if you have none)", from_stdin) if name == me else ""
-    new = _ask(f"New password of {name}", from_stdin, twice=True)
+    current = ask_password("Your current password (empty if you have none)", from_stdin) if name == me else ""
+    new = ask_password(f"New password of {name}", from_stdin, twice=True)
     body = {"password": new} | ({"current_password": current} if current else {})
     answer = client.put(client.path("users", name, "password"), body)
     output.line(answer or {}, f"the password of {name} is set")
 
 
-def _ask(prompt: str, from_stdin: bool, *, twice: bool = False) -> str:
+def ask_password(prompt: str, from_stdin: bool, *, twice: bool = False) -> str:
     """Return a password: the next line of standard input with `from_stdin`, otherwise from a prompt."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\n")

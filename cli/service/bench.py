@@ -27,8 +27,10 @@ CASES = {
     "multihost": "grants to recipe sets of 2 to 8 recipes, compared with single recipes",
     "start": "the start of a scheduler on a long log, with and without a snapshot",
     "rebuild": "`labledger replay rebuild` on a long log",
+    "long_log": "appends, grants, reads as of, vacuum, start and disk on a long log, and on a shorter one",
     "verify": "`labledger replay verify` on the log of `saturated`",
     "query": "all kinds of reads during `saturated`",
+    "search": "searches among jobs that have ended",
     "explanation": "explanations of waiting and of placed recipes",
     "change": "from a change of a policy, limit, job filter or the inventory to the last decision after it",
     "locks": "from the end of a recipe to the grant of its locks to a set that waits for them",
@@ -121,7 +123,7 @@ def _number(name: str, kind: click.ParamType[Any], default: float, help: str) ->
     "--rate", POSITIVE, 50, "pending, locks, explanation, recovery: number of recipes that end per second."
 )
 @_number("--seconds", POSITIVE, 20, "Duration in seconds of the cases that measure for a fixed time.")
-@_number("--events", COUNT, 1_000_000, "start, rebuild: number of events on the log.")
+@_number("--events", COUNT, 1_000_000, "start, rebuild, long_log: number of events on the log.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the generated lab and queue.")
 @click.option(
     "--report",

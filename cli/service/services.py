@@ -1,4 +1,4 @@
-"""`labledger migrate`, `serve`, `scheduler`, `projector`: the services, each as one process."""
+"""`labledger migrate`, `serve`, `scheduler`, `projector`, `notifier`: the services, each as one process."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from domain.errors import LabledgerError
 from runtime.embedded.ports import is_free_within
 from runtime.processes.logs import set_up_logging
 from runtime.processes.prestart import await_turn
-from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings, require_url
+from runtime.settings import MIGRATE, NOTIFIER, PROJECTOR, SCHEDULER, SERVE, Settings, require_url
 
 # Maximum wait for the port of a predecessor that was killed.
 PORT_SECONDS = 2.0
 
 # On overloaded processors the read models fall behind, so that grants and answers do not.
 PROJECTOR_NICENESS = 5
+# Nothing waits for the notifier.
+NOTIFIER_NICENESS = 10
 
 logger = logging.getLogger(__name__)
 
@@ -103,3 +105,15 @@ def projector(**given: Any) -> None:
     with _logged(settings, PROJECTOR):
         os.nice(PROJECTOR_NICENESS)
         run_projector(settings)
+
+
+@click.command()
+@flags(NOTIFIER)
+def notifier(**given: Any) -> None:
+    """Run the notifier, which sends notifications by mail and to webhooks."""
+    from api.root_notifier import run_notifier
+
+    settings = Settings.read(**given)
+    with _logged(settings, NOTIFIER):
+        os.nice(NOTIFIER_NICENESS)
+        run_notifier(settings)

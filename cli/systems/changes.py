@@ -56,6 +56,14 @@ def selecting(command: Command) -> Command:
     return command
 
 
+def named_systems(fqdns: Sequence[str], file: IO[str] | None, wanted: Mapping[str, str]) -> list[str]:
+    """Return the named systems, none if some are selected by properties. Raises UsageError without either."""
+    if bool(wanted) == bool(fqdns or file is not None):
+        raise click.UsageError("Name systems (FQDN, --file), or select them (--pool, --lab, --location).")
+    lines = (line.partition(COMMENT)[0].strip() for line in file or ())
+    return [*dict.fromkeys((*fqdns, *filter(None, lines)))]
+
+
 def selected_systems(
     client: Client,
     fqdns: Sequence[str],
@@ -67,11 +75,9 @@ def selected_systems(
     """Return the named systems, or those with all of the properties. Raises UsageError without either."""
     filters = {"pool": pool, "lab_controller": lab_controller, "location": location}
     wanted: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
-    if bool(wanted) == bool(fqdns or file is not None):
-        raise click.UsageError("Name systems (FQDN, --file), or select them (--pool, --lab, --location).")
+    named = named_systems(fqdns, file, wanted)
     if not wanted:
-        lines = (line.partition(COMMENT)[0].strip() for line in file or ())
-        return [*dict.fromkeys((*fqdns, *filter(None, lines)))]
+        return named
     from cli.lists.listing import require_existing
 
     require_existing(client, None, wanted)
@@ -105,6 +111,7 @@ def drain(
 @fqdns_argument
 @selecting
 @reason_option
+@click.option("--wait", is_flag=True, help="Wait until waiting recipes have been considered for the systems.")
 @wide
 @remote
 def undrain(
@@ -112,12 +119,14 @@ def undrain(
     output: Output,
     fqdns: tuple[str, ...],
     reason: str | None,
+    wait: bool,
     dry_run: bool,
     **selection: Any,
 ) -> None:
-    """End the draining of systems, so that they take recipes again."""
+    """End the draining of systems, so that they take recipes again, also during a maintenance window."""
     body = {"draining": False} if reason is None else {"draining": False, "reason": reason}
-    _change(client, output, fqdns, selection, body, ("takes recipes again", "was not draining"), dry_run)
+    words = ("takes recipes again", "was not draining")
+    _change(client, output, fqdns, selection, body, words, dry_run, {"usage": "pending"} if wait else None)
 
 
 def _systems_and_conditions(
@@ -133,6 +142,8 @@ def _systems_and_conditions(
 @click.argument("condition", type=WordChoice(CONDITIONS))
 @selecting
 @reason_option
+@click.option("--ticket", metavar="URL", help="The ticket about it, shown until the systems are Automated.")
+@click.option("--no-ticket", is_flag=True, help="Remove the ticket.")
 @_wait
 @wide
 @remote
@@ -142,6 +153,8 @@ def condition(
     fqdns: tuple[str, ...],
     condition: str,
     reason: str | None,
+    ticket: str | None,
+    no_ticket: bool,
     wait: bool,
     dry_run: bool,
     **selection: Any,
@@ -149,11 +162,16 @@ def condition(
     """Set the condition of systems to Automated, Manual, Broken or Removed.
 
     Broken and Removed abort a recipe that has started on a system. A recipe that has not started returns to
-    the queue, unless it forces the system and the system becomes Broken.
+    the queue, unless it forces the system and the system becomes Broken. With the condition that the systems
+    have, --ticket and --no-ticket change the ticket alone.
     """
+    if ticket is not None and no_ticket:
+        raise click.UsageError("--ticket and --no-ticket exclude each other.")
     if wait and condition not in ENDING:
         raise click.UsageError(f"--wait requires one of {', '.join(ENDING)}.")
-    body = {"condition": condition, "reason": reason or ""}
+    body: dict[str, Any] = {"condition": condition, "reason": reason or ""}
+    if ticket is not None or no_ticket:
+        body["ticket"] = ticket
     words = (f"is now {condition}", f"was already {condition}")
     _change(
         client, output, fqdns, selection, body, words, dry_run, {"condition": condition} if wait else None
@@ -215,7 +233,7 @@ def _outcome(row: Mapping[str, Any], words: tuple[str, str], dry_run: bool) -> s
 def _await_end(
     client: Client, systems: Sequence[str], filters: Mapping[str, Any], on_wait: Callable[[str], None]
 ) -> None:
-    """Wait until the systems that still pass the filters are idle."""
+    """Wait until the systems that still pass the filters are idle; pending ones until they no longer are."""
     wanted, before = frozenset(systems), -1
     while True:
         rows = client.pages("/systems", "systems", min_position=client.position, **filters)["systems"]
@@ -223,6 +241,7 @@ def _await_end(
         if not busy:
             return
         if len(busy) != before:
-            on_wait(f"waiting for {len(busy)} in use: {listed(busy)}")
+            use = filters.get("usage", "in use")
+            on_wait(f"waiting for {len(busy)} {use}: {listed(busy)}")
             before = len(busy)
         time.sleep(WAIT_SECONDS)

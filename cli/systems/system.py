@@ -15,6 +15,8 @@ from cli.systems.changes import condition, drain, undrain
 from cli.systems.history import of_system as history_of_system
 from cli.systems.kind import SYSTEM
 from cli.systems.lending import end_loan, give_back, loan, reserve
+from cli.systems.notes import note
+from cli.systems.power import power
 from cli.systems.usage import of_system as usage_of_system
 from cli.terminal.output import Output
 
@@ -38,7 +40,7 @@ def show(client: Client, output: Output, fqdn: str, as_of: str | None) -> None:
 
 for command in (
     *(usage_of_system, history_of_system, drain, undrain, condition),
-    *(reserve, give_back, loan, end_loan),
+    *(reserve, give_back, loan, end_loan, note, power),
 ):
     system.add_command(command)
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of, note_moment, read_as_of
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import WordChoice
 from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
+from cli.systems.usage_report import show_report
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, duration, elapsed, zone
@@ -45,7 +46,7 @@ def show_log_usage(client: Client, output: Output, since: str | None) -> None:
     output.rows(document, "shares", LOG_COLUMNS, empty="No events were written in that time.")
 
 
-GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group", "user")
 # Shares of time -> rank of the column: usages of Automated systems, then conditions of other systems.
 SHARES = {
     "running": 1,
@@ -54,6 +55,9 @@ SHARES = {
     "scheduled": 7,
     "pending": 8,
     "idle": 1,
+    "draining": 2,
+    "disabled": 3,
+    "occupied": 9,
     "Manual": 3,
     "Broken": 2,
     "Removed": 6,
@@ -64,7 +68,7 @@ INTERVAL_COLUMNS = (
     Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),
     Column("for", lambda row: elapsed(row.get("since"), row.get("until") or row.get("as_of")), "number", 0),
     Column("condition", "condition", "state", 0),
-    Column("usage", "usage", "state", 0),
+    Column("usage", lambda row: row.get("unavailable") or row["usage"], "state", 0),
     Column("recipe", "recipe_id", "number"),
     Column("position", "since_position", "number", 2),
 )
@@ -95,6 +99,13 @@ STEP_COLUMN = Column(f"since ({zone()})", lambda row: clock(row.get("since")), r
     " --since is then the first day [default: today].",
 )
 @click.option(
+    "--report",
+    "of_report",
+    is_flag=True,
+    help="Show the systems that nobody used, the users who had systems longest, and the requirements that"
+    " wait longest, for how many systems. --since is then by default 30 days ago.",
+)
+@click.option(
     "--partition",
     metavar="NAME",
     shell_complete=completing.partitions,
@@ -111,19 +122,30 @@ def usage(
     since: str | None,
     until: str | None,
     of_log: bool,
+    of_report: bool,
     partition: str | None,
     as_of: str | None,
 ) -> None:
     """Show how systems spent their time: the share of each usage and condition in the time of the group.
 
     A column in lower case is a usage. Manual, Broken and Removed are the conditions of idle systems; only
-    Automated systems count as `idle`. The shares of a row add up to 100 %. With --group-by pool or arch, a
+    Automated systems that may get recipes count as `idle`, others as `draining`, `disabled` (by their lab) or
+    `occupied`. The shares of a row add up to 100 %. With --group-by pool or arch, a
     system counts in each of its pools or architectures. With owner or group, time counts for those of the job
-    that has the system, a reservation for its person, and all other time without a name.
+    that has the system, a reservation for its person, and all other time without a name. With user, a loan
+    counts for the borrower, too, while nothing else has the system.
 
     With --log, show instead the events and bytes that each user and process added to the log on each day.
     Users who are not admins or auditors see only their own.
     """
+    if of_report:
+        if of_log or any(given is not None for given in (step, until, partition)):
+            raise click.UsageError(
+                "--report can be used with --since and --as-of, but not with --log, --step, --until or"
+                " --partition."
+            )
+        show_report(client, output, since, as_of)
+        return
     if of_log:
         if any(given is not None for given in (step, until, partition, as_of)):
             raise click.UsageError(
@@ -181,6 +203,17 @@ def of_system(
     client: Client, output: Output, fqdn: str, since: str | None, until: str | None, as_of: str | None
 ) -> None:
     """Show the usage and condition of FQDN over time, one interval per line."""
-    path = client.path("systems", fqdn, "usage")
-    document = read_as_of(client, output, path, "system", fqdn, as_of, since=since, until=until)
-    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} did not exist in that time.")
+    document = intervals_of(client, output, fqdn, as_of, since, until)
+    empty = f"{fqdn} did not exist in that time."
+    output.rows(document, "intervals", INTERVAL_COLUMNS, empty=empty)
+
+
+def intervals_of(
+    client: Client, output: Output, fqdn: str, as_of: str | None, since: str | None, until: str | None
+) -> dict[str, Any]:
+    """Return the intervals of a system in a time span, after a note of the moment; explain a 404."""
+    with absence_explained(client, as_of, "system", fqdn):
+        path = client.path("systems", fqdn, "usage")
+        document = client.pages(path, "intervals", as_of=as_of, since=since, until=until)
+    note_moment(client, output, as_of, document)
+    return document

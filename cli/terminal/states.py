@@ -21,6 +21,7 @@ STYLES: dict[str, str] = {
     "cancelled": "dim",
     "aborted": "red",
     "idle": "green",
+    "occupied": "red",
     # resource locks
     "held": "cyan",
     "awaited": "yellow",

@@ -19,6 +19,7 @@ _OUTSIDE_DOCUMENT = (
     directory_events.PoolSystemAdded,
     directory_events.PoolSystemRemoved,
     directory_events.UserPasswordSet,
+    directory_events.UserNotificationsChanged,
 )
 
 
@@ -46,7 +47,17 @@ def document_after(document: Document, event: Event) -> Document:
         return shown_of(event)
     if isinstance(event, directory_events.TokenRevoked):
         return {**document, "revoked": True}
-    return _partition_after(document, event) or {**document, **shown_of(event)}
+    special = _partition_after(document, event) or _window_after(document, event)
+    return special or {**document, **shown_of(event)}
+
+
+def _window_after(document: Document, event: Event) -> Document | None:
+    """Return the document of a new or ended maintenance window, None after any other event."""
+    if isinstance(event, directory_events.MaintenanceWindowAdded):
+        return {**shown_of(event), "systems": event.systems}
+    if isinstance(event, directory_events.MaintenanceWindowEnded):
+        return {**document, "ended_at": event.ended_at, "end_reason": event.reason}
+    return None
 
 
 def _partition_after(document: Document, event: Event) -> Document | None:

@@ -45,6 +45,19 @@ class UserPasswordSet(DirectoryEvent):
     password_id: str
 
 
+@event("user.notifications-changed")
+class UserNotificationsChanged(DirectoryEvent):
+    """The whole new choice of the user: the kinds of notification (`domain.notifications.kinds`) by channel.
+
+    `mail` is null for the defaults of the service. `webhook_id` is the id of the URL and secret of the
+    webhook, which are stored beside the log; null without a webhook.
+    """
+
+    mail: Sequence[str] | None
+    webhook: Sequence[str]
+    webhook_id: str | None
+
+
 @event("user.removed", version=2)
 class UserRemoved(DirectoryEnding):
     """The user was removed; a later registration of the name is another user."""
@@ -266,6 +279,44 @@ class PartitionJobFilterPut(DirectoryEvent):
 @event("partition.job-filter-removed", version=2)
 class PartitionJobFilterRemoved(DirectoryEnding):
     name: str
+
+
+@event("maintenance-window.added")
+class MaintenanceWindowAdded(DirectoryEvent):
+    """A window drains its systems from `lead_seconds` before `starts_at` until `ends_at`.
+
+    They are `systems` or, if that is null, those with all of the other properties that are not null. Times
+    are RFC 3339. `has_all_rights`: the window was added by an admin, otherwise it covers only systems that
+    `added_by` may edit.
+    """
+
+    # Some systems are hidden from some readers of the event.
+    HIDDEN: ClassVar[frozenset[str]] = frozenset({"systems"})
+    reason: str
+    starts_at: str
+    ends_at: str
+    lead_seconds: int
+    systems: Sequence[str] | None
+    pool: str | None
+    lab_controller: str | None
+    location: str | None
+    added_by: str
+    added_at: str
+    has_all_rights: bool
+
+
+@event("maintenance-window.moved")
+class MaintenanceWindowMoved(DirectoryEvent):
+    starts_at: str
+    ends_at: str
+    lead_seconds: int
+
+
+@event("maintenance-window.ended")
+class MaintenanceWindowEnded(DirectoryEnding):
+    """A person has ended the window before `ends_at`, perhaps before it started."""
+
+    ended_at: str
 
 
 REMOVED = (

@@ -67,6 +67,35 @@ class JobClosed(Event):
     reason: str
 
 
+@event("job.kept")
+class JobKept(Event):
+    """The results and logs of the job are kept, whatever its retention tag says."""
+
+    reason: str
+
+
+@event("job.keep-ended")
+class JobKeepEnded(Event):
+    """The retention tag of the job applies again."""
+
+    reason: str
+
+
+@event("job.results-deleted")
+class JobResultsDeleted(Event):
+    """The results and logs of the job were deleted from the read models, by its `tag` and the days of it."""
+
+    tag: str
+    days: int
+
+
+@event("job.logs-expired")
+class JobLogsExpired(Event):
+    """A lab controller must delete its logs of the job: a command follows. Follows `job.results-deleted`."""
+
+    lab_controller: str
+
+
 @event("job-key.used")
 class JobKeyUsed(Event):
     """The key of an owner belongs to a job; the subject names the owner and the key (`domain.job.keys`)."""

@@ -1,8 +1,11 @@
-"""Retention tags: how long to keep the results of a job, and whether the job must name a product."""
+"""Retention tags: how long to keep the results of a job, and whether the job must name a product.
+
+Results are deleted only by tags for which somebody has configured a number of days.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,9 +23,9 @@ class RetentionTag:
 
 
 DEFAULT_TAGS: Final = (
-    RetentionTag("scratch", 30),
-    RetentionTag("60days", 60),
-    RetentionTag("120days", 120),
+    RetentionTag("scratch", 0),
+    RetentionTag("60days", 0),
+    RetentionTag("120days", 0),
     RetentionTag("active", 0, needs_product=True),
     RetentionTag("audit", 0, needs_product=True),
 )
@@ -34,6 +37,14 @@ class RetentionTags:
     def __init__(self, tags: Iterable[RetentionTag] = DEFAULT_TAGS) -> None:
         self._tags = {tag.name: tag for tag in tags}
         self.default = next(iter(self._tags))
+
+    def __iter__(self) -> Iterator[RetentionTag]:
+        return iter(self._tags.values())
+
+    @property
+    def with_days(self) -> list[RetentionTag]:
+        """Return the tags that delete results."""
+        return [tag for tag in self if tag.days]
 
     def fault(self, name: str, product: str | None) -> tuple[str, str] | None:
         """Return the faulty field and a message; None if the tag exists and the product suits the tag."""

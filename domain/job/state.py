@@ -8,7 +8,16 @@ from typing import Any, Final
 
 from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided, Event, Moment, Recorded
-from domain.job.events import JobChanged, JobClosed, JobExtended, JobOpened, JobSubmitted
+from domain.job.events import (
+    JobChanged,
+    JobClosed,
+    JobExtended,
+    JobKeepEnded,
+    JobKept,
+    JobOpened,
+    JobResultsDeleted,
+    JobSubmitted,
+)
 from domain.job.retention import RetentionTags
 from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.queues.tree import DEFAULT_QUEUE
@@ -22,7 +31,7 @@ class Job:
 
     `reasons` and `depends_on`, which are documents with ids, hold for all sets of the job. A job that
     `is_open` takes further sets. `sets_by_key` has the ids of the sets with keys, `documents` those
-    of all sets as they were submitted.
+    of all sets as they were submitted. The results of a job that `is_kept` are not deleted by its tag.
     """
 
     job_id: int
@@ -39,6 +48,8 @@ class Job:
     reasons: tuple[str, ...] = ()
     depends_on: tuple[Mapping[str, Any], ...] = ()
     is_open: bool = False
+    is_kept: bool = False
+    has_deleted_results: bool = False
     sets_by_key: Mapping[str, int] = field(default_factory=dict)
     documents: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -86,7 +97,16 @@ def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
         set_ids = (*job.recipe_set_ids, *event.recipe_set_ids)
         documents = {**job.documents, **_documents(event.recipe_set_ids, event.document)}
         return replace(job, recipe_set_ids=set_ids, sets_by_key=sets_by_key, documents=documents)
-    return replace(job, is_open=False) if isinstance(event, JobClosed) else job
+    changed = _FLAGS.get(type(event))
+    return replace(job, **changed) if changed else job
+
+
+_FLAGS: Final[Mapping[type[Event], Mapping[str, Any]]] = {
+    JobClosed: {"is_open": False},
+    JobKept: {"is_kept": True},
+    JobKeepEnded: {"is_kept": False},
+    JobResultsDeleted: {"has_deleted_results": True},
+}
 
 
 def _documents(set_ids: Sequence[int], document: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from domain.events import Event
+from domain.job.events import JobLogsExpired
 from domain.recipe.events import RecipeLocked, RecipeWaiting
 from domain.recipe.lifecycle import FINISHED, GIVEN_UP, STARTED
 from domain.system.events import SystemOccupied, SystemReservationEnded, SystemWaiting
@@ -20,17 +21,19 @@ from domain.system.state import System
 class Command:
     """A command: `recipe_id` is None for a person, `distro_tree_id` is None if no tree is installed.
 
+    A command about the logs of a job has its `job_id`, and neither `system` nor recipe.
     `reason` says why the system is released or the recipe is stopped; None if the recipe completed.
     `attempt` is that of the recipe; None for a person, and if the lab controller did not say it.
     """
 
     kind: str
     lab_controller: str
-    system: str
+    system: str | None
     recipe_id: int | None
     distro_tree_id: int | None = None
     reason: str | None = None
     attempt: int | None = None
+    job_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,10 @@ _GUEST: Final[tuple[_Rule, ...]] = (
 
 def _runs_on_host(guest: PlacedRecipe) -> bool:
     return guest.started and guest.host_state not in FINISHED
+
+
+def of_job(job_id: int, event: JobLogsExpired) -> Command:
+    return Command("delete-logs", event.lab_controller, system=None, recipe_id=None, job_id=job_id)
 
 
 def of_system(before: System, event: Event) -> Command | None:

@@ -10,6 +10,8 @@ STARTED = ("waiting", "installing", "running", "reserved")
 PLACED = ("scheduled", *STARTED)
 # When a recipe enters one of these states, its open tasks end too.
 GIVEN_UP = ("cancelled", "aborted")
+# Results of failed tasks. Warn is one, too: a task with this result has not done its work.
+BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
 FINISHED = ("completed", *GIVEN_UP)
 UNFINISHED = UNPLACED + PLACED
 

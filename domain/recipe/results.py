@@ -8,6 +8,7 @@ from typing import Final
 
 from domain.fast_dataclasses import maker
 from domain.recipe.events import TaskResult
+from domain.recipe.lifecycle import BAD_RESULTS
 
 _DIGEST_BYTES: Final = 16
 
@@ -15,6 +16,8 @@ _DIGEST_BYTES: Final = 16
 @dataclass(frozen=True, slots=True)
 class Results:
     """The numbers of results and logs, the kinds of results by first report, and the digests of all results.
+
+    `failed_tasks` are the ids of the tasks with a result of Warn, Fail or Panic.
 
     `digests` are sets, each at least twice as large as the next. An added result merges the small sets:
     adding n results copies O(n log n) digests, and `has` looks into O(log n) sets.
@@ -24,6 +27,7 @@ class Results:
     log_count: int = 0
     kinds: tuple[str, ...] = ()
     digests: tuple[frozenset[str], ...] = ()
+    failed_tasks: tuple[int, ...] = ()
 
     def has(self, result: TaskResult) -> bool:
         """Return whether an equal result was reported before."""
@@ -33,7 +37,10 @@ class Results:
     def after(self, result: TaskResult) -> Results:
         kinds = self.kinds if result.result in self.kinds else (*self.kinds, result.result)
         digests = _with(self.digests, _digest(result))
-        return _results(self.result_count + 1, self.log_count + log_count(result), kinds, digests)
+        failed = self.failed_tasks
+        if result.result in BAD_RESULTS and result.task_id not in failed:
+            failed = (*failed, result.task_id)
+        return _results(self.result_count + 1, self.log_count + log_count(result), kinds, digests, failed)
 
 
 _results = maker(Results)

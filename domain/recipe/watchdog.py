@@ -62,6 +62,28 @@ def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
     return recipe.deadlines
 
 
+def longest_seconds(recipe: Recipe) -> int:
+    """Return the longest time that the watchdogs allow from the start of a recipe to its end."""
+    return FIRST_TASK_SECONDS + sum(task.watchdog_seconds for task in recipe.tasks) + _kept_seconds(recipe)
+
+
+def latest_end(recipe: Recipe, now: datetime) -> datetime:
+    """Return the time at which the watchdogs end an unfinished recipe at the latest, if nobody extends it.
+
+    A recipe without a deadline is taken to start now.
+    """
+    deadline = recipe.recorded_deadline or now + timedelta(seconds=FIRST_TASK_SECONDS)
+    if recipe.state == "reserved":
+        return deadline
+    left = sum(task.watchdog_seconds for task in recipe.tasks if task.state == "new")
+    return deadline + timedelta(seconds=left + _kept_seconds(recipe))
+
+
+def _kept_seconds(recipe: Recipe) -> int:
+    """Return the seconds for which a recipe may keep its system after its last task."""
+    return 0 if recipe.reservesys is None else int(recipe.reservesys["duration_seconds"])
+
+
 def extended(deadlines: Deadlines, seconds: int) -> Deadlines:
     """Return the deadlines moved by seconds; one that is not set stays so."""
     by_at, by_recorded_at = (each and each + timedelta(seconds=seconds) for each in deadlines)

@@ -47,6 +47,35 @@ class RecipeSetPriorityChanged(Event):
     priority: str
 
 
+@event("recipe-set.reviewed")
+class RecipeSetReviewed(Event):
+    """A person has reviewed the ended set; `review` is one of `domain.recipe_set.review.REVIEWS`."""
+
+    review: str
+    reason: str
+
+
+@event("recipe-set.waived")
+class RecipeSetWaived(Event):
+    """A person accepts the failure of a task of the ended set, or without `task_id` all failures of the set.
+
+    The results themselves stay as they were reported. `recipe_id` is the recipe of the task.
+    """
+
+    recipe_id: int | None
+    task_id: int | None
+    reason: str
+
+
+@event("recipe-set.waiver-ended")
+class RecipeSetWaiverEnded(Event):
+    """A person has revoked the waiver of a task or, without `task_id`, that of the set."""
+
+    recipe_id: int | None
+    task_id: int | None
+    reason: str
+
+
 @event("recipe-set.changed")
 class RecipeSetChanged(Event):
     """Recipes of the set have changed; `document` is that of the whole set in its job, after the change.

@@ -16,7 +16,14 @@ from domain.events import Decided, Event, Moment
 from domain.fast_dataclasses import changed, maker
 from domain.priority import Priority
 from domain.queues.tree import DEFAULT_QUEUE
-from domain.recipe_set.events import RecipeSetChanged, RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.recipe_set.events import (
+    RecipeSetChanged,
+    RecipeSetPriorityChanged,
+    RecipeSetReviewed,
+    RecipeSetSubmitted,
+    RecipeSetWaived,
+    RecipeSetWaiverEnded,
+)
 from domain.recipe_set.members import Members
 from domain.roll_up import state_of
 
@@ -34,6 +41,7 @@ class SubmittedFacts(NamedTuple):
 
 
 NO_FACTS = SubmittedFacts()
+NOT_REVIEWED = "none"
 
 # Return one object for all sets with equal facts, because most sets share theirs.
 shared_facts = lru_cache(4096)(SubmittedFacts)
@@ -44,6 +52,9 @@ class RecipeSet:
     """A recipe set; `submission` is the position of its first event, `submitted_at` its recorded time.
 
     `profile` are the merged locks that its recipes declare, before any of them has a system.
+
+    `review` is that of a person. `waived`: all failures of the set are waived; `waived_tasks` have waivers of
+    their own. Only ended sets have these, and schedulers keep no ended sets.
     """
 
     recipe_set_id: int
@@ -57,6 +68,9 @@ class RecipeSet:
     submitted: SubmittedFacts = NO_FACTS
     depends_on: tuple[Dependency, ...] = ()
     preemptible: bool = False
+    review: str = NOT_REVIEWED
+    waived: bool = False
+    waived_tasks: tuple[int, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -86,6 +100,9 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
             submitted=_facts(event),
             depends_on=tuple(map(stored_dependency, event.depends_on)),
             preemptible=event.preemptible,
+            review=NOT_REVIEWED,
+            waived=False,
+            waived_tasks=(),
         )
     assert recipe_set is not None, f"recipe set {recipe_set_id} has events before it was submitted"
     if isinstance(event, RecipeSetPriorityChanged):
@@ -97,7 +114,22 @@ def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, momen
         )
         profile = stored_locks(event.profile)
         return changed(recipe_set, version=moment.version, submitted=facts, profile=profile)
+    if isinstance(event, RecipeSetReviewed):
+        return changed(recipe_set, version=moment.version, review=event.review)
+    if isinstance(event, RecipeSetWaived | RecipeSetWaiverEnded):
+        return _with_waiver(recipe_set, event, moment)
     return changed(recipe_set, version=moment.version)
+
+
+def _with_waiver(
+    recipe_set: RecipeSet, event: RecipeSetWaived | RecipeSetWaiverEnded, moment: Moment
+) -> RecipeSet:
+    is_waived = isinstance(event, RecipeSetWaived)
+    if event.task_id is None:
+        return changed(recipe_set, version=moment.version, waived=is_waived)
+    others = tuple(task_id for task_id in recipe_set.waived_tasks if task_id != event.task_id)
+    waived_tasks = (*others, event.task_id) if is_waived else others
+    return changed(recipe_set, version=moment.version, waived_tasks=waived_tasks)
 
 
 def _facts(event: RecipeSetSubmitted) -> SubmittedFacts:

@@ -59,6 +59,40 @@ class SystemConditionChanged(Event):
     reason: str
 
 
+@event("system.ticket-changed")
+class SystemTicketChanged(Event):
+    """`ticket` is a URL, null if it was removed; `reason` is null if nobody gave one."""
+
+    ticket: str | None
+    reason: str | None
+
+
+@event("system.note-added")
+class SystemNoteAdded(Event):
+    """A person has added a note, whose id is the position of this event."""
+
+    text: str
+
+
+@event("system.note-removed")
+class SystemNoteRemoved(Event):
+    """`note` is the id of the note; `reason` is null if nobody gave one."""
+
+    note: int
+    reason: str | None
+
+
+@event("system.power-changed")
+class SystemPowerChanged(Event):
+    """The power settings, which lie beside the log, were set or, without `is_set`, removed.
+
+    `reason` is null if nobody gave one.
+    """
+
+    is_set: bool
+    reason: str | None
+
+
 @event("system.provisioning-failed")
 class SystemProvisioningFailed(Event):
     """Provisioning failed; `jobs` and `distros` are of all failures in a row (`domain.system.failures`)."""
@@ -88,12 +122,25 @@ class SystemOwnerChanged(Event):
 
 @event("system.drained")
 class SystemDrained(Event):
+    """A person has drained the system, or the maintenance window of this number if `window` is not null.
+
+    Each has an event of its own, also while the other drains the system already.
+    """
+
     reason: str
+    window: int | None = None
 
 
 @event("system.undrained", version=2)
 class SystemUndrained(EndingEvent):
-    pass
+    """The system drains no longer: a person has ended all draining, or its last cause has ended."""
+
+
+@event("system.maintenance-ended")
+class SystemMaintenanceEnded(Event):
+    """The maintenance window of this number, which drained the system, has ended or was moved."""
+
+    window: int
 
 
 @event("system.occupied")

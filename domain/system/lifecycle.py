@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from domain.lifecycle import Lifecycle, fan_in
 
-CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
+AUTOMATED = "Automated"
+CONDITIONS = (AUTOMATED, "Manual", "Broken", "Removed")
 BROKEN = "Broken"
 # In these conditions a system loses its recipe, unless the recipe has not started and forces a Broken system.
 WITHOUT_RECIPES = (BROKEN, "Removed")

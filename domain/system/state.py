@@ -12,6 +12,7 @@ from domain.events import Event, Moment
 from domain.fast_dataclasses import changed, changer
 from domain.system import events as system_events
 from domain.system.failures import NO_FAILURES, Failures
+from domain.system.lifecycle import AUTOMATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,11 @@ class System:
     `since` is the log position of the last event of usage, `owned_since` that of the last change of owner.
     `access_policy` is the system's own policy, None if it never got one. The policy of the `active_pool`, if
     any, applies instead for all permissions except `submit`. Nobody can have a system that is `occupied` by
-    something that does not have it in the log. `failures` are the provisioning failures since
-    the system was last running, or since the last change of its condition.
+    something that does not have it in the log. While it is `draining`, a person has drained it, or
+    the maintenance windows with the numbers in `windows`, or both. A person has ended the draining by the
+    windows in `waived`, which are not over either. `ticket` is the URL of a report about why the system is
+    not Automated; it is None for an Automated system. `notes` are the ids of the notes, ascending. `failures`
+    are the provisioning failures since the system was last running, or since its condition last changed.
     """
 
     fqdn: str
@@ -82,6 +86,11 @@ class System:
     loan: Loan | None = None
     failures: Failures = NO_FAILURES
     occupied: Occupation | None = None
+    ticket: str | None = None
+    notes: tuple[int, ...] = ()
+    drained_by_person: bool = False
+    windows: tuple[int, ...] = ()
+    waived: tuple[int, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -115,35 +124,39 @@ _with_usage = changer(System, "version", "usage", "recipe_id", "since", "failure
 
 def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
     """Return the fields that an event changes, except for `version` and the fields of usage."""
-    if isinstance(event, system_events.SystemReservationBegun):
-        return {"reservation": _reservation(event, moment.position)}
-    if isinstance(event, system_events.SystemReservationExtended):
-        assert system.reservation is not None, f"{system.fqdn} has no reservation to extend"
-        return {"reservation": _extended(system.reservation, event.until)}
-    if isinstance(event, system_events.SystemLoanExtended):
-        assert system.loan is not None, f"{system.fqdn} has no loan to extend"
-        return {"loan": _extended(system.loan, event.until)}
-    if isinstance(event, system_events.SystemOwnerChanged):
-        return {"owner": event.owner, "owned_since": moment.position}
-    if isinstance(event, system_events.SystemLoaned):
-        return {"loan": Loan(event.user, _time(event.until), moment.position)}
-    if isinstance(event, system_events.SystemOccupied):
-        return {"occupied": Occupation(event.reason, event.recipe_id, event.attempt, moment.position)}
-    if isinstance(event, system_events.SystemAccessPolicyChanged):
-        return {"access_policy": policy_of(event.entries), "active_pool": event.active_pool}
-    if isinstance(event, system_events.SystemProvisioningFailed):
-        return {"failures": Failures(tuple(event.jobs), tuple(event.distros))}
+    if isinstance(event, _OF_DRAINING):
+        return _draining_after(system, event)
     change = _CHANGES.get(type(event))
-    return change(event) if change else {}
+    return change(system, event, moment) if change else {}
 
 
-def _reservation(event: system_events.SystemReservationBegun, position: int) -> Reservation:
-    return Reservation(event.user, _time(event.until), event.distro_tree_id, position)
+_OF_DRAINING = (
+    system_events.SystemDrained,
+    system_events.SystemUndrained,
+    system_events.SystemMaintenanceEnded,
+)
 
 
-def _extended(lending: Lending, until: str) -> Lending:
+def _draining_after(system: System, event: Event) -> dict[str, Any]:
+    """Return the fields about draining. The end of a window is followed by an event if draining ends too."""
+    if isinstance(event, system_events.SystemUndrained):
+        waived = (*system.waived, *system.windows)
+        return {"draining": False, "drained_by_person": False, "windows": (), "waived": waived}
+    if isinstance(event, system_events.SystemMaintenanceEnded):
+        left, waived = (
+            tuple(number for number in numbers if number != event.window)
+            for numbers in (system.windows, system.waived)
+        )
+        return {"windows": left, "waived": waived}
+    assert isinstance(event, system_events.SystemDrained)
+    if event.window is None:
+        return {"draining": True, "drained_by_person": True}
+    return {"draining": True, "windows": (*system.windows, event.window)}
+
+
+def _extended(lending: Lending | None, until: str) -> Lending:
     """Return a reservation or loan with a later end."""
-    assert lending.until is not None, "only a reservation or loan with an end is extended"
+    assert lending is not None and lending.until is not None, "only one with an end is extended"
     moved = datetime.fromisoformat(until)
     seconds = lending.extended_seconds + (moved - lending.until).total_seconds()
     return replace(lending, until=moved, extended_seconds=seconds)
@@ -153,16 +166,45 @@ def _time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-_CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
-    system_events.SystemConditionChanged: lambda event: {
-        "condition": event.condition,
-        "failures": NO_FAILURES,
+def _condition_after(system: System, condition: str) -> dict[str, Any]:
+    ticket = None if condition == AUTOMATED else system.ticket
+    return {"condition": condition, "failures": NO_FAILURES, "ticket": ticket}
+
+
+_CHANGES: dict[type[Event], Callable[[System, Any, Moment], dict[str, Any]]] = {
+    system_events.SystemConditionChanged: lambda system, event, _: _condition_after(system, event.condition),
+    system_events.SystemTicketChanged: lambda _, event, __: {"ticket": event.ticket},
+    system_events.SystemNoteAdded: lambda system, _, moment: {"notes": (*system.notes, moment.position)},
+    system_events.SystemNoteRemoved: lambda system, event, _: {
+        "notes": tuple(note for note in system.notes if note != event.note)
     },
-    system_events.SystemInventoryChanged: lambda event: {"inventory": event.inventory},
-    system_events.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
-    system_events.SystemDrained: lambda _: {"draining": True},
-    system_events.SystemUndrained: lambda _: {"draining": False},
-    system_events.SystemVacated: lambda _: {"occupied": None},
-    system_events.SystemReservationEnded: lambda _: {"reservation": None},
-    system_events.SystemLoanEnded: lambda _: {"loan": None},
+    system_events.SystemProvisioningFailed: lambda _, event, __: {
+        "failures": Failures(tuple(event.jobs), tuple(event.distros))
+    },
+    system_events.SystemInventoryChanged: lambda _, event, __: {"inventory": event.inventory},
+    system_events.SystemLabControllerChanged: lambda _, event, __: {"lab_controller": event.lab_controller},
+    system_events.SystemOwnerChanged: lambda _, event, moment: {
+        "owner": event.owner,
+        "owned_since": moment.position,
+    },
+    system_events.SystemAccessPolicyChanged: lambda _, event, __: {
+        "access_policy": policy_of(event.entries),
+        "active_pool": event.active_pool,
+    },
+    system_events.SystemOccupied: lambda _, event, moment: {
+        "occupied": Occupation(event.reason, event.recipe_id, event.attempt, moment.position)
+    },
+    system_events.SystemVacated: lambda _, __, ___: {"occupied": None},
+    system_events.SystemReservationBegun: lambda _, event, moment: {
+        "reservation": Reservation(event.user, _time(event.until), event.distro_tree_id, moment.position)
+    },
+    system_events.SystemReservationExtended: lambda system, event, _: {
+        "reservation": _extended(system.reservation, event.until)
+    },
+    system_events.SystemReservationEnded: lambda _, __, ___: {"reservation": None},
+    system_events.SystemLoaned: lambda _, event, moment: {
+        "loan": Loan(event.user, _time(event.until), moment.position)
+    },
+    system_events.SystemLoanExtended: lambda system, event, _: {"loan": _extended(system.loan, event.until)},
+    system_events.SystemLoanEnded: lambda _, __, ___: {"loan": None},
 }

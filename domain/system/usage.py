@@ -32,6 +32,21 @@ def displayed_usage(condition: str | None, usage: str) -> str:
     return str(condition) if is_special else usage
 
 
+# Kinds of idle time in which an Automated system is in no idle pool.
+UNAVAILABLE = ("draining", "occupied", "disabled")
+
+
+def why_unavailable(system: System, *, lab_enabled: bool) -> str | None:
+    """Return why an idle Automated system takes nothing new, one of `UNAVAILABLE`; None for other systems."""
+    if system.usage != "idle" or not is_automated(system.condition) or system.reservation is not None:
+        return None
+    if system.draining:
+        return "draining"
+    if system.occupied is not None:
+        return "occupied"
+    return None if lab_enabled else "disabled"
+
+
 def is_automated(condition: str) -> bool:
     """Return whether recipes may have a system in this condition without force."""
     return condition == "Automated"
@@ -48,13 +63,21 @@ def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterat
     if not lab_enabled:
         yield f"its lab is disabled: {system.lab_controller}"
     if system.draining:
-        yield "it is draining: it takes nothing new"
+        yield _why_draining(system)
     if system.occupied is not None:
         yield f"it is occupied: {system.occupied.reason}"
     if system.reservation is not None:
         yield f"it is reserved by {system.reservation.user}{_until(system.reservation.until)}"
     if system.condition == "Removed" or not (forced or is_automated(system.condition)):
         yield f"it is {system.condition}"
+
+
+def _why_draining(system: System) -> str:
+    numbers = [] if system.drained_by_person else [str(number) for number in system.windows]
+    if not numbers:
+        return "it is draining: it takes nothing new"
+    windows = "maintenance windows" if len(numbers) > 1 else "maintenance window"
+    return f"it is draining for {windows} {', '.join(numbers)}: it takes nothing new"
 
 
 def lent_to(loan: Loan) -> str:

@@ -1,4 +1,4 @@
-"""Changes of a system's condition, with their effect on its recipe (design section 2), and draining."""
+"""Changes of a system's condition, with their effect on its recipe (design section 2)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from domain.recipe_set.members import Members, withdraw
 from domain.requirements.host import forced_system
 from domain.system.events import (
     SystemConditionChanged,
-    SystemDrained,
     SystemIdle,
     SystemLoanEnded,
     SystemReservationEnded,
-    SystemUndrained,
 )
 from domain.system.lifecycle import WITHOUT_RECIPES
 from domain.system.state import System
@@ -59,24 +57,3 @@ def _without_recipe(system: System) -> Decided:
 def _reservation_ends(system: System, reason: str) -> Decided:
     ended = SystemReservationEnded(reason=condition_reason(system, reason))
     return [(system.subject, ended), (system.subject, SystemIdle())]
-
-
-def drain(system: System, reason: str) -> Decided:
-    """Return the events that start draining, none if the system is draining; a pending one becomes idle."""
-    if system.draining:
-        return []
-    decided: Decided = [(system.subject, SystemDrained(reason=reason))]
-    if system.usage == "pending":
-        decided.append((system.subject, SystemIdle()))
-    return decided
-
-
-def undrain(system: System, reason: str | None = None) -> Decided:
-    """Return the events that end draining, none if it is off. An idle Automated system becomes pending."""
-    if not system.draining:
-        return []
-    decided: Decided = [(system.subject, SystemUndrained(reason=reason))]
-    undrained = replace(system, draining=False)
-    if system.usage == "idle" and takes_recipes(undrained):
-        decided.append(freed(undrained))
-    return decided

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.access.policy import own_policy, policy_form
+from domain.access.people import is_open_to_all
+from domain.access.policy import VIEW, Policy, PolicyEntry, own_policy, policy_form, sort_key
 from domain.access.validation import mentions, without
 from domain.endings import with_reason
 from domain.errors import Refused, display_name
@@ -13,6 +14,8 @@ from domain.events import Decided
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system.state import System
 from domain.system_admin.loan import give_back
+
+EVERYBODY_VIEWS = PolicyEntry(VIEW)
 
 
 def change_policy(
@@ -29,6 +32,22 @@ def change_policy(
     if own == list(entries) and system.active_pool == active_pool:
         return []
     return _changed(system, entries, active_pool)
+
+
+def change_hidden(subject: str, own: Policy | None, active_pool: str | None, *, hidden: bool) -> Decided:
+    """Return the event that hides a system from everybody (`hidden`) or lets everybody view it, if any.
+
+    `own` is the own policy of the system, None if it never got one. To hide the system takes every permission
+    that implies `view` from everybody; entries of users and groups stay.
+    """
+    before = own_policy(own)
+    if hidden != is_open_to_all(before):
+        return []
+    after = (
+        [entry for entry in before if not is_open_to_all((entry,))] if hidden else [EVERYBODY_VIEWS, *before]
+    )
+    entries = policy_form(tuple(sorted(after, key=sort_key)))
+    return [(subject, SystemAccessPolicyChanged(entries=entries, active_pool=active_pool))]
 
 
 def leave_pool(system: System, pool: str) -> Decided:

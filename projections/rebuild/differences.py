@@ -16,6 +16,18 @@ NOT_COMPARED = frozenset({"progress", *(counted.table for counted in COUNTED)})
 """The table of progress, and those of counts, which are compared with the rows that they count."""
 
 
+# The live row of a term may have got jobs after the position; it must have those of the fresh row.
+_GROWN_SINCE = sql.SQL(
+    "(l.last_position <= %(at)s AND f.last_position <= %(at)s OR l.jobs & f.jobs IS DISTINCT FROM f.jobs)"
+)
+# The live tables may have no results of a job that were deleted after the position.
+_DELETED_SINCE = sql.SQL(
+    "(l.since_position IS NOT NULL OR NOT EXISTS ("
+    "SELECT FROM {details} AS d JOIN {jobs} AS j ON j.job_id = d.job_id"
+    " WHERE d.recipe_id = f.recipe_id AND (j.deleted ->> 'position')::bigint > %(at)s))"
+)
+
+
 class Difference(NamedTuple):
     """A row that differs, or that only one side has."""
 
@@ -45,11 +57,12 @@ def _table_differences(
         "SELECT to_jsonb(l), to_jsonb(f)"
         " FROM (SELECT {shown} FROM {live} WHERE since_position <= %(at)s) AS l"
         " FULL JOIN (SELECT {columns} FROM {fresh}) AS f USING ({key})"
-        " WHERE l::text IS DISTINCT FROM f::text ORDER BY {key} LIMIT %(limit)s"
+        " WHERE l::text IS DISTINCT FROM f::text AND {wanted} ORDER BY {key} LIMIT %(limit)s"
     ).format(
         shown=_list(_as_of(column) for column in columns),
         columns=_list(map(sql.Identifier, columns)),
         key=_list(map(sql.Identifier, key)),
+        wanted=_wanted(table, live),
         live=sql.Identifier(live, table),
         fresh=sql.Identifier(fresh, table),
     )
@@ -57,6 +70,16 @@ def _table_differences(
     for live_row, fresh_row in cursor.execute(query, params).fetchall():
         either = live_row or fresh_row
         yield Difference(table, {name: either[name] for name in key}, live_row, fresh_row)
+
+
+def _wanted(table: str, live: str) -> sql.Composable:
+    """Return the condition for differences that the later position of the live table does not explain."""
+    if table == schemas.JOB_TERMS:
+        return _GROWN_SINCE
+    if table == schemas.RESULTS:
+        tables = {"details": sql.Identifier(live, "recipe_details"), "jobs": sql.Identifier(live, "jobs")}
+        return _DELETED_SINCE.format(**tables)
+    return sql.SQL("true")
 
 
 def _count_differences(

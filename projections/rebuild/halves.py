@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from domain.events import Event, Recorded
 from postgres.binary_copy import CopyData
 from projections.fold_commands import put_command_state
+from projections.fold_notes import note_added, note_removed
 from projections.fold_systems import (
     put_document,
     put_lab_serving,
@@ -28,7 +29,10 @@ from projections.read_models import ReadModels, number_of
 RECIPES, SYSTEMS = "recipes", "systems"
 HALVES = (RECIPES, SYSTEMS)
 
-_SYSTEM_FOLDS = (put_system, put_lab_serving, put_pool_system, put_document, remove_document)
+_SYSTEM_FOLDS = (
+    *(put_system, put_lab_serving, put_pool_system, put_document, remove_document),
+    *(note_added, note_removed),
+)
 
 
 class Half:

@@ -35,6 +35,12 @@ WHERE name = 'all'
 SELECT live.close_hours('1970-01-01 00:00:00+00', date_trunc('hour', recorded_at, 'UTC'))
 FROM progress WHERE recorded_at IS NOT NULL
 
+-- name: delete_expired_results
+-- The results of jobs up to the position of their deletion. The tables of the others may have no keys yet.
+DELETE FROM task_results t USING jobs j, recipe_details d
+WHERE j.deleted IS NOT NULL AND j.until_position = 9223372036854775807
+  AND d.job_id = j.job_id AND t.recipe_id = d.recipe_id AND t.since_position < (j.deleted ->> 'position')::bigint
+
 -- name: delete_repeated_actors
 -- Each of the two processes of a rebuild has stored the first event of an actor among its own.
 DELETE FROM actor_parts WHERE ctid IN (
@@ -42,6 +48,15 @@ DELETE FROM actor_parts WHERE ctid IN (
         SELECT ctid, row_number() OVER (PARTITION BY actor, part ORDER BY since_position, ctid) AS number
         FROM actor_parts) AS r
     WHERE r.number > 1)
+
+-- name: join_repeated_terms
+-- A term that jobs got after their block was closed has one row from the closing, and one of those jobs.
+WITH repeated AS (
+    DELETE FROM job_terms WHERE (term, block) IN (SELECT term, block FROM job_terms GROUP BY term, block HAVING count(*) > 1)
+    RETURNING *
+)
+INSERT INTO job_terms (term, block, jobs, since_position, last_position)
+SELECT term, block, bit_or(jobs), min(since_position), max(last_position) FROM repeated GROUP BY term, block
 
 -- name: tables
 SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkind = 'r' ORDER BY relname

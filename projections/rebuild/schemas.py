@@ -14,6 +14,8 @@ from postgres.named_sql import named_queries
 SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 
 ACTORS = "actor_parts"
+JOB_TERMS = "job_terms"
+RESULTS = "task_results"
 SUMS = "usage_hours"
 SUMMED = ("system_usage", "systems", "recipe_details")
 """The tables that the sums of usage are made from."""
@@ -31,9 +33,9 @@ def tables(cursor: Cursor[Any], schema: str) -> list[str]:
 def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
     """Create `fresh` with the tables of `live`: their columns and rights, without rows.
 
-    Return table -> statements that delete repeated rows and create keys and indexes. Run them after the rows
-    are written, because updating an index row by row costs much more. Call it in a transaction; its search
-    path becomes `fresh`.
+    Return table -> statements that join repeated rows, delete results, and create keys and indexes. Run them
+    after the rows are written, because updating an index row by row costs much more. Call it in a
+    transaction; its search path becomes `fresh`.
     """
     set_search_path(cursor, live)
     statements = cursor.execute(SQL["copy_of"], {"live": live, "fresh": fresh}).fetchall()
@@ -41,6 +43,8 @@ def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
     set_search_path(cursor, fresh)
     index_statements: dict[str, list[str]] = defaultdict(list)
     index_statements[ACTORS].append(SQL["delete_repeated_actors"].decode())
+    index_statements[JOB_TERMS].append(SQL["join_repeated_terms"].decode())
+    index_statements[RESULTS].append(SQL["delete_expired_results"].decode())
     for statement, table in statements:
         if table is None:
             cursor.execute(statement)

@@ -22,6 +22,7 @@ from replay.audit.grants import (
 from replay.audit.invariant import Invariant
 from replay.audit.lock_records import MergedProfile, NarrowedLocks, NoConflictingLocks, StartsWithLocks
 from replay.audit.lock_starts import DeclaredLocks, LocksAllAtOnce, NoLockJumped, NoLockOverlooked
+from replay.audit.maintenance import MaintenanceInTime
 from replay.audit.overtakings import CountedOvertaking
 from replay.audit.partitions import GrantsInPartition, PartitionColumn, StoppedDecidesNothing
 from replay.audit.pending_systems import TheQueueIsAsked
@@ -55,6 +56,7 @@ def log_invariants() -> tuple[Invariant, ...]:
         WatchdogsInTime(),
         TreesAwayInTime(),
         JobsClosedInTime(),
+        MaintenanceInTime(),
         ClaimsInOrder(),
         BrokenWhenFailing(),
         KeptAsAsked(),

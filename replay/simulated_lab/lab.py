@@ -109,7 +109,7 @@ def _reports(command: Command, now_seconds: float, *ends: Mapping[str, Any]) -> 
     """Report the begin of a command, if not done yet, and its end; no event revokes a command."""
     begins = [{"state": "running"}] if command.get("state", "queued") == "queued" else []
     messages = [*begins, *ends] if is_open(command) else []
-    system, number = str(command.get("system", "")), int(command["id"])
+    system, number = str(command.get("system") or ""), int(command["id"])
     return [LabStep(now_seconds, system, "command", body, lasting=True, command=number) for body in messages]
 
 
@@ -123,4 +123,6 @@ _HANDLERS: dict[str, Callable[[SimulatedLab, Command, float], SimulatedLab]] = {
     "release": _release,
     "power": _at_once,
     "clear_netboot": _at_once,
+    # A simulated lab has no log files.
+    "delete-logs": _at_once,
 }

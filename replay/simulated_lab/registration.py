@@ -29,7 +29,12 @@ def running_after(
             lab = lab.without(lambda step, recipe_id=recipe_id: step.is_of(recipe_id))  # type: ignore[misc]
         else:
             running.append(_item(command))
-    free = {str(command["system"]): command for command in commands if command["system"] not in in_use}
+    # A command about logs has no system.
+    free = {
+        str(command["system"]): command
+        for command in commands
+        if command["system"] is not None and command["system"] not in in_use
+    }
     intruded = list(_intruded(lab, free.values(), now_seconds))
     return lab.with_steps(intruded), [*running, *({"system": step.system} for step in intruded)]
 

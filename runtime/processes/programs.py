@@ -10,7 +10,7 @@ from runtime.processes.child import python_module
 from runtime.processes.supervisor import Program
 from runtime.settings import Settings, variable
 
-SERVICES = ("serve", "scheduler", "projector")
+SERVICES = ("serve", "scheduler", "projector", "notifier")
 SIMULATOR = "lab simulate"
 # Programs with a prestarted spare, because their restart delays all requests. `scheduler` needs none: it is
 # the parent of the scheduler processes, and starts a new one without loading its code again.

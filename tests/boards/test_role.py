@@ -45,6 +45,7 @@ REFUSED = [
     "SELECT access_policy FROM read.systems",
     "SELECT state FROM log.events",
     "SELECT hash FROM secret.passwords",
+    "SELECT secret FROM secret.power_settings",
     "DELETE FROM read.queue",
     "CREATE TABLE boards.mine (number integer)",
     "SELECT live.analyze_read_models()",

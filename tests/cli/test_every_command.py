@@ -68,6 +68,7 @@ CASES = [
     *(Call("estimate 9"), Call("estimate 1"), Call("waits"), Call("waits --by pool --limit 2")),
     *(Call("explain 1"), Call(f"explain 9 --system {ARM}"), Call("matches -")),
     *(Call("timeline"), Call(f"timeline {ARM} --resolution 600 --condition Automated --as-of 30")),
+    *(Call(f"who {ARM}"), Call(f"who {ARM} --since yesterday"), Call(f"who {ARM} --at yesterday")),
     Call("weigh --lock system=Exclusive:a --running system=Shared:a,b --age 3"),
     Call("workflow --family RedHatEnterpriseLinux9 --task /t"),
     *(
@@ -82,14 +83,18 @@ CASES = [
         Call(f"claims --system {ARM} --as-of 30"),
         Call("reconciliations"),
         Call("systems --as-of 30"),
+        Call(f"jobs --mine --whiteboard x --since today --result Pass --system {ARM} --task /t --product p"),
         Call("overview"),
         Call("lab-controllers"),
     ),
     *(Call("distro-trees"), Call("pools"), Call("users"), Call("groups"), Call("usage --by pool")),
+    Call("usage --report"),
     Call("usage --group-by owner --step day --since yesterday"),
     Call("reads"),
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Call("set-priority 9 High"), Call("cancel-set 8 --reason late"), Call("cancel 7"), Call("return 1")),
+    *(Call("review 8 rejected --reason late"), Call("waive 8 --reason late")),
+    *(Call("keep 7 --reason bug"), Call("retention"), Call("retention --dry-run --tags scratch:1")),
     *(
         Call("submit -", given='{"open": true}', lines=True),
         Call("add-sets 10 -", given=SETS),
@@ -104,11 +109,24 @@ CASES = [
     *(Call(f"system show {ARM}"), Call(f"system usage {ARM}"), Call(f"system set {ARM} memory_mb=4096")),
     *(Call(f"system history {ARM}"), Call("systems export"), Call("systems import -", given=SOME_SYSTEMS)),
     *(
+        Call("import beaker -", given=f"csv_type,fqdn,vendor\nsystem,{ARM},Cavium\n"),
+        Call("export beaker system"),
+    ),
+    *(
         Call(f"system drain {ARM}"),
         Call(f"system undrain {ARM}"),
         Call(f"system vacate {ARM}"),
         Call(f"system condition {OLD} {MANUAL} Manual --wait"),
         Call(f"system drain --lab {EAST} --dry-run"),
+    ),
+    *(Call(f"system note add {ARM} slow"), Call(f"system note list {ARM}")),
+    Call(f"system note remove {ARM} NOTE"),
+    *(Call(f"system power set {ARM} ilo {ARM} --secret-file -"), Call(f"system power show {ARM}")),
+    Call(f"system power unset {ARM}"),
+    *(
+        Call(f"maintenance add {ARM} --from 8h --until 9h --lead 1m --reason disks"),
+        *(Call("maintenance list"), Call("maintenance show 1"), Call("maintenance move 1 --until 10h")),
+        Call("maintenance end 1 --reason done"),
     ),
     *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"extend {MANUAL} --by 1h")),
     Call(f"system return {MANUAL}"),
@@ -139,6 +157,8 @@ CASES = [
     *(Call("distro-tree put 99 name=F family=F arch=x86_64"), Call("distro-tree show 99")),
     *(Call("distro-tree delete 99"), Call("token create alice --expires-in 30d")),
     *(Call("token list"), Call("token revoke TOKEN"), Call("whoami"), Call("password alice --stdin")),
+    Call("notifications set alice --no-mail --webhook https://hook.example.com/a --webhook-kind end-near"),
+    *(Call("notifications show alice"), Call("notifications list alice --failed")),
     *(Call("user delete zoe"), Call("group delete spare"), Call("pool delete spare")),
     Call("lab-controller delete lab.north.example.com"),
     *(Call(f"submit {SMOKE}", lines=True), Call(f"lab load {LAB}"), Call("lab submit -", lines=True)),
@@ -153,9 +173,12 @@ REFUSED = [
         "add-sets 999 -",
         "close-job 999",
         "system usage no.such",
+        "who no.such",
         "system history no.such",
         "systems export --pool nosuch",
         "systems import -",
+        "import beaker -",
+        "export beaker system --pool nosuch",
         "system add a.b lab_controller=no.such",
         "usage --token ll_nobody",
         "recipe 999",
@@ -171,6 +194,8 @@ REFUSED = [
         "set-priority 999 Low",
         "return 999",
         "extend 999 --by 1h",
+        *("keep 999 --reason x", "retention --tags x"),
+        *("review 999 rejected --reason x", "waive 999 --reason x", "waive 999 1 --reason x"),
     ),
     *(
         "system show no.such",
@@ -178,6 +203,12 @@ REFUSED = [
         f"system set {ARM} nosuch=1",
         *("system drain no.such", "system drain --pool nosuch", f"system undrain {ARM} no.such"),
         "system condition no.such Manual",
+        *("system power show no.such", "system power set no.such ilo a", "system power unset no.such"),
+        *("system note add no.such x", "system note list no.such", f"system note remove {ARM} 1"),
+    ),
+    *(
+        "maintenance add no.such --from 8h --until 9h --reason disks",
+        *("maintenance show 999", "maintenance move 999 --until 9h", "maintenance end 999"),
     ),
     *(
         f"system reserve {OLD} --user nobody",
@@ -269,8 +300,11 @@ def test_json__of_every_command__is_all_there_is_on_standard_output(
     arguments = case.arguments
     if "TOKEN" in arguments:
         arguments = arguments.replace("TOKEN", service.json("token", "create", "bob")["token_id"])
+    if "NOTE" in arguments:
+        note = service.json("system", "note", "add", ARM, "two disks")["id"]
+        arguments = arguments.replace("NOTE", str(note))
     result = real(*arguments.split(), "--json", input=case.given)
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert (result.exit_code, _other_than_times(result.stderr)) == (0, [])
     found = documents(result.stdout)
     assert case.lines or len(found) == 1
 
@@ -290,6 +324,13 @@ def test_refused__with_and_without_json__is_status_1_and_on_standard_error(real:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("at_once")
 def test_no_server__every_command__is_status_1_with_advice(run: Run, case: Call) -> None:
-    result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=case.given)
+    arguments = case.arguments.replace("NOTE", "1").split()
+    result = run(*arguments, "--json", "--url", "http://127.0.0.1:1", input=case.given)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "script/up --demo" in json.loads(result.stderr)["advice"]
+    (problem,) = _other_than_times(result.stderr)
+    assert "script/up --demo" in problem["advice"]
+
+
+def _other_than_times(printed: str) -> list[dict[str, Any]]:
+    """Return the objects on standard error, without those of the times that options took."""
+    return [found for line in printed.splitlines() if "option" not in (found := json.loads(line))]

@@ -23,6 +23,7 @@ OWN_LAB = "lab controllers: their own lab"
 OWN_JOB = "submitters: jobs of their own or of their groups"
 OWN_OR_ADMINISTERED_JOB = f"{OWN_JOB}, or in queues that they administer"
 OWN_POOL = "submitters: pools of a group that they are in or own"
+OWN_WINDOW = "submitters: windows that they added, or with `edit_system` on all of their systems"
 ONESELF = "submitters: themselves"
 
 # Conditions that use cases check, beside the permissions on systems.
@@ -33,10 +34,14 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("PATCH", "/jobs/{job_id}"): OWN_JOB,
     ("POST", "/jobs/{job_id}/cancel"): OWN_OR_ADMINISTERED_JOB,
     ("POST", "/jobs/{job_id}/recipe-sets"): OWN_JOB,
+    ("POST", "/jobs/{job_id}/keep"): OWN_JOB,
     ("POST", "/jobs/{job_id}/close"): OWN_OR_ADMINISTERED_JOB,
     ("PATCH", "/recipes/{recipe_id}"): OWN_JOB,
     ("PATCH", "/recipe-sets/{recipe_set_id}"): OWN_OR_ADMINISTERED_JOB,
     ("POST", "/recipe-sets/{recipe_set_id}/cancel"): OWN_OR_ADMINISTERED_JOB,
+    ("POST", "/recipe-sets/{recipe_set_id}/review"): OWN_OR_ADMINISTERED_JOB,
+    ("POST", "/recipe-sets/{recipe_set_id}/waiver"): OWN_OR_ADMINISTERED_JOB,
+    ("POST", "/recipes/{recipe_id}/tasks/{task_id}/waiver"): OWN_OR_ADMINISTERED_JOB,
     ("POST", "/recipes/{recipe_id}/extension"): f"{OWN_JOB}, or on systems that they control",
     ("POST", "/recipes/{recipe_id}/return"): OWN_JOB,
     ("POST", "/recipes/{recipe_id}/progress"): OWN_LAB,
@@ -47,9 +52,17 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("GET", "/locks"): "without locks on hidden systems",
     ("GET", "/idle-pool"): "without hidden systems",
     ("GET", "/system-usage"): "without hidden systems",
+    ("GET", "/usage-report"): "without hidden systems",
     ("GET", "/timeline"): "without hidden systems",
     ("GET", "/inventory"): "without hidden systems",
+    ("GET", "/power-settings"): "without hidden systems",
     ("POST", "/inventory"): "submitters: existing systems, with the permissions of PATCH and of pools",
+    ("GET", "/maintenance-windows"): "without hidden systems",
+    ("GET", "/maintenance-windows/{number}"): "without hidden systems",
+    ("POST", "/maintenance-windows"): "on all systems of the window",
+    ("PATCH", "/maintenance-windows/{number}"): OWN_WINDOW,
+    ("POST", "/maintenance-windows/{number}/end"): OWN_WINDOW,
+    ("POST", "/imports/beaker"): "submitters: their systems, pools and groups, as with PATCH and PUT",
     ("PUT", "/systems/{fqdn}/reservation"): "for others: admins only",
     ("DELETE", "/systems/{fqdn}/reservation"): "not needed for one's own",
     ("DELETE", "/systems/{fqdn}/loan"): "not needed for a loan to oneself",
@@ -64,6 +77,9 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("DELETE", "/pools/{name}/access-policy"): OWN_POOL,
     ("PUT", "/groups/{name}"): "submitters: groups that they own; new ones: admins only",
     ("PUT", "/users/{name}/password"): ONESELF,
+    ("GET", "/users/{name}/notifications"): ONESELF,
+    ("PUT", "/users/{name}/notifications"): ONESELF,
+    ("GET", "/users/{name}/notifications/messages"): ONESELF,
     ("GET", "/tokens"): "submitters and lab controllers: their own",
     ("GET", "/tokens/{token_id}"): "submitters and lab controllers: their own",
     ("POST", "/tokens"): f"{ONESELF}, in a role that they have, except admin and lab-controller",

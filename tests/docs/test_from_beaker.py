@@ -19,7 +19,7 @@ PAGE = (TOP / "docs" / "from-beaker.md").read_text("utf-8")
 # Fields of a job that scheduling, access control or lists use.
 OF_JOBS = {
     *("whiteboard", "user", "group", "partition", "queue", "recipe_sets", "depends_on", "reasons"),
-    *("key", "open"),
+    *("key", "open", "notify"),
 }
 # Fields of a recipe that choose its system and its distro tree.
 CHOOSING = {"host_requires", "distro_requires", "autopick"}

@@ -12,14 +12,23 @@ from api.rest.contract.openapi import plain
 from domain.directory.roles import SUBMITTER
 from domain.lifecycle import Lifecycle
 from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, UP, Settings, flag
-from tests.docs import access, api_reference, beaker_commands, locks, metrics, settings, states
+from tests.docs import (
+    access,
+    api_reference,
+    beaker_columns,
+    beaker_commands,
+    locks,
+    metrics,
+    settings,
+    states,
+)
 
 # Any submitter may do these, for their own session.
 UNCONDITIONAL = {("POST", "/login"), ("POST", "/weights")}
 
 
 @pytest.mark.parametrize(
-    "generator", [access, api_reference, beaker_commands, locks, metrics, settings, states]
+    "generator", [access, api_reference, beaker_columns, beaker_commands, locks, metrics, settings, states]
 )
 def test_page__generated_again__is_equal(generator: ModuleType) -> None:
     assert generator.PAGE.read_text("utf-8") == generator.page(), (

@@ -50,7 +50,7 @@ HTTP = (
     f"Answers of {compression.MIN_BYTES // KIB} KiB and more are compressed",
     f"the first {limits.MAX_FAULTS} of them",
     f"A body has at most {operation.MAX_BODY_BYTES // MIB} MiB",
-    f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
+    f"`/updates`, `/inventory` and `/imports/beaker` {operation.MAX_BATCH_BYTES // MIB} MiB",
     f"`/login` {operation.MAX_LOGIN_BYTES // KIB} KiB (413)",
     f"{SET.requests_per_second:,} requests a second (`LABLEDGER_REQUESTS_PER_SECOND`)",
     f"takes {SET.items_per_second:,} items a second from one user or lab controller",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
@@ -19,17 +17,17 @@ from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence
 from store.tailer import Tailer
+from tests.docs.operation_page import sql_blocks
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "operation.md"
 PASSWORD = "only-for-tests"
 
 
 def statements() -> list[str]:
     """Return the statements of the page, with names that no other database of the server has."""
-    block, _ = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    block, _ = sql_blocks()
     # The migrations name the role of the services, and this server has it already.
     text = (
         block.replace("…", PASSWORD)
@@ -100,7 +98,7 @@ FROM generate_series(1, 2) AS version
 def test_log_that_no_version_can_read__repaired_as_the_page_says__is_read_and_appended_to(
     store_database: TestDatabase,
 ) -> None:
-    _, way_back = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    _, way_back = sql_blocks()
     with closing(EventLog(store_database.service_url)) as log:
         log.append([append_to("a")])
         with owner_session(store_database.owner_url) as owner:

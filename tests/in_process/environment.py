@@ -157,6 +157,7 @@ EMPTIED = b"""
 SET session_replication_role = replica;
 DELETE FROM log.events; DELETE FROM log.commits; DELETE FROM log.leases; DELETE FROM log.reads;
 DELETE FROM live.snapshots; DELETE FROM live.leases; DELETE FROM live.contacts; DELETE FROM secret.passwords;
+DELETE FROM secret.power_settings;
 DELETE FROM live.written; DELETE FROM live.unfinished;
 ALTER SEQUENCE log.job_ids RESTART; ALTER SEQUENCE log.recipe_set_ids RESTART;
 ALTER SEQUENCE log.recipe_ids RESTART; ALTER SEQUENCE log.task_ids RESTART;

@@ -25,6 +25,7 @@ from store.datastore import connect
 from store.event_log import EventLog
 from store.lease import Lease
 from store.migrate import LOCK, migrate, migrations
+from store.notifications import Outbox
 from store.reads import AuditedRead, record
 from store.registrations import PartContents, Registrations
 from store.slow_metric_turns import SlowMetricTurns
@@ -85,6 +86,13 @@ def service_statement(name: str, *parameters: object) -> Prepare:
             yield lambda: session.execute(SQL[name], parameters)
 
     return prepare
+
+
+def write_notifications(on: Situation) -> Iterator[Step]:
+    outbox = Outbox(on.log, lease_seconds=60)
+    progress = outbox.take()
+    assert progress is not None
+    yield partial(outbox.write, progress, progress, [])
 
 
 def append_hangs(on: Situation) -> Iterator[Step]:
@@ -150,6 +158,7 @@ STATEMENTS: dict[str, tuple[Prepare, list[LockClass], list[LockClass]]] = {
     "end_hung_holder": (service_statement("end_hung_holder", NAME), [], [L.LEASE_RENEWALS]),
     "add_to_counters": (add_to_counters, [], [L.COUNTER_WRITERS, L.COUNTERS]),
     "take_turn_of_slow_metrics": (take_turn, [], [L.SLOW_METRICS]),
+    "write_notifications": (write_notifications, [], [L.NOTIFIER, L.NOTIFICATIONS]),
     "heard": (heard, [], [L.CONTACTS]),
     "note_registration": (note_registration, [], [L.REGISTRATIONS]),
     "record": (record_read, [], [L.READS]),

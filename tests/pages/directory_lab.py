@@ -51,7 +51,17 @@ JOB_FILTER = {
 
 # The addresses of the pages of the directory below /ui, without that of the token.
 DIRECTORY = (
-    *("directory", "users", "groups", "pools", "lab-controllers", "distro-trees", "tokens", "partitions"),
+    *(
+        "directory",
+        "maintenance-windows",
+        "users",
+        "groups",
+        "pools",
+        "lab-controllers",
+        "distro-trees",
+        "tokens",
+        "partitions",
+    ),
     *("filters", "claims", "locks", "reconciliations", "users/carol", "groups/net-qe", "pools/hostile"),
     *("pools/big", f"lab-controllers/{EAST}", f"distro-trees/{TREE}", "filters/of-pages"),
     *("partitions/default", "partitions/default/queues/root.kernel", "partitions/default/configuration"),

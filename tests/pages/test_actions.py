@@ -23,13 +23,27 @@ BROWSERS = {"admin": "admin", "alice": "submitter", "carol": "submitter", "bob":
 # The admin, and the owner of the job or system.
 OWNERS = {"admin", "alice"}
 ACTIONS = {
-    "jobs": ["cancel", "close"],
-    "recipe-sets": ["cancel", "priority"],
-    "recipes": ["return"],
-    "systems": ["condition", "drain", "undrain", "reserve", "return", "lend", "end-loan", "policy"],
+    "jobs": ["cancel", "close", "keep", "end-keep"],
+    "recipe-sets": ["cancel", "priority", "review", "waive", "end-waiver"],
+    "recipes": ["return", "waive", "end-waiver"],
+    "systems": [
+        "condition",
+        "drain",
+        "undrain",
+        "reserve",
+        "return",
+        "lend",
+        "end-loan",
+        "add-note",
+        "remove-note",
+        "power",
+        "unset-power",
+        "policy",
+    ],
 }
 FIELDS = {
     "cancel": {"reason": "seen enough"},
+    "review": {"review": "rejected", "reason": "seen"},
     "priority": {"priority": "High"},
     "condition": {"condition": "Manual", "reason": "by hand"},
     "drain": {"reason": "the rack moves"},
@@ -37,6 +51,9 @@ FIELDS = {
     "end-loan": {"reason": "over"},
     "close": {"reason": "complete"},
     "lend": {"user": "carol"},
+    "add-note": {"text": "two disks"},
+    "power": {"type": "ilo", "address": "bmc", "secret": "swordfish"},
+    "unset-power": {"reason": "sold"},
 }
 
 
@@ -90,7 +107,7 @@ def test_job_pages__by_role__offer_and_accept_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], job: dict[str, Any]
 ) -> None:
     expected = {
-        f"/ui/jobs/{job['job_id']}": {"cancel"},
+        f"/ui/jobs/{job['job_id']}": {"cancel", "keep"},
         f"/ui/recipe-sets/{job['recipe_set_id']}": {"cancel", "priority"},
         f"/ui/recipes/{job['recipe_ids'][0]}": set(),
     }
@@ -146,6 +163,7 @@ def test_system_page__in_each_state__the_owner_can_take_each_action(
 ) -> None:
     alice, path = people["alice"], f"/ui/systems/{system}"
     steps = [("drain", "draining", True), ("undrain", "draining", False), ("reserve", "user", "alice")]
+    steps += [(action, "draining", False) for action in ("add-note", "power", "unset-power")]
     steps += [("return", "user", None), ("lend", "loaned_to", "carol"), ("end-loan", "loaned_to", None)]
     for action, name, value in [*steps, ("condition", "condition", "Broken")]:
         more = {"condition": "Broken"} if action == "condition" else {}
@@ -180,7 +198,7 @@ def test_system_page__by_role__offers_what_the_owner_may_do(
     service: Running, people: dict[str, Browser], system: str
 ) -> None:
     path = f"/ui/systems/{system}"
-    of_owner = {"condition", "drain", "reserve", "lend", "policy"}
+    of_owner = {"condition", "drain", "reserve", "lend", "add-note", "power", "policy"}
     assert offered(people["alice"], path, service.end()) == of_owner
     # An admin has all permissions but to reserve.
     assert offered(people["admin"], path, service.end()) == of_owner - {"reserve"}

@@ -51,6 +51,17 @@ def test_events__pages_by_the_older_link__are_the_whole_log_backwards(
     assert found == list(range(end, 0, -1))
 
 
+def test_event__caused_by_a_request__shows_the_token_of_the_request(
+    browser: Browser, service: Running, submitted: dict[str, Any]
+) -> None:
+    with service.client() as admin:
+        asked = {"types": "job.submitted", "subject": f"job/{submitted['job_id']}"}
+        (event,) = admin.get("/events", params=asked).json()["events"]
+    link = re.compile(rf'<a href="/ui/tokens/{event["token_id"]}[?]as_of={event["commit_end"]}">')
+    assert link.search(browser.get(f"/ui/events/{event['position']}").text)
+    assert link.search(browser.get(f"/ui/events?subject=job/{submitted['job_id']}").text)
+
+
 def test_events__newest_page__is_live_in_one_line_and_no_row_comes_in_above_those_being_read(
     browser: Browser, service: Running, submitted: dict[str, Any]
 ) -> None:

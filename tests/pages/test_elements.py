@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from api.pages.elements import cut, duration, external_link, lock_text, visible
+from api.pages.elements import (
+    cut,
+    duration,
+    external_link,
+    lock_text,
+    log_links,
+    result_cells,
+    visible,
+    whole_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +62,27 @@ def test_external_link__http__does_not_name_this_page_to_the_lab() -> None:
     address = "https://logs.example.com/&#34;&gt;&lt;script&gt;"
     link = external_link('https://logs.example.com/"><script>', "<b>")
     assert link == f'<a href="{address}" rel="noreferrer noopener">&lt;b&gt;</a>'
+
+
+def test_log_links__names_and_urls__are_escaped_and_apart() -> None:
+    logs = [{"name": "<a>", "url": "https://a/1"}, {"name": "b", "url": "nfs://b"}]
+    shown = str(log_links({"logs": logs, "log_urls": [f"http://c/{'x' * 60}"]}))
+    assert "&lt;a&gt;</a>, b (nfs://b), <a " in shown and shown.endswith("x…</a>")
+
+
+def test_whole_text__long_text__is_behind_a_click() -> None:
+    assert whole_text(None) == "<bdi></bdi>"
+    assert whole_text("x" * 200) == f"<bdi>{'x' * 200}</bdi>"
+    long = "<" * 201
+    assert f"<bdi>{'&lt;' * 200}…</bdi></summary><bdi>{'&lt;' * 201}</bdi>" in whole_text(long)
+
+
+def test_result_cells__hostile_texts__appear_as_text() -> None:
+    result = {"path": "/<b>", "result": "Fail", "score": 0.0, "message": "a\u202e<script>"}
+    shown = str(result_cells(result))
+    assert shown.startswith("<td><bdi>/&lt;b&gt;</bdi></td><td>Fail</td>")
+    assert shown.endswith('<td class="number">0.0</td><td><bdi>a\\u202e&lt;script&gt;</bdi></td>')
+    assert '<td class="number"></td>' in result_cells({**result, "score": None})
 
 
 def test_lock_text__with_and_without_names__begins_with_the_mode() -> None:

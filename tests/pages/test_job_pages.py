@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from domain.events import Change, Stamp
+from domain.job.events import JobResultsDeleted
+from domain.partition_numbers import partition_of
+from store.event_log import EventLog
+from store.requests import AppendRequest, require_committed
 from tests.harness.running import Running
 from tests.pages.browser import Browser
 from tests.rest.actions import cancel_set, recipe_for, report, start, submit
@@ -102,3 +109,44 @@ def test_results_page__of_a_failed_task__shows_its_message_and_links_only_to_the
     # The second task was given up with its recipe.
     assert "seen enough" in failed
     assert f'href="{path}?failed=true"' in browser.get(f"/ui/jobs/{made['job_id']}").text
+
+
+def test_pages_of_a_job__results_were_deleted__say_so_at_all_moments(
+    browser: Browser, service: Running, submitted: dict[str, Any]
+) -> None:
+    job_id, before = submitted["job_id"], service.end()
+    delete_results(service, job_id)
+    with service.client() as admin:
+        admin.get("/jobs", params={"min_position": service.end()}).raise_for_status()
+    (recipe_id,) = submitted["recipe_ids"]
+    for path in (f"jobs/{job_id}", f"jobs/{job_id}/results", f"recipes/{recipe_id}"):
+        for past in ({}, {"as_of": before}):
+            page = browser.get(f"/ui/{path}", params=past).text
+            assert "Results and logs were deleted on" in page, path
+            assert "30 days after the end" in page, path
+    assert "Keep the results" not in browser.get(f"/ui/jobs/{job_id}").text
+
+
+def delete_results(service: Running, job_id: int) -> None:
+    """Append the event that deletes the results of a job, because no job of a test has ended long ago."""
+    subject, event = f"job/{job_id}", JobResultsDeleted("scratch", 30)
+    with closing(EventLog(service.database.service_url)) as log:
+        version = len(log.load({subject: 0})[subject])
+        change = Change(subject, event, Stamp(datetime.now(UTC), "retention", "timer/retention"))
+        request = AppendRequest(
+            f"test/{subject}", (change,), {subject: version}, partition=partition_of([subject])
+        )
+        (outcome,) = log.append([request])
+        require_committed(outcome)
+
+
+def test_job_page__kept_by_a_person__says_who_and_why(
+    browser: Browser, service: Running, submitted: dict[str, Any]
+) -> None:
+    page = f"/ui/jobs/{submitted['job_id']}"
+    assert "Keep the results" in browser.get(page).text
+    with service.client() as admin:
+        answer = admin.post(f"/jobs/{submitted['job_id']}/keep", json={"reason": HOSTILE})
+        admin.get("/jobs", params={"min_position": answer.json()["position"]})
+    shown = browser.get(page).text
+    assert "kept by" in shown and SHOWN in shown and "Do not keep the results" in shown

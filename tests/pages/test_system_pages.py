@@ -30,6 +30,7 @@ HOSTILE = "</title><script>alert(1)</script>{{ 7 * 7 }}"
 SHOWN = "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}"
 FULL, BUSY, HIDDEN = (f"{name}-of-pages.east.example.com" for name in ("full", "busy", "hidden"))
 MISSING = "missing.example.com"
+TICKET = "https://tickets.example.com/42"
 SYSTEM = {
     "lab_controller": EAST,
     "owner": "alice",
@@ -75,7 +76,7 @@ def systems(service: Running) -> Iterator[SystemLab]:
         _put(admin, f"/pools/big/systems/{FULL}", None)
         entries = [{"permission": "submit", "group": "kernel-qe", "maximum_effective_priority": "High"}]
         _put(admin, f"/systems/{FULL}/access-policy", {"entries": entries, "active_pool": "big"})
-        broken = {"condition": "Broken", "reason": HOSTILE}
+        broken = {"condition": "Broken", "reason": HOSTILE, "ticket": TICKET}
         admin.patch(f"/systems/{FULL}", json=broken).raise_for_status()
         _put(admin, f"/systems/{FULL}/loan", {"user": "bob", "until": "2100-01-01T00:00:00Z"})
         admin.patch(f"/systems/{FULL}", json={"memory_mb": 65_536}).raise_for_status()
@@ -90,6 +91,12 @@ def systems(service: Running) -> Iterator[SystemLab]:
         finish(admin, submitted["recipe_ids"][0], tasks)
         for fqdn in (FULL, BUSY, HIDDEN):
             admin.delete(f"/systems/{fqdn}").raise_for_status()
+
+
+def test_system_page__ticket__is_a_link_after_the_condition(browser: Browser, systems: SystemLab) -> None:
+    for path in (f"/systems/{FULL}", "/systems"):
+        page = page_of(browser, path, as_of=systems.position)
+        assert f'ticket <a href="{TICKET}" rel="noreferrer noopener">' in page
 
 
 def _put(client: httpx.Client, path: str, body: Any) -> None:
@@ -155,6 +162,7 @@ def test_system_page__every_property__has_its_place(browser: Browser, systems: S
         if each.find("dt") is not None
     }
     assert facts["Memory in MB"].strip() == "65536"
+    assert " ".join(facts["Ordered by"].split()).startswith("admin , loan for bob , event ")
     assert facts["Flags"].strip() == "avx, sse2"
     assert facts["Hyper-threading"].strip() == "yes"
     assert facts["Last inventoried"].endswith("2026-11-01T08:00:00Z")
@@ -165,11 +173,12 @@ def test_system_page__changes_of_values__say_who_when_why_and_old_and_new(
 ) -> None:
     page, _ = _page(browser, f"/systems/{FULL}", as_of=systems.position)
     rows = html.fromstring(page).xpath("//section[@aria-labelledby='history']//tbody/tr")
-    shown = [[" ".join(cell.text_content().split()) for cell in row] for row in rows[:3]]
+    shown = [[" ".join(cell.text_content().split()) for cell in row] for row in rows[:4]]
     # Topic, actor and reason of a change, and its values.
     assert [tuple(cells[2:6]) for cells in shown] == [
         ("system.inventory-changed", "admin", "", "memory mb: from 65537 to 65536"),
         ("system.loaned", "admin", "", "loaned to: to bob loaned until: to 2100-01-01T00:00:00Z"),
+        ("system.ticket-changed", "admin", HOSTILE, "ticket: to https://tickets.example.com/42"),
         ("system.condition-changed", "admin", HOSTILE, "condition: from Automated to Broken"),
     ]
     assert f'href="/ui/step?to=%2Fui%2Fsystems%2F{FULL}' in page

@@ -29,7 +29,7 @@ SYSTEM = {
     "type": "Machine",
     "arches": ["x86_64"],
 }
-GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group", "user")
 Asked = dict[str, Any]
 
 

@@ -29,7 +29,7 @@ LABS = ("lab-1", "lab-2", "lab-3")
 POOLS = ("big", "small")
 SYSTEMS = tuple("abcdefgh")
 COMMITS = 60
-GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group", "user")
 ARCHES: tuple[Any, ...] = (None, [], ["x86_64"], ["x86_64", "x86_64"], ["aarch64", "x86_64"])
 
 
@@ -62,8 +62,19 @@ class Plain:
                 "arch": sorted(set(system.inventory.get("arches") or ())),
                 "owner": [recipe.owner if recipe else person],
                 "group": [recipe and recipe.group],
+                "user": [recipe.owner if recipe else person or (system.loan and system.loan.user)],
             }[group_by]
-            yield from ((key, system.condition, system.usage) for key in keys or [None])
+            usage = self._usage(system)
+            yield from ((key, system.condition, usage) for key in keys or [None])
+
+    def _usage(self, system: System) -> str:
+        """Return the usage, and of idle time outside of the idle pool its reason."""
+        is_free = system.condition == "Automated" and system.usage == "idle" and system.reservation is None
+        if is_free and system.draining:
+            return "draining"
+        if is_free and system.occupied:
+            return "occupied"
+        return "disabled" if is_free and not self._is_serving(system.lab_controller) else system.usage
 
     def idle(self) -> dict[str, str]:
         return {
@@ -110,9 +121,15 @@ _SYSTEM_EVENTS: list[Event] = [
     *(system_events.SystemLabControllerChanged(name) for name in LABS),
     *(system_events.SystemInventoryChanged({"arches": arches}) for arches in ARCHES),
     *[system_events.SystemIdle()] * 6,
-    *(system_events.SystemPending(), system_events.SystemScheduled(1), system_events.SystemRunning(None)),
+    *(
+        system_events.SystemPending(),
+        system_events.SystemScheduled(1),
+        *[system_events.SystemRunning(None)] * 2,
+    ),
     *(system_events.SystemDrained(""), *[system_events.SystemUndrained()] * 3),
+    system_events.SystemNoteAdded("slow"),
     *(system_events.SystemOccupied("", 1, None), *[system_events.SystemVacated("")] * 5),
+    *(system_events.SystemLoaned("eve", None), *[system_events.SystemLoanEnded("")] * 2),
     *(system_events.SystemReservationBegun("ada", None, 1), *[system_events.SystemReservationEnded("")] * 3),
 ]
 

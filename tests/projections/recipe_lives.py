@@ -10,7 +10,13 @@ from typing import Any
 from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
 from domain.recipe.claim import OVER
-from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.recipe_set.events import (
+    RecipeSetPriorityChanged,
+    RecipeSetReviewed,
+    RecipeSetSubmitted,
+    RecipeSetWaived,
+    RecipeSetWaiverEnded,
+)
 from tests.domain.recipe.samples import recipe_new
 from tests.projections.happened import Happened, assigned, locked, narrowed, of, queued, scheduled, waiting
 
@@ -76,6 +82,17 @@ def life(dice: Random, number: int) -> Iterator[Commit]:
     if dice.random() < 0.2:
         yield of("recipe", number, recipe_events.RecipeReserved(fqdn, 60))
     yield of("recipe", number, recipe_events.RecipeCompleted())
+    if dice.random() < 0.3:
+        yield from _reviewed(dice, number)
+
+
+def _reviewed(dice: Random, number: int) -> Iterator[Commit]:
+    for review in dice.sample(("acknowledged", "rejected", "none"), 2):
+        yield of("recipe-set", number, RecipeSetReviewed(review, "seen"))
+    for ids in ((number, number), (None, None)):
+        yield of("recipe-set", number, RecipeSetWaived(*ids, "known"))
+        if dice.random() < 0.3:
+            yield of("recipe-set", number, RecipeSetWaiverEnded(*ids, "unknown"))
 
 
 def _moved_up(dice: Random, number: int, fqdn: str) -> Iterator[Commit]:

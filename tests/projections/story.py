@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from domain.directory.events import DistroTreeRemoved, LabControllerDisabled, PoolRegistered, PoolSystemAdded
-from domain.job.events import JobClosed, JobExtended, JobOpened, JobSubmitted
+from domain.job.events import (
+    JobChanged,
+    JobClosed,
+    JobExtended,
+    JobKeepEnded,
+    JobKept,
+    JobLogsExpired,
+    JobOpened,
+    JobResultsDeleted,
+    JobSubmitted,
+)
 from domain.lab_commands.events import CommandFailed
 from domain.recipe import events as recipe_events
 from domain.recipe.claim import OVER, SERVED
@@ -16,6 +26,7 @@ from tests.projections.projected_log import ProjectedLog
 
 def write_story(models: ProjectedLog) -> None:
     models.commit(happened.lab(), happened.tree(1), *(happened.registered(fqdn) for fqdn in "abc"))
+    models.commit(*of("system", "a", system_events.SystemNoteAdded("two disks")))
     models.commit(*of("pool", "big", PoolRegistered(None), PoolSystemAdded("a")))
     models.commit(
         *of("job", 2, JobSubmitted("ada", "ada", None, "", (), {}), JobOpened(())),
@@ -73,3 +84,19 @@ def write_story(models: ProjectedLog) -> None:
     models.commit(
         *of("lab-controller", LAB, LabControllerDisabled()), *happened.queued(2, reason="preempted")
     )
+    models.commit(*of("system", "b", system_events.SystemNoteAdded("a loud fan")))
+    _write_deletion(models)
+
+
+def _write_deletion(models: ProjectedLog) -> None:
+    """Commit a job with a result that is deleted, and a job that is kept."""
+    models.commit(
+        *of("job", 4, JobSubmitted("ada", "ada", None, "", (40,), {"retention_tag": "scratch"})),
+        *of("recipe-set", 40, RecipeSetSubmitted(4, "Normal", (40,))),
+        *of("recipe", 40, host(40, job_id=4, recipe_set_id=40)),
+        *of("recipe", 40, recipe_events.TaskResult(401, "Pass", "", 1.0, ("log",))),
+        *of("recipe", 40, recipe_events.RecipeCancelled("enough")),
+    )
+    models.commit(*of("job", 4, JobKept("a bug"), JobChanged("", "60days", None), JobKeepEnded("no bug")))
+    models.commit(*of("job", 4, JobResultsDeleted("60days", 60), JobLogsExpired(LAB)))
+    models.commit(*of("job", 2, JobKept("a bug")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice
@@ -16,10 +17,12 @@ from domain.directory.events import DistroTreeRemoved, PoolRegistered
 from domain.lab_commands.events import CommandCompleted, CommandRunning
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import UNFINISHED
-from domain.roll_up import RESULT_ORDER
+from domain.roll_up import BAD_RESULTS, RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
-from projections.sql import ANY_CLAIM, ANY_JOB, ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL, job_ids_query
+from projections.job_search import ANY_JOB, MAX_BLOCKS
+from projections.job_terms import BLOCK_JOBS
+from projections.sql import ANY_CLAIM, ANY_LAB, ANY_LOCK, ANY_SYSTEM, QUERIES, SQL
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
@@ -69,6 +72,7 @@ def queries(at: int, moment: datetime) -> Queries:
     first_page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 100}
     recipe: dict[str, Any] = {"job_id": None, "recipe_set_id": None, "recipe_id": 60}
     job = {**recipe, "job_id": 60, "recipe_id": None}
+    results = {"result_order": list(RESULT_ORDER), "bad_results": sorted(BAD_RESULTS)}
     short = {"since": moment - timedelta(milliseconds=50), "until": moment, "fqdns": None, "step": None}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
         "queue": ("queue", {**first_page, "partitions": [1, 2]}),
@@ -82,7 +86,10 @@ def queries(at: int, moment: datetime) -> Queries:
         "systems of a lab": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "lab_controller": "lab-1"}),
         "systems in a pool": ("systems", {**ANY_SYSTEM, "after": "", "limit": 5, "pool": "big"}),
         "usage in a moment": ("system_usage", {**short, "group_by": "lab_controller"}),
-        "usage of a system in a moment": ("usage_of_system", {**short, "fqdn": "s07"}),
+        "usage of a system in a moment": (
+            "usage_of_system",
+            {**short, "fqdn": "s07", "after": 0, "limit": 5},
+        ),
         "time line of a moment": ("timeline", {**ANY_TIMELINE, **short, "limit": 5}),
         "queues with jobs": (
             "queues_with_jobs",
@@ -103,8 +110,11 @@ def queries(at: int, moment: datetime) -> Queries:
         "declaring sets": ("declaring_sets", {"recipe_set_ids": list(range(1, 40))}),
         "declared locks of a set": ("declared_locks_of_set", {**recipe, "recipe_set_id": 60}),
         "held locks of a set": ("held_locks_of_set", {**recipe, "recipe_set_id": 60}),
-        "recipe sets of a job": ("recipe_sets", {**job, "result_order": list(RESULT_ORDER)}),
-        "tasks": ("tasks", recipe),
+        "recipe sets of a job": ("recipe_sets", {**job, **results}),
+        "reviews of a job": ("reviews", job),
+        "tasks of a job": ("tasks_worst_first", {**job, **results}),
+        "results of a job": ("results", job),
+        "tasks": ("tasks", {**recipe, **results}),
         "wait of a recipe": ("wait_of_recipe", recipe),
         "waiting recipes": ("waiting_ahead", {"partitions": [1], "arches": [""], "priorities": [3]}),
         "waits of recipes": ("waits_of_recipes", {"recipe_ids": [60, 61]}),
@@ -116,13 +126,22 @@ def queries(at: int, moment: datetime) -> Queries:
         "job": ("job", job),
         "recipe in the document of its job": ("recipes_in_documents", {"recipe_ids": [60], "job_ids": [60]}),
     }
-    for title, filters in {
-        "jobs that wait": {"state": "queued"},
-        "of one": {"owner": "eve", "state": "running"},
-        "jobs of a partition": {"partition": 2, "state": "completed"},
-    }.items():
-        jobs = {**ANY_JOB, "before": 2**31, "limit": 5, **filters}
-        asked[title] = (job_ids_query(jobs), jobs)
+    filters = {"owner": "eve", "group": None, "partition": 2, "whiteboard": "kernel"}
+    listed: dict[str, Any] = {**ANY_JOB, "first": 0, "before": 2**31, "count": 5}
+    span = {"after_position": 0, "upto_position": at}
+    terms = {"terms": ["owner eve", "nig"], "first": 0, "before": MAX_BLOCKS * BLOCK_JOBS, "count": 2_000}
+    asked |= {
+        "bounds of a search": ("bounds_of_job_search", {"since": moment, "until": moment, "before": 2**31}),
+        "jobs that wait": ("jobs_in_state", {**listed, "state": "queued"}),
+        "jobs of a system": ("jobs_of_system", {**listed, "system": "a"}),
+        "jobs without terms": ("jobs_without_terms", {**listed, **filters, **span, "before": 4_096}),
+        "blocks with terms": ("blocks_with_terms", terms),
+        "jobs with terms": ("jobs_with_terms", {**terms, "job_ids": [60, 61]}),
+        "matching jobs": (
+            "matching_jobs",
+            {**ANY_JOB, **filters, **span, "task": "/check", "system": "a", "job_ids": [60, 61], "limit": 5},
+        ),
+    }
     return {
         title: (QUERIES[name], {"at": at, "hidden": None, **ANY_LAB, **params})
         for title, (name, params) in asked.items()
@@ -205,10 +224,8 @@ def test_cost__lab_and_queue_six_times_as_large__a_page_and_each_metric_cost_no_
 
 def test_cost__few_jobs_of_a_partition_among_many__a_page_reads_few_rows_of_others(planner: Owner) -> None:
     start = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0}
-    jobs = {**ANY_JOB, "before": 2**31, "partition": 2}
     asked: Queries = {
         "queue": (QUERIES["queue"], {"at": 10_000, "limit": 5, "partitions": [2], **start}),
-        "jobs": (QUERIES[job_ids_query(jobs)], {"at": 10_000, "limit": 5, **jobs}),
     }
     put_in_queue(planner, 1, 5, partition=2)
     before = pages(planner, asked)
@@ -221,6 +238,35 @@ def test_cost__few_jobs_of_a_partition_among_many__a_page_reads_few_rows_of_othe
     both = [row[0] for row in planner.execute(QUERIES["queue"], position).fetchall()]
     first = "SELECT recipe_id FROM read.queue ORDER BY -priority, submission LIMIT 5"
     assert both == [number for (number,) in planner.execute(first.encode()).fetchall()]
+
+
+def test_cost__history_four_times_as_long__a_search_of_its_end_reads_no_more(planner: Owner) -> None:
+    terms, moment = ["", "owner eve", "nig", "igh"], datetime.fromisoformat("2026-01-01T00:00:00Z")
+    costs = []
+    for first, last in ((0, MAX_BLOCKS + 8), (MAX_BLOCKS + 9, 4 * MAX_BLOCKS)):
+        planner.execute(
+            b"INSERT INTO read.job_terms"
+            b" SELECT term, block, ~repeat('0', 2048)::bit(2048), 20 * block, 20 * block"
+            b" FROM unnest(%s::text[]) AS term, generate_series(%s::integer, %s::integer) AS block",
+            (terms, first, last),
+        )
+        before = (last + 1) * BLOCK_JOBS
+        window = {"terms": terms, "first": before - MAX_BLOCKS * BLOCK_JOBS, "before": before}
+        asked: Queries = {
+            "bounds": (
+                QUERIES["bounds_of_job_search"],
+                {"at": 10 * last, "since": moment, "until": None, "before": 2**31},
+            ),
+            "blocks": (QUERIES["blocks_with_terms"], {**window, "count": 2_000}),
+            "some jobs": (
+                QUERIES["jobs_with_terms"],
+                {**window, "job_ids": [before - 1, before - 99]},
+            ),
+        }
+        costs.append(pages(planner, asked))
+    assert costs[0]["blocks"] > MAX_BLOCKS / 10, "all terms are read"
+    grown = {title: costs[1][title] > MAX_GROWTH * count + 5 for title, count in costs[0].items()}
+    assert grown == dict.fromkeys(grown, False)
 
 
 def put_in_queue(owner: Owner, first: int, last: int, partition: int = 1) -> None:
@@ -241,6 +287,46 @@ def put_in_queue(owner: Owner, first: int, last: int, partition: int = 1) -> Non
         owner.execute(f"INSERT INTO read.{table} {made} FROM {numbers}".encode(), (first, last))
 
 
+def test_cost__long_history_of_a_system_before_and_after__a_page_of_its_usage_costs_no_more(
+    planner: Owner,
+) -> None:
+    page: dict[str, Any] = {"at": 70_000, "fqdn": "a", "since": None, "until": None, "limit": 20}
+    asked: Queries = {
+        f"after {after}": (QUERIES["usage_of_system"], {**page, "after": after})
+        for after in (30_500, 30_990, 31_000)
+    }
+    use_system(planner, 30_000, 31_100)
+    before = pages(planner, asked)
+    found = {title: planner.execute(*question).fetchall() for title, question in asked.items()}
+    assert {title: len(rows) for title, rows in found.items()} == dict.fromkeys(asked, 20)
+    use_system(planner, 1, 29_999)
+    use_system(planner, 31_101, 60_000)
+    after = pages(planner, asked)
+    assert {title: planner.execute(*question).fetchall() for title, question in asked.items()} == found
+    grown = {title for title in asked if after[title] > MAX_GROWTH * before[title] + 5}
+    assert not grown, (before, after)
+
+
+def use_system(owner: Owner, first: int, last: int) -> None:
+    """Change the usage of `a` at each third position, the borrower at each tenth, the rest at each one."""
+    rows = {
+        "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard, tasks,"
+        " since_position, since) SELECT n, n, n, 'eve', '', '[]', n, to_timestamp(n)",
+        "system_usage": "(fqdn, condition, usage, recipe_id, since_position, since, until_position, until)"
+        " SELECT 'a', 'Automated', 'running', n, n, to_timestamp(n), n + 3, to_timestamp(n + 3)",
+        "system_persons": "(fqdn, loaned_to, loaned_position, since_position, since, until_position, until)"
+        " SELECT 'a', 'bob', n, n, to_timestamp(n), n + 10, to_timestamp(n + 10)",
+        "systems": "(fqdn, lab_controller, owner, condition, draining, pools, inventory,"
+        " since_position, since, until_position, until) SELECT 'a', 'lab', 'eve', 'Automated', false, '[]',"
+        " '{}', n, to_timestamp(n), n + 1, to_timestamp(n + 1)",
+    }
+    every = {"system_usage": 3, "system_persons": 10}
+    for table, made in rows.items():
+        statement = f"INSERT INTO read.{table} {made} FROM generate_series(%s::integer, %s::integer) AS n"
+        chosen = f"{statement} WHERE mod(n, %s) = 0"
+        owner.execute(chosen.encode(), (first, last, every.get(table, 1)))
+
+
 def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None:
     """A user who may see a few of ten thousand systems must not wait for a comparison of all pairs."""
     moment = datetime.fromisoformat("2026-01-01T00:00:00Z")
@@ -252,6 +338,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "locks": {**ANY_LOCK, **FIRST_LOCKS},
         "systems_with_usage": {**ANY_LAB, **summed, **page},
         "usage_of_each_system": {**summed, **page},
+        "unused_systems": {"since": moment, "limit": 5},
         "timeline": {**ANY_TIMELINE, "since": moment, "until": moment},
         "reconciliations": {"lab_controller": None, "after": 0, "limit": 5},
         "claims": {**ANY_CLAIM, "after": 0, "limit": 5},
@@ -260,6 +347,7 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         "systems_by_activity": {},
         "broken_systems": {"user": "alice", "limit": 5},
         "systems_of_user": {"user": "alice", "limit": 5},
+        "covered_systems": dict.fromkeys(("systems", "pool", "lab_controller", "location")),
     }
     assert asked.keys() == {name for name, query in QUERIES.items() if b"%(hidden)s" in query}
     for name, params in asked.items():
@@ -269,9 +357,49 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
         assert any("hashed SubPlan" in line for (line,) in plan.fetchall()), name
 
 
+def test_results__statistics_from_before_other_jobs_had_any__no_whole_table_is_read(owner: Owner) -> None:
+    """A plan for them would read the results of all jobs until the tables are analysed again."""
+    # Within a transaction, so that nothing else analyses the tables meanwhile.
+    owner.execute(b"BEGIN")
+    owner.execute(b"SET LOCAL random_page_cost = 1.1")
+    put_recipes(owner, 1, 2_000)
+    owner.execute(
+        b"INSERT INTO read.task_results"
+        b" (task_id, recipe_id, result, message, log_urls, since_position, since)"
+        b" SELECT n / 20, n / 20, 'Pass', '', '[]', n, now() FROM generate_series(20, 4_000) AS n"
+    )
+    owner.execute(
+        b"ANALYZE read.recipe_details, read.recipe_sets, read.recipes, read.tasks, read.task_results"
+    )
+    put_recipes(owner, 2_001, 20_000)
+    job = {"job_id": 1, "recipe_id": None, "result_order": list(RESULT_ORDER), "bad_results": ["Fail"]}
+    # These joins read whole tables or indexes.
+    found = {}
+    for name in ("tasks_worst_first", "results"):
+        plan = owner.execute(b"EXPLAIN " + QUERIES[name], {"at": 30_000, **job}).fetchall()
+        found[name] = re.findall(r"Hash Join|Merge Join|Seq Scan", "\n".join(line for (line,) in plan))
+    assert found == {"tasks_worst_first": [], "results": []}
+
+
+def put_recipes(owner: Owner, first: int, last: int) -> None:
+    """Add jobs of 200 recipes, each with a set and a task of its own."""
+    rows = {
+        "recipe_details": "(recipe_id, recipe_set_id, job_id, owner, whiteboard, tasks,"
+        " since_position, since) SELECT n, n, 1 + n / 200, 'eve', '', '[]', n, now()",
+        "recipe_sets": "(recipe_set_id, job_id, priority, state, result, since_position, since)"
+        " SELECT n, 1 + n / 200, 'Normal', 'running', 'Pass', n, now()",
+        "recipes": "(recipe_id, state, since_position, since) SELECT n, 'running', n, now()",
+        "tasks": "(task_id, recipe_id, state, result, since_position, since)"
+        " SELECT n, n, 'running', 'Pass', n, now()",
+    }
+    for table, made in rows.items():
+        statement = f"INSERT INTO read.{table} {made} FROM generate_series(%s::integer, %s::integer) AS n"
+        owner.execute(statement.encode(), (first, last))
+
+
 def test_last_change__in_a_query__is_part_of_its_plan(planner: Owner) -> None:
     """A function of its own plan would cost a call for each recipe, and would be read in full."""
-    at: dict[str, Any] = {"at": 1, "recipe_id": 1}
+    at: dict[str, Any] = {"at": 1, "recipe_id": 1, "bad_results": []}
     for name in ("recipe", "tasks", "tree_of_recipe"):
         plan = "\n".join(line for (line,) in planner.execute(b"EXPLAIN " + QUERIES[name], at).fetchall())
         assert "recipe_changes_recipe" in plan and "last_change" not in plan, name

@@ -13,9 +13,10 @@ from domain.directory.events import PoolRegistered
 from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS
-from projections.sql import ANY_JOB, ANY_SYSTEM, job_ids_query
+from projections.sql import ANY_SYSTEM
 from tests.harness.pool import ServerPool
 from tests.projections.happened import lab, registered
+from tests.projections.job_pages import found_jobs
 from tests.projections.projected_log import ProjectedLog, projected_log
 from tests.projections.random_history import LABS, POOLS, SYSTEMS, anything
 from tests.projections.recipe_lives import GROUPS, OWNERS, lives
@@ -50,14 +51,7 @@ def moments(models: ProjectedLog) -> list[int]:
 
 def jobs(models: ProjectedLog, at: int, **filters: Any) -> list[dict[str, Any]]:
     """Return all pages of the list."""
-    asked, found, before = {**ANY_JOB, **filters}, [], 2**31
-    while True:
-        page = models.rows(job_ids_query(asked), **asked, at=at, before=before, limit=PAGE)
-        ids = [row["job_id"] for row in page]
-        found += models.rows("jobs", at=at, job_ids=ids)
-        if len(page) < PAGE:
-            return found
-        before = ids[-1]
+    return models.rows("jobs", at=at, job_ids=found_jobs(models, at, **filters))
 
 
 @pytest.mark.parametrize("owner", [None, *OWNERS, "nobody"])

@@ -13,8 +13,14 @@ from domain.directory.events import PartitionCreated
 from domain.events import Event
 from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
-from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
-from domain.roll_up import RESULT_ORDER
+from domain.recipe_set.events import (
+    RecipeSetPriorityChanged,
+    RecipeSetReviewed,
+    RecipeSetSubmitted,
+    RecipeSetWaived,
+    RecipeSetWaiverEnded,
+)
+from domain.roll_up import BAD_RESULTS, RESULT_ORDER
 from projections.durations import BOUNDS, bucket_of
 from tests.domain.recipe.samples import recipe_new
 from tests.projections.happened import (
@@ -196,11 +202,38 @@ def test_roll_up__given_up_with_open_tasks__those_have_warn(two: ProjectedLog) -
     assert [(task["state"], task["result"]) for task in recipe["tasks"]] == [("aborted", "Warn")]
 
 
+def shown_set(models: ProjectedLog, recipe_set_id: int, **more: Any) -> dict[str, Any]:
+    asked = {"job_id": None, "recipe_set_id": recipe_set_id, "bad_results": sorted(BAD_RESULTS)}
+    found = models.row("recipe_sets", **asked, result_order=list(RESULT_ORDER), **more)
+    (recipe_set,) = orjson.loads(found["recipe_sets"])
+    return dict(recipe_set)
+
+
 def shown_of_set(models: ProjectedLog, recipe_set_id: int) -> list[dict[str, Any]]:
-    asked = {"job_id": None, "recipe_set_id": recipe_set_id, "result_order": list(RESULT_ORDER)}
-    (recipe_set,) = orjson.loads(models.row("recipe_sets", **asked)["recipe_sets"])
-    recipes: list[dict[str, Any]] = recipe_set["recipes"]
+    recipes: list[dict[str, Any]] = shown_set(models, recipe_set_id)["recipes"]
     return recipes
+
+
+def test_waiver__after_a_restart__is_that_of_the_task_or_else_of_the_set(two: ProjectedLog) -> None:
+    two.commit(*[(f"recipe/{number}", recipe_events.RecipeAborted("no lab")) for number in (1, 2, 3)])
+    two.begin_again()
+    of_task, of_set = RecipeSetWaived(2, 21, "known"), RecipeSetWaived(None, None, "all of it")
+    (waived, *_, before) = two.commit(
+        *of("recipe-set", 1, of_task, RecipeSetReviewed("rejected", "why"), of_set)
+    )
+    ended = RecipeSetWaiverEnded(2, 21, "new"), RecipeSetReviewed("none", "again")
+    two.commit(*of("recipe-set", 1, *ended))
+
+    def waivers(at: int | None = None) -> tuple[object, ...]:
+        shown = shown_set(two, 1, **({} if at is None else {"at": at}))
+        units = [task["waiver"] and task["waiver"]["of"] for one in shown["recipes"] for task in one["tasks"]]
+        review = shown["review"] and shown["review"]["review"]
+        return (units, shown["failed_task_count"], shown["waived_task_count"], review, shown["result"])
+
+    assert waivers() == (["recipe-set"] * 3, 0, 3, None, "Warn")
+    assert waivers(before) == (["recipe-set", "task", "recipe-set"], 0, 3, "rejected", "Warn")
+    assert waivers(waived) == ([None, "task", None], 2, 1, None, "Warn")
+    assert waivers(waived - 1) == ([None] * 3, 3, 0, None, "Warn")
 
 
 def test_recipe_sets__asked_for_one__has_the_recipes_of_that(two: ProjectedLog) -> None:

@@ -125,7 +125,7 @@ def test_usage__condition_or_usage_changes__an_entry_each(idle: ProjectedLog) ->
             system_events.SystemConditionChanged("Removed", "old"),
         )
     )
-    entries = idle.rows("usage_of_system", fqdn="a", since=None, until=None)
+    entries = idle.rows("usage_of_system", fqdn="a", since=None, until=None, after=0, limit=100)
     assert [(row["condition"], row["usage"], row["recipe_id"]) for row in entries] == [
         ("Automated", "idle", None),
         ("Automated", "scheduled", 3),

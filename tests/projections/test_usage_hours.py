@@ -10,21 +10,16 @@ from typing import Any
 import pytest
 
 from domain.events import Recorded
-from domain.job.events import JobSubmitted
-from domain.recipe_set.events import RecipeSetSubmitted
-from domain.system import events as system_events
 from projections.sql import QUERIES
 from store.migrate import migrations
-from tests.domain.recipe.samples import recipe_new
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
 from tests.projections.happened import Happened, lab, registered
 from tests.projections.projected_log import ProjectedLog
-from tests.projections.random_history import GROUPS, SYSTEMS, Plain, anything, project_in_pages, write_history
+from tests.projections.random_history import GROUPS, Plain, project_in_pages
 from tests.projections.spread_times import HOUR, set_times, spread_times
+from tests.projections.used_systems import HOURS, write_uses
 
-HOURS = 30
-RECIPES = {1: ("ada", None), 2: ("bob", "red"), 3: ("eve", "red"), 4: ("ada", "blue")}
 Key = tuple[str | None, str, str, datetime | None]
 
 
@@ -32,20 +27,6 @@ Key = tuple[str | None, str, str, datetime | None]
 def owner(database: TestDatabase) -> Any:
     with owner_session(database.owner_url) as session:
         yield session
-
-
-def write_uses(models: ProjectedLog, dice: Random) -> None:
-    """Write a history of systems that recipes of several owners and groups have."""
-    for number, (who, group) in RECIPES.items():
-        models.write(
-            (f"job/{number}", JobSubmitted(who, who, group, "", (number,), {})),
-            (f"recipe-set/{number}", RecipeSetSubmitted(number, "Normal", (number,))),
-            (f"recipe/{number}", recipe_new(number, owner=who, group=group)),
-        )
-    write_history(models, dice)
-    for _ in range(40):
-        used = system_events.SystemRunning(dice.choice((*RECIPES, None)))
-        models.write((f"system/{dice.choice(SYSTEMS)}", used), *anything(dice, SYSTEMS))
 
 
 def sums(
@@ -116,9 +97,11 @@ MISTAKES = {
     "an end counts at the end of its hour": ("i.until - b.hour - interval '1 hour'", "interval '0'"),
     "a change counts from the begin of its hour": ("n.systems_after - n.systems", "n.systems_after"),
     "the owner of the system is that of the job": ("coalesce(d.owner, s.reserved_by, '')", "s.owner"),
+    "a borrower does not count": ("s.reserved_by, s.loaned_to, ''", "s.reserved_by, ''"),
+    "idle time outside of the idle pool is idle": ("coalesce(u.unavailable, u.usage)", "u.usage"),
     "the hour before a change is left out": ("n.next_hour - interval '1", "n.next_hour - interval '2"),
 }
-(CLOSE_HOURS,) = (one.text for one in migrations() if one.name == "2026-12-27-usage-hours")
+(CLOSE_HOURS,) = (one.text for one in migrations() if one.name == "2027-01-03-unavailable-systems")
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -126,8 +109,8 @@ def test_usage_hours__a_mistake_in_the_statement__sums_differ(
     models: ProjectedLog, owner: Owner, mistake: str
 ) -> None:
     before, after = MISTAKES[mistake]
-    _, begin, rest = CLOSE_HOURS.partition("CREATE FUNCTION")
-    function = begin.replace("CREATE", "CREATE OR REPLACE") + rest[: rest.index("$$;")] + "$$"
+    _, begin, rest = CLOSE_HOURS.partition("CREATE OR REPLACE FUNCTION")
+    function = begin + rest[: rest.index("$$;")] + "$$"
     assert function.count(before) == 1
     owner.execute("SET search_path = read")
     owner.execute(function.replace(before, after).encode())

@@ -28,6 +28,7 @@ MACHINES, QUEUED = 6, 2
 @contextmanager
 def busy_lab(database: TestDatabase) -> Iterator[Running]:
     with running(database, **SETTINGS) as service, service.client() as client:
+        service.start("notifier")
         service.do("lab", "load", str(SAMPLES / "lab.json"))
         _finish_jobs(service, client)
         placed, *_ = _submit(client, MACHINES + QUEUED - 1)

@@ -25,6 +25,7 @@ AT_ZERO = {
     *("labledger_lab_controller_silent", "labledger_provisioning_failure_seconds"),
     *("labledger_watching_cut", "labledger_watching_refused"),
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
+    *("labledger_notifications", "labledger_notifications_too_old", "labledger_notification_attempts"),
 }
 
 # The values of those labels that are declared as open.

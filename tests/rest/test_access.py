@@ -40,8 +40,12 @@ MATRIX: dict[str, dict[str, str]] = {
     "/jobs/{job_id}/cancel": {"POST": "AS"},
     "/jobs/{job_id}/recipe-sets": {"POST": "AS"},
     "/jobs/{job_id}/close": {"POST": "AS"},
+    "/jobs/{job_id}/keep": {"POST": "AS"},
     "/recipe-sets/{recipe_set_id}": {"GET": "ASLU", "PATCH": "AS"},
     "/recipe-sets/{recipe_set_id}/cancel": {"POST": "AS"},
+    "/recipe-sets/{recipe_set_id}/review": {"POST": "AS"},
+    "/recipe-sets/{recipe_set_id}/waiver": {"POST": "AS"},
+    "/recipes/{recipe_id}/tasks/{task_id}/waiver": {"POST": "AS"},
     "/recipes/{recipe_id}": {"GET": "ASLU", "PATCH": "AS"},
     "/jobs/{job_id}/results": {"GET": "ASLU"},
     "/jobs/{job_id}/rerun": {"GET": "ASLU", "POST": "AS"},
@@ -49,6 +53,14 @@ MATRIX: dict[str, dict[str, str]] = {
     "/recipes/{recipe_id}/progress": {"POST": "AL"},
     "/recipes/{recipe_id}/extension": {"POST": "AS"},
     "/systems/{fqdn}/extension": {"POST": "AS"},
+    "/systems/{fqdn}/notes": {"GET": "ASLU", "POST": "AS"},
+    "/systems/{fqdn}/notes/{note_id}": {"DELETE": "AS"},
+    "/power-settings": {"GET": "ASLU"},
+    "/systems/{fqdn}/power": {"GET": "ASLU", "PUT": "AS", "DELETE": "AS"},
+    "/lab-controllers/{name}/power-settings/{fqdn}": {"GET": "L"},
+    "/maintenance-windows": {"GET": "ASLU", "POST": "AS"},
+    "/maintenance-windows/{number}": {"GET": "ASLU", "PATCH": "AS"},
+    "/maintenance-windows/{number}/end": {"POST": "AS"},
     "/system-changes": {"POST": "AS"},
     "/recipes/{recipe_id}/return": {"POST": "AS"},
     "/recipes/{recipe_id}/estimate": {"GET": "ASLU"},
@@ -64,8 +76,10 @@ MATRIX: dict[str, dict[str, str]] = {
     "/reconciliations/{reconciliation_id}/resolve": {"POST": "A"},
     "/idle-pool": {"GET": "ASLU"},
     "/system-usage": {"GET": "ASLU"},
+    "/usage-report": {"GET": "ASLU"},
     "/timeline": {"GET": "ASLU"},
     "/waits": {"GET": "ASLU"},
+    "/retention": {"GET": "ASLU"},
     "/systems": {"GET": "ASLU", "POST": "A"},
     "/systems/{fqdn}": {"GET": "ASLU", "PATCH": "AS", "DELETE": "AS"},
     "/systems/{fqdn}/reservation": {"PUT": "AS", "DELETE": "AS"},
@@ -73,6 +87,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/systems/{fqdn}/access-policy": {"GET": "ASLU", "PUT": "AS"},
     "/systems/{fqdn}/usage": {"GET": "ASLU"},
     "/systems/{fqdn}/history": {"GET": "ASLU"},
+    "/imports/beaker": {"POST": "AS"},
     "/inventory": {"GET": "ASLU", "POST": "AS"},
     "/lab-controllers": {"GET": "ASLU"},
     "/lab-controllers/{name}": {"GET": "ASLU", "PUT": "A", "PATCH": "A", "DELETE": "A"},
@@ -102,6 +117,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/users": {"GET": "ASLU"},
     "/users/{name}": {"GET": "ASLU", "PUT": "A", "DELETE": "A"},
     "/users/{name}/password": {"PUT": "AS"},
+    "/users/{name}/notifications": {"GET": "AS", "PUT": "AS"},
+    "/users/{name}/notifications/messages": {"GET": "AS"},
     "/groups": {"GET": "ASLU"},
     "/groups/{name}": {"GET": "ASLU", "PUT": "AS", "DELETE": "A"},
     "/tokens": {"GET": "ASLU", "POST": "AS"},
@@ -129,7 +146,8 @@ def test_matrix__compared_with_the_routes__names_every_method_of_every_path() ->
 def asked(path: str, lab: str = EAST) -> str:
     """Return a path of this shape where nothing exists, except for the lab controllers."""
     filled = path.replace("/lab-controllers/{name}", f"/lab-controllers/{lab}")
-    return re.sub(r"\{(\w+_id|version|position)\}", "999999", re.sub(r"\{(name|fqdn|path)\}", "none", filled))
+    named = re.sub(r"\{(name|fqdn|path)\}", "none", filled)
+    return re.sub(r"\{(\w+_id|version|position|number)\}", "999999", named)
 
 
 def attempt(service: Running, token: str, method: str, path: str) -> httpx.Response:

@@ -57,6 +57,11 @@ def commit_ends(database: TestDatabase) -> list[int]:
 
 # Not from the log: present state of the service, and lists without a position.
 NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads", "/log-usage"}
+NOT_OF_THE_LOG |= {
+    "/systems/{fqdn}/power",
+    "/power-settings",
+    "/lab-controllers/{name}/power-settings/{fqdn}",
+}
 SECONDS_OF_LIFE = 8
 # The minimum number, also on a slow machine.
 DEEDS_OF_LIFE = 300

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import socket
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -28,6 +29,8 @@ def strict(servers: ServerPool) -> Iterator[Running]:
         "LABLEDGER_MAX_LOG_BYTES_PER_DAY": "1",
         "LABLEDGER_CORS_ORIGINS": ORIGIN,
         "LABLEDGER_PROXIES": "127.0.0.1",
+        "LABLEDGER_ADDRESS_DAYS": "30",
+        "LABLEDGER_RECORD_ADMIN_READS": "yes",
     }
     with servers.databases("embedded").fresh() as database, running(database, **settings) as started:
         yield started
@@ -166,6 +169,42 @@ def test_login__many_names_from_one_client_of_a_proxy__refused_there_and_not_els
         answers = list(threads.map(guess, range(MAX_FAILED_BY_ADDRESS + 4)))
     assert Counter(answers) == {401: MAX_FAILED_BY_ADDRESS, 429: 4}
     assert guess(0, "198.51.100.8") == 401
+
+
+def test_addresses_and_reads_of_admins__switched_on__for_admins_and_auditors(strict: Running) -> None:
+    forwarded = {"X-Forwarded-For": "192.0.2.1, 2001:db8::7"}
+    with strict.client() as admin:
+
+        def token(role: str) -> str:
+            body = {"user": "ines", "role": role}
+            return str(_not_too_often(lambda: admin.post("/tokens", json=body)).json()["token"])
+
+        body = {"roles": ["submitter", "auditor"]}
+        put = _not_too_often(lambda: admin.put("/users/ines", json=body, headers=forwarded)).json()
+        path = f"/events/{put['position']}"
+        event = _not_too_often(lambda: admin.get(path)).json()["event"]
+        assert (event["subject"], event["token_id"], event["address"]) == (
+            "user/ines",
+            "admin",
+            "2001:db8::7",
+        )
+        with strict.client(token("auditor")) as auditor, strict.client(token("submitter")) as submitter:
+            page = {"after": put["position"] - 1, "limit": 1}
+            (seen,) = _not_too_often(lambda: auditor.get("/events", params=page)).json()["events"]
+            assert seen == event
+            (seen,) = _not_too_often(lambda: submitter.get("/events", params=page)).json()["events"]
+            assert seen == {name: value for name, value in event.items() if name != "address"}
+            recorded = _not_too_often(lambda: auditor.get("/reads", params={"user": "admin"})).json()["reads"]
+    found = [(read["method"], read["path"], read["role"], read["token_id"]) for read in recorded]
+    assert ("GET", path, "admin", "admin") in found
+    assert {method for method, *_ in found} == {"GET"}
+
+
+def _not_too_often(ask: Callable[[], httpx.Response]) -> httpx.Response:
+    """Return the answer to a request, repeated while the caller has asked too often."""
+    while (answer := ask()).status_code == 429:
+        time.sleep(float(answer.headers["retry-after"]))
+    return answer
 
 
 def test_request_id__given__comes_back(client: httpx.Client) -> None:

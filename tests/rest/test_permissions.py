@@ -42,8 +42,9 @@ class Act(NamedTuple):
 OWNERS = {"owner", "admin"}
 READERS = {*HOLDERS, *OWNERS, "borrower", "auditor", "lab"}
 NOTHING: Callable[[str], dict[str, Any]] = lambda _: {}  # noqa: E731
-LOAN, OWN_LOAN, RESERVED = "loan", "own loan", "reserved"
+LOAN, OWN_LOAN, RESERVED, NOTE, POWER = "loan", "own loan", "reserved", "note", "power"
 UNTIL = "2099-01-01T00:00:00Z"
+LATER = "2099-01-02T00:00:00Z"
 
 ACTS: dict[str, Act] = {
     "view": Act("GET", "/systems/{fqdn}", None, READERS),
@@ -57,6 +58,31 @@ ACTS: dict[str, Act] = {
         "POST",
         "/system-changes",
         lambda _: {"systems": [MATRIX], "draining": False},
+        {"edit_system", *OWNERS},
+        unseen=422,
+    ),
+    "add a note": Act("POST", "/systems/{fqdn}/notes", lambda _: {"text": "x"}, {"edit_system", *OWNERS}),
+    "view notes": Act("GET", "/systems/{fqdn}/notes", None, READERS),
+    "remove a note": Act(
+        *("DELETE", "/systems/{fqdn}/notes/{note_id}", None, {"edit_system", *OWNERS}),
+        prepared=NOTE,
+    ),
+    "set power": Act(
+        *("PUT", "/systems/{fqdn}/power", lambda _: {"type": "ilo", "address": "a"}),
+        {"edit_system", "control_system", *OWNERS},
+    ),
+    "view power": Act("GET", "/systems/{fqdn}/power", None, READERS, prepared=POWER),
+    "remove power": Act("DELETE", "/systems/{fqdn}/power", None, {"edit_system", "control_system", *OWNERS}),
+    "plan maintenance": Act(
+        "POST",
+        "/maintenance-windows",
+        lambda _: {
+            "reason": "disks",
+            "starts_at": UNTIL,
+            "ends_at": LATER,
+            "lead_seconds": 0,
+            "systems": [MATRIX],
+        },
         {"edit_system", *OWNERS},
         unseen=422,
     ),
@@ -169,9 +195,12 @@ def prepare(admin: httpx.Client, fqdn: str, what: str) -> str:
         admin.put(f"{path}/reservation", json={"user": "reserve", "until": UNTIL})
         if what == RESERVED
         else None,
+        admin.put(f"{path}/power", json={"type": "ilo", "address": "a"}) if what == POWER else None,
+        # Its id is the position of the last change.
+        admin.post(f"{path}/notes", json={"text": "x"}) if what == NOTE else None,
     )
     done = [answer for answer in answers if answer is not None]
-    assert {answer.status_code for answer in done} == {200}, [answer.text for answer in done]
+    assert all(answer.is_success for answer in done), [answer.text for answer in done]
     position: str = done[-1].headers["Labledger-Position"]
     return position
 
@@ -197,8 +226,9 @@ def test_system__each_user_tries_each_operation__only_permitted_users_succeed(
         more: dict[str, Any] = {} if act.body is None else {"json": act.body(person)}
         if act.method == "GET":
             more = {"params": {"min_position": position}}
-        answer = clients[person].request(act.method, act.path.format(fqdn=restricted), **more)
-        found[person] = answer.status_code
+        path = act.path.format(fqdn=restricted, note_id=position)
+        answer = clients[person].request(act.method, path, **more)
+        found[person] = 200 if answer.is_success else answer.status_code
     assert found == {person: expected(act, person) for person in PEOPLE}
 
 

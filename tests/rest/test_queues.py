@@ -213,7 +213,7 @@ def test_admin_of_a_queue__jobs_of_others_below_it__are_cancelled_and_hurried(
         assert change.status_code == 403
         assert change.json()["detail"] == (
             f"job {other['job_id']} belongs to carol; only its owner, submitter and group, and the admins of"
-            " queue root.other or of a queue above, may cancel or close it, or change its priority"
+            " queue root.other or of a queue above, may cancel, close or review it, or change its priority"
         )
     cancel(client, other)
 

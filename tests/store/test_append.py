@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -15,7 +16,7 @@ from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.in_memory import InMemoryLog
 from store.requests import AppendRequest, Committed, Conflict
-from tests.harness.appends import append_to, change, positions, whole_log
+from tests.harness.appends import STAMP, append_to, change, positions, whole_log
 from tests.harness.sessions import Owner, end_sessions
 
 TOMORROW_BY_THE_OWNER = b"""
@@ -39,6 +40,16 @@ def test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps(lo
     assert [(recorded.subject, recorded.version) for recorded in written] == [
         ("a", 1), ("b", 1), ("c", 1), ("d", 1), ("d", 2), ("a", 2),
     ]  # fmt: skip
+
+
+@pytest.mark.promise
+def test_append__with_the_id_of_a_token__is_read_with_it_and_others_without(log: EventLog) -> None:
+    by_token = replace(STAMP, token_id="a1b2")
+    changes = (change("a"), change("b")._replace(stamp=by_token))
+    log.append([AppendRequest("mixed", changes, {"a": 0, "b": 0})])
+    assert [recorded.stamp for recorded in whole_log(log)] == [STAMP, by_token]
+    # The stored form of an event without a token is that of earlier versions.
+    assert b"token" not in log.mapper.state(changes[0])
 
 
 @pytest.mark.promise

@@ -20,7 +20,7 @@ from domain.job.submission import Ids
 from runtime.settings import Settings
 from store.event_log import EventLog
 from store.mapper import EventMapper, StoredRow
-from store.migrate import ChangedMigration, Migration, migrate, migrations
+from store.migrate import ChangedMigration, LaterDatabase, Migration, migrate, migrations
 from store.requests import AppendRequest
 from tests.harness import servers
 from tests.harness.appends import STAMP, append_to
@@ -32,15 +32,20 @@ SECOND = Migration("2030-01-02-second", "CREATE TABLE second (a int)")
 BROKEN = Migration("2030-01-03-broken", "CREATE TABLE third (a int); SELECT 1 / 0")
 
 
+def program_with(*later: Migration) -> list[Migration]:
+    """Return the migrations of a version that has further ones."""
+    return [*migrations(), *later]
+
+
 @pytest.fixture
 def url(database: TestDatabase) -> Iterator[str]:
     yield database.owner_url
 
 
 def test_migrate__new_files__applied_in_order_and_once(url: str) -> None:
-    assert migrate(url, [FIRST]) == [FIRST.name]
-    assert migrate(url, [FIRST, SECOND]) == [SECOND.name]
-    assert migrate(url, [FIRST, SECOND]) == []
+    assert migrate(url, program_with(FIRST)) == [FIRST.name]
+    assert migrate(url, program_with(FIRST, SECOND)) == [SECOND.name]
+    assert migrate(url, program_with(FIRST, SECOND)) == []
 
 
 def test_migrate__run_again_by_the_command_line__says_nothing_to_do(url: str) -> None:
@@ -50,26 +55,36 @@ def test_migrate__run_again_by_the_command_line__says_nothing_to_do(url: str) ->
 
 
 def test_migrate__file_changed_after_it_was_applied__refused_and_nothing_done(url: str, owner: Owner) -> None:
-    migrate(url, [FIRST])
+    migrate(url, program_with(FIRST))
 
     with pytest.raises(ChangedMigration, match=FIRST.name):
-        migrate(url, [Migration(FIRST.name, FIRST.text + "\n"), SECOND])
+        migrate(url, program_with(Migration(FIRST.name, FIRST.text + "\n"), SECOND))
     assert not exists(owner, "second")
 
 
 def test_migrate__one_of_several_fails__none_applied(url: str, owner: Owner) -> None:
     with pytest.raises(Exception, match="division by zero"):
-        migrate(url, [FIRST, BROKEN])
+        migrate(url, program_with(FIRST, BROKEN))
 
     assert not exists(owner, "first")
-    assert migrate(url, [FIRST]) == [FIRST.name]
+    assert migrate(url, program_with(FIRST)) == [FIRST.name]
 
 
 def test_migrate__eight_at_the_same_time__one_applies_all(url: str) -> None:
     with ThreadPoolExecutor(8) as pool:
-        applied = list(pool.map(lambda _: migrate(url, [FIRST, SECOND]), range(8)))
+        applied = list(pool.map(lambda _: migrate(url, program_with(FIRST, SECOND)), range(8)))
 
     assert sorted(applied) == [[]] * 7 + [[FIRST.name, SECOND.name]]
+
+
+def test_migrate__database_of_a_later_version__refused_by_its_names_and_nothing_done(
+    url: str, owner: Owner
+) -> None:
+    migrate(url, program_with(SECOND, FIRST))
+
+    with pytest.raises(LaterDatabase, match=rf"later version .*\({FIRST.name}, {SECOND.name}\): install"):
+        migrate(url, program_with(BROKEN))
+    assert not exists(owner, "third")
 
 
 def test_new_database__with_a_numbering__has_ids_in_its_steps_and_keeps_them() -> None:

@@ -96,7 +96,7 @@ def test_format__no_setting__is_for_people_on_a_terminal_only(is_terminal: bool,
     assert said(None, "hello", is_terminal=is_terminal).startswith("{") == is_json
 
 
-@pytest.mark.parametrize("command", ["scheduler", "projector", "serve"])
+@pytest.mark.parametrize("command", ["scheduler", "projector", "notifier", "serve"])
 def test_process__no_terminal__writes_nothing_but_json_to_standard_error(
     command: str, database: TestDatabase
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from api.feed import NotReady
 from api.use_cases import change_systems as change_systems_module
 from api.use_cases.change_partition import configure_partition
 from api.use_cases.change_system import NewSystemValues
@@ -17,6 +18,7 @@ from api.use_cases.ports import WriteParts
 from domain.admission.configuration import stored_configuration
 from domain.errors import FaultyInput, NotPermitted, Refused
 from domain.system.events import SystemRegistered
+from postgres.errors import DatabaseAway
 from store.requests import AppendRequest, Committed, Conflict
 from tests.use_cases.town import LAB, OTHER_LAB, Town, as_admin, by
 
@@ -75,6 +77,42 @@ def test_drain__one_partition_fails__the_answer_says_which_succeeded(
     again = failing.ask(change_systems, as_admin(**KEYED), SYSTEMS, DRAIN)
     assert again.answers == dict.fromkeys(SYSTEMS, True)
     assert [failing.version(f"system/{fqdn}") for fqdn in SYSTEMS] == [2, 2, 2]
+
+
+def test_drain__database_goes_away__the_answer_says_which_succeeded(
+    parted: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_away = False
+
+    async def go_away(
+        parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
+    ) -> Committed | None:
+        nonlocal is_away
+        request = await decide()
+        if request is not None and "system/x" in request.changed:
+            is_away = True
+            raise DatabaseAway("the database cannot be reached")
+        return await commit(parts, decide)
+
+    async def find(*_: Any) -> dict[int, Committed]:
+        if is_away:
+            raise DatabaseAway("the database cannot be reached")
+        return {}
+
+    monkeypatch.setattr(change_systems_module, "commit", go_away)
+    monkeypatch.setattr(change_systems_module, "items_done_before", find)
+    done = parted.ask(change_systems, as_admin(**KEYED), SYSTEMS, DRAIN)
+    assert (done.answers["a"], done.answers["b"], done.position) == (True, True, parted.log.end())
+    assert isinstance(done.answers["x"], DatabaseAway)
+
+
+def test_drain__this_process_reads_it_late__is_done(parted: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def too_late(_: object, done: Committed | None) -> Committed | None:
+        raise NotReady("this process has not read the log yet")
+
+    monkeypatch.setattr("api.use_cases.commit.wait_until_reflected", too_late)
+    done = parted.ask(change_systems, as_admin(), SYSTEMS, DRAIN)
+    assert done.answers == dict.fromkeys(SYSTEMS, True)
 
 
 def test_drain__the_only_partition_fails__is_its_error(failing: Town) -> None:

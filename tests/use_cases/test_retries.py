@@ -80,5 +80,20 @@ def test_retry__another_one_is_under_way__only_that_of_the_same_caller_waits(
     assert parts.commits.order == order
 
 
+def test_retry__the_decision_takes_longer_than_retries_may__is_made_once(
+    parts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(commit, "time", SimpleNamespace(monotonic=lambda: now))
+
+    async def slow() -> AppendRequest:
+        nonlocal now
+        now += 2 * commit.MAX_RETRY_SECONDS
+        return of("a", "slow")
+
+    assert asyncio.run(commit.commit(cast(WriteParts, parts), slow)) is not None
+    assert parts.commits.order == ["slow"]
+
+
 def of(caller: str, subject: str) -> AppendRequest:
     return replace(append_to(subject), caller=caller)

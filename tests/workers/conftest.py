@@ -13,7 +13,11 @@ from tests.harness.programs import Program, program
 Start = Callable[..., Program]
 
 # A scheduler has no parent here, so that signals reach it.
-COMMANDS = {"scheduler": ("tests.workers.one_scheduler",), "projector": ("cli", "projector")}
+COMMANDS = {
+    "scheduler": ("tests.workers.one_scheduler",),
+    "projector": ("cli", "projector"),
+    "notifier": ("cli", "notifier"),
+}
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from api.rest.contract.values import (
     MAIL_PATTERN,
     NAME_PATTERN,
     NUMBER_PATTERN,
+    ONE_LINE_PATTERN,
     SHA256_PATTERN,
 )
 from domain.errors import Fault
@@ -27,6 +28,7 @@ _PATTERNS = {
     NUMBER_PATTERN: "must be a number",
     MAIL_PATTERN: "must be an email address",
     LINK_PATTERN: "must be a link that begins with http:// or https://",
+    ONE_LINE_PATTERN: "must not have control characters",
     SHA256_PATTERN: "must be a SHA-256: 64 hexadecimal digits in lower case",
 }
 

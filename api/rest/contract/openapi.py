@@ -15,7 +15,7 @@ from api.headers import POSITION_HEADER, PROBLEM
 from api.rest.contract.answers.common import Answer, Problem
 from api.rest.contract.operation import BODY_REFUSALS, JSON, Operation
 from api.rest.contract.parameters import header_parameters, lab_parameters, path_parameters, query_parameters
-from api.rest.contract.queries import Caught, Page
+from api.rest.contract.queries import Caught, PresentPage
 from api.rest.permissions import required_permissions
 
 REF = "#/components/schemas/{model}"
@@ -168,7 +168,7 @@ def success_headers(method: str, operation: Operation) -> dict[str, Header]:
         headers["Location"] = _LOCATION
     if operation.versioned and method == "GET":
         headers["ETag"] = _ETAG
-    if issubclass(operation.query, Page):
+    if issubclass(operation.query, PresentPage):
         headers["Link"] = _LINK
     return headers
 

@@ -19,6 +19,7 @@ from api.rest.contract.query_values import (
     Numbers,
     Position,
     Resolution,
+    RetentionTags,
     Subjects,
     Time,
     Topics,
@@ -33,12 +34,18 @@ from api.rest.contract.values import (
     LockName,
     LockState,
     Name,
+    OneOf,
     Reason,
     RecipeState,
+    Result,
+    SearchedName,
+    SearchedText,
     StepName,
     UsageState,
+    WindowState,
 )
 from domain.directory.partitions import DEFAULT
+from domain.notifications.retries import STATES as MESSAGE_STATES
 
 
 class Query(BaseModel):
@@ -64,10 +71,14 @@ class ReadQuery(Caught):
     ] = None
 
 
-class Page(ReadQuery):
+class PresentPage(Caught):
+    """A page of a list that has no past."""
+
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     cursor: Annotated[Cursor | None, Field(description="`next` of the previous page")] = None
 
+
+class Page(PresentPage, ReadQuery):
     def filters(self) -> dict[str, str | int | None]:
         """Return the parameters of a subclass by name, None for those that were not given."""
         return {
@@ -87,15 +98,24 @@ class PoolPage(Page):
     owner_group: Annotated[Name | None, Field(description="only pools of this group")] = None
 
 
-class JobPage(PartitionPage):
-    owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
-    group: Annotated[Name | None, Field(description="only jobs of this group")] = None
-    state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
-
-
 class RerunQuery(ReadQuery):
     failed: Annotated[Truth, Field(description="only the recipe sets that failed")] = False
     sets: Annotated[Numbers, Field(description="only these recipe sets of the job")] = ()
+
+
+class OtherTags(BaseModel):
+    tags: Annotated[
+        RetentionTags,
+        Field(description="these retention tags, such as scratch:30, in place of the configured ones"),
+    ] = ()
+
+
+class RetentionQuery(Caught, OtherTags):
+    limit: Annotated[Limit, Field(description="maximum number of jobs")] = 100
+
+
+class RetentionView(ReadQuery, OtherTags):
+    pass
 
 
 class PartitionRead(ReadQuery):
@@ -126,6 +146,11 @@ class LockPage(Page):
 
 class ReconciliationPage(Page):
     lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
+
+
+class MaintenancePage(Page):
+    system: Annotated[Fqdn | None, Field(description="only windows that cover this system")] = None
+    state: Annotated[WindowState | None, Field(description="only windows in this state")] = None
 
 
 class ClaimPage(Page):
@@ -193,7 +218,9 @@ class JobFilterPutQuery(DryRunQuery, OfPartition):
 
 
 class ResultQuery(ReadQuery):
-    failed: Annotated[Truth, Field(description="only what failed: results of Warn, Fail and Panic")] = False
+    failed: Annotated[
+        Truth, Field(description="only what failed and is not waived: results of Warn, Fail and Panic")
+    ] = False
 
 
 class Explained(ReadQuery):
@@ -220,6 +247,38 @@ class Span(ReadQuery):
         return until
 
 
+class JobPage(Span, PartitionPage):
+    since: Annotated[Time | None, Field(description="only jobs submitted at this time or later")] = None
+    until: Annotated[Time | None, Field(description="only jobs submitted before this time")] = None
+    owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
+    mine: Annotated[Truth, Field(description="only jobs that the caller owns")] = False
+    group: Annotated[Name | None, Field(description="only jobs of this group")] = None
+    state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
+    result: Annotated[Result | None, Field(description="only jobs with this result")] = None
+    whiteboard: Annotated[
+        SearchedText | None,
+        Field(description="only jobs with this text in their whiteboard, in upper or lower case"),
+    ] = None
+    task: Annotated[SearchedName | None, Field(description="only jobs with a task of this name")] = None
+    product: Annotated[SearchedName | None, Field(description="only jobs of this product")] = None
+    system: Annotated[
+        Fqdn | None, Field(description="only jobs with a recipe that has started on this system")
+    ] = None
+
+
+class ReportQuery(ReadQuery):
+    since: Annotated[
+        Time | None, Field(description="begin of the time span; without it, the last 30 days")
+    ] = None
+    limit: Annotated[Limit, Field(description="maximum number of items of each list")] = 20
+
+
+class IntervalPage(Span, Page):
+    """Intervals are short, so the default page is the largest one. A moment is both `since` and `until`."""
+
+    limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
+
+
 class Summed(Span, PartitionPage):
     """Sums are short, so the default page is the largest one."""
 
@@ -227,7 +286,7 @@ class Summed(Span, PartitionPage):
         GroupBy,
         Field(
             description="group the sums by this; owner and group are those of the job that has the system,"
-            " or the person who reserved it"
+            " or the person who reserved it; user is the owner, or the person who borrowed it"
         ),
     ] = "system"
     step: Annotated[
@@ -294,6 +353,12 @@ class LogUsageQuery(Query):
     )
     limit: Annotated[Limit, Field(description="maximum number of rows")] = MAX_LIMIT
     actor: Annotated[Name | None, Field(description="only the share of this user or process")] = None
+
+
+class MessagePage(Page):
+    state: Annotated[str | None, OneOf(MESSAGE_STATES), Field(description="only messages in this state")] = (
+        None
+    )
 
 
 class CommandQuery(ReadQuery):

@@ -12,6 +12,8 @@ import domain.all_events  # noqa: F401  (registers every topic)
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest.contract.values import FQDN_PATTERN, MAX_TEXT_LENGTH, NO_NUL
 from domain.events import TOPICS
+from domain.job.retention import RetentionTag
+from runtime.setting_values import TAG_PATTERN, retention_tags
 from runtime.settings import MAX_WAIT_SECONDS
 
 MAX_LIMIT = 1_000
@@ -123,7 +125,7 @@ def _numbers(value: Any) -> Any:
     return tuple(found.values())
 
 
-GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group")
+GROUPS = ("system", "lab_controller", "pool", "arch", "owner", "group", "user")
 WAIT_GROUPS = ("priority", "group", "pool", "requirement")
 
 Position = Annotated[int, _whole(0, MAX_POSITION), _range(0, MAX_POSITION)]
@@ -174,6 +176,17 @@ Numbers = Annotated[
     tuple[int, ...],
     BeforeValidator(_numbers),
     WithJsonSchema({"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": MAX_NUMBER}}),
+]
+
+
+def _retention_tags(value: Any) -> Any:
+    return retention_tags(",".join(_listed(value)))
+
+
+RetentionTags = Annotated[
+    tuple[RetentionTag, ...],
+    BeforeValidator(_retention_tags),
+    WithJsonSchema({"type": "array", "items": {"type": "string", "pattern": TAG_PATTERN}}),
 ]
 Fqdns = Annotated[
     tuple[str, ...],

@@ -29,11 +29,14 @@ from domain.directory import passwords
 from domain.directory.roles import ROLES
 from domain.job.stages import STAGES
 from domain.lab_commands.lifecycle import COMMAND
+from domain.maintenance.window import STATES as WINDOW_STATES
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
+from domain.recipe_set.review import REVIEWS
 from domain.roll_up import RESULT_ORDER
 from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.system.lifecycle import CONDITIONS, USAGE
+from domain.system.usage import UNAVAILABLE
 from projections.fold_locks import LOCK_STATES
 
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
@@ -85,6 +88,8 @@ MAIL_PATTERN = r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$"
 NUMBER_PATTERN = r"^[1-9][0-9]{0,9}$"
 # A scheme, a host, and then no space and no control characters.
 LINK_PATTERN = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#\x00-\x1f\x7f][^\s\x00-\x1f\x7f]*$"
+# No control characters, line breaks included.
+ONE_LINE_PATTERN = r"^[^\x00-\x1f\x7f]+$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
@@ -99,6 +104,8 @@ Reason = Annotated[
     StringConstraints(min_length=1, max_length=MAX_TEXT_LENGTH, pattern=NO_NUL),
     AfterValidator(printable),
 ]
+SearchedText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT_LENGTH, pattern=NO_NUL)]
+SearchedName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NO_NUL)]
 Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
@@ -127,6 +134,7 @@ Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.M
 
 StageName = Annotated[str, OneOf(tuple(stage.name for stage in STAGES))]
 PriorityName = Annotated[str, OneOf(tuple(Priority.__members__))]
+ReviewName = Annotated[str, OneOf(REVIEWS)]
 Condition = Annotated[str, OneOf(CONDITIONS)]
 Permission = Annotated[str, OneOf(PERMISSIONS)]
 
@@ -143,8 +151,11 @@ CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
 StepName = Annotated[str, OneOf(("hour", "day"))]
 # Intervals of a time line also have these.
-DrawnUsage = Annotated[str, OneOf((*USAGE.states, "mixed", "unregistered"))]
+DrawnUsage = Annotated[str, OneOf((*USAGE.states, *UNAVAILABLE, "mixed", "unregistered"))]
+Unavailable = Annotated[str, OneOf(UNAVAILABLE)]
+UseKind = Annotated[str, OneOf(("recipe", "reservation", "loan"))]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
+WindowState = Annotated[str, OneOf(WINDOW_STATES)]
 ReasonCode = Annotated[str, OneOf(tuple(SENTENCES))]
 
 

@@ -17,9 +17,23 @@ _IPV6_PREFIX_LENGTH: Final = 64
 
 
 def address_of(req: Request, proxies: Collection[Network]) -> str:
+    """Return the address of the client as a key of limits: for IPv6, the network."""
+    address = _client(req, proxies)
+    return req.remote_addr if address is None else _limit_key(address)
+
+
+def whole_address_of(req: Request, proxies: Collection[Network]) -> str:
+    """Return the address of the client, also for IPv6 the whole one."""
+    address = _client(req, proxies)
+    return req.remote_addr if address is None else str(address)
+
+
+def _client(
+    req: Request, proxies: Collection[Network]
+) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Return the address of the peer, or if it is a trusted proxy, the last other one in X-Forwarded-For.
 
-    The client may have invented the earlier ones. For IPv6, return the network.
+    The client may have invented the earlier ones. None if the peer has no address.
     """
     address = _parse(req.remote_addr)
     forwarded = (req.get_header(FORWARDED_FOR) or "").split(",")
@@ -28,7 +42,7 @@ def address_of(req: Request, proxies: Collection[Network]) -> str:
         if previous is None:
             break
         address = previous
-    return req.remote_addr if address is None else _limit_key(address)
+    return address
 
 
 # Parsing an address takes longer than checking a token.

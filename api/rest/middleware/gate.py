@@ -21,7 +21,7 @@ from api.moving_window import MovingWindow
 from api.rest.context import Principal, client_address, operation_of_request, request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.inside import principal_inside
-from api.rest.middleware.address import address_of
+from api.rest.middleware.address import address_of, whole_address_of
 from api.rest.ports import GateParts
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
@@ -36,6 +36,8 @@ from store.reads import AuditedRead, record
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 # While the log cannot be read, tokens are accepted for this time, although another process may revoke them.
 MAX_UNREAD_SECONDS = 30.0
+# The methods of admins that only read.
+READS: Final = ("GET", "HEAD")
 # For unknown tokens from one address, because each makes the feed read up to the end of the log.
 UNKNOWN_TOKENS_PER_SECOND: Final = 20
 
@@ -49,17 +51,23 @@ class Gate:
         operations: Mapping[tuple[str, str], Operation],
         rates: Rates,
         proxies: Collection[Network] = (),
+        *,
+        records_admins: bool = False,
     ) -> None:
+        """Create the gate. With `records_admins` it records reads of admins as it does those of auditors."""
         self._parts = parts
         self._operations = operations
         self._rates = rates
         self._proxies = proxies
+        self._records_admins = records_admins
 
     async def process_request(self, req: Request, resp: Response) -> None:
         given = req.get_header("X-Request-Id") or ""
         req.context.request_id = given if _REQUEST_ID.match(given) else uuid.uuid4().hex
         resp.set_header("X-Request-Id", request_id_of(req))
         req.context.address = address_of(req, self._proxies)
+        is_kept = self._parts.address_days > 0
+        req.context.kept_address = whole_address_of(req, self._proxies) or None if is_kept else None
         if "\0" in req.path or "%00" in req.query_string:
             raise Unreadable([Fault("path or query", "contains a NUL")])
 
@@ -105,13 +113,16 @@ class Gate:
         req.context.principal = principal
         if principal.role == AUDITOR:
             await self._record_read(req, principal)
+        elif self._records_admins and bearer.is_admin and req.method in READS:
+            # Also of one who acts as a lab controller.
+            await self._record_read(req, bearer)
 
     def _require_role(self, req: Request, principal: Principal, allowed: tuple[str, ...]) -> None:
         if principal.role not in allowed:
             raise NotPermitted(f"{req.method} {route_of(req)} requires the role {' or '.join(allowed)}")
 
     async def _record_read(self, req: Request, principal: Principal) -> None:
-        """Record an auditor's read before it is answered. If recording fails, the request fails."""
+        """Record a read before it is answered. If recording fails, the request fails."""
         media_types = operation_of_request(req).gives
         is_stream = EVENT_STREAM in media_types and req.client_prefers(media_types) == EVENT_STREAM
         last_event_id = req.get_header(LAST_EVENT_ID) if is_stream else None

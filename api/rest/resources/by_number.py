@@ -15,7 +15,7 @@ from api.rest.ports import ChangeParts, ReadParts
 from api.use_cases.idempotency import commit_once
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import Unknown, display_name
-from domain.roll_up import RESULT_ORDER
+from domain.roll_up import BAD_RESULTS, RESULT_ORDER
 from projections.read_sessions import Row
 from projections.reader import At
 from store.requests import Committed
@@ -48,6 +48,7 @@ async def find(parts: ReadParts, at: At, kind: str, number: int, *further_querie
         "moment": at.moment,
         "subject": f"{kind}/{number}",
         "result_order": list(RESULT_ORDER),
+        "bad_results": sorted(BAD_RESULTS),
         **_NUMBERS,
         key: number,
     }
@@ -59,6 +60,11 @@ async def find(parts: ReadParts, at: At, kind: str, number: int, *further_querie
     names = await partitions.names_at(parts, at, [partition])
     row = {**rows[0], "partition": names[partition]}
     return FoundRow(versions[0]["version"], row, others)
+
+
+def deletion_of(rows: list[Row]) -> Row | None:
+    """Return the deletion of results from the rows of the query `deletion`, None without one."""
+    return rows[0]["deleted"] if rows else None
 
 
 async def cancel(

@@ -164,6 +164,8 @@ def lab_command(row: Row, lab_controller: str, document: Row | None) -> Row:
     """
     command = {name: row[name] for name in ("kind", "system", "recipe_id", "attempt", "state")}
     command["id"] = row["command_id"]
+    if row["kind"] == "delete-logs":
+        return {**command, "job_id": row["job_id"], "recipe_ids": row["recipe_ids"] or []}
     if row["kind"] != "provision":
         return {**command, "reason": row["cause_reason"]}
     recipe: DocumentRecipe = {} if document is None else document["recipe"]

@@ -18,6 +18,7 @@ from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
 from domain.events import TOPICS, Recorded, split_subject
 from domain.recipe.events import RecipeAborted
 from domain.system.events import SystemConditionChanged
+from store.addresses import addresses_of
 from store.selection import Selection
 
 # Only roles in SEES_ALL may see them, as at /tokens.
@@ -69,9 +70,14 @@ async def event_list(parts: ReadParts, view: View, query: queries.EventQuery) ->
 
 
 async def event_documents(parts: ReadParts, view: View, found: list[Recorded]) -> list[dict[str, Any]]:
-    """Return events as the HTTP API writes them."""
+    """Return events as the HTTP API writes them, for roles in SEES_ALL with the addresses of clients."""
     names = await partitions.names_at(parts, view.at, (recorded.partition for recorded in found))
-    return [event_document(recorded, names) for recorded in found]
+    documents = [event_document(recorded, names) for recorded in found]
+    if parts.address_days and view.principal.role in SEES_ALL:
+        addresses = await asyncio.to_thread(addresses_of, parts.log, found, parts.address_days)
+        for document in documents:
+            document["address"] = addresses.get(document["commit_end"])
+    return documents
 
 
 def latest_problems(parts: ReadParts, view: View, limit: int) -> list[Recorded]:

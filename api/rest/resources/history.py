@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from falcon.asgi import Request, Response
@@ -27,14 +28,20 @@ BEFORE_ALL = OPEN_UNTIL
 
 
 class SystemHistory(NamedTuple):
-    """A page of the changes of a system, latest first, and the change that brought its condition."""
+    """A page of the changes of a system, latest first, and the change that brought its condition.
+
+    `actors` has those of further events, by position.
+    """
 
     listed: paging.Listed
     of_condition: dict[str, Any]
+    actors: Mapping[int | None, str]
 
 
-async def history_answer(parts: ReadParts, view: View, fqdn: str, page: paging.PageAt) -> SystemHistory:
-    """Return a page of the history of a system. Raises Unknown."""
+async def history_answer(
+    parts: ReadParts, view: View, fqdn: str, page: paging.PageAt, *, more_positions: Sequence[int] = ()
+) -> SystemHistory:
+    """Return a page of the history of a system, and the actors of more events. Raises Unknown."""
     view.require_visible(fqdn)
     params = {"at": view.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
     rows, of_condition = await parts.reader.together(
@@ -44,9 +51,10 @@ async def history_answer(parts: ReadParts, view: View, fqdn: str, page: paging.P
     if not of_condition:
         raise Unknown(display_name("system", fqdn))
     positions = [row["since_position"] for row in (*of_condition, *rows)]
-    events = await asyncio.to_thread(parts.log.at, positions)
+    events = await asyncio.to_thread(parts.log.at, [*positions, *more_positions])
     latest, *changes = (_change(row, events[row["since_position"]]) for row in (*of_condition, *rows))
-    return SystemHistory(paging.listed(page, changes, positions[-1] if rows else None), latest)
+    actors: dict[int | None, str] = {position: events[position].stamp.actor for position in more_positions}
+    return SystemHistory(paging.listed(page, changes, positions[-1] if rows else None), latest, actors)
 
 
 class History:

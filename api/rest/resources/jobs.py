@@ -20,7 +20,7 @@ from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import AddedSets, Cancel, JobPatch, Submission
 from api.rest.contract.operation import JSON, operation
 from api.rest.ports import JobResourceParts, ReadParts
-from api.rest.resources.by_number import cancel, find
+from api.rest.resources.by_number import cancel, deletion_of, find
 from api.rest.resources.job_bodies import job_media_type
 from api.rest.resources.shapes import job_document, listed_job
 from api.rest.resources.submissions import add_body, submit_body
@@ -30,7 +30,7 @@ from api.use_cases.extend_job import close_job
 from api.use_cases.idempotency import commit_once
 from api.use_cases.submit_job import original_of
 from domain.job.submission import Original
-from projections.sql import job_ids_query
+from projections.job_search import ANY_JOB, NOTHING_FOUND, Found, search
 from store.requests import Committed
 
 # GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.
@@ -42,21 +42,37 @@ BEFORE_ALL = 2**31
 async def job_list(
     parts: ReadParts, view: View, query: queries.JobPage, page: paging.PageAt
 ) -> paging.Listed:
-    """Return a page of the jobs, newest first. Raises Unknown for its partition."""
+    """Return a page of the jobs, newest first. Raises Unknown for its partition.
+
+    A page with few jobs may have a next one, because each reads a limited number of jobs.
+    """
     number = await partitions.number_at(parts, view.at, query.partition)
-    filters = {**query.filters(), "partition": number}
-    params = {"at": view.position, "limit": page.limit, "before": page.after, **filters}
-    found = await parts.reader.rows(job_ids_query(filters), params)
-    rows = await parts.reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
+    found = await _search(parts, view, {**query.filters(), "partition": number}, page)
+    rows = await parts.reader.rows("jobs", {"at": view.position, "job_ids": found.job_ids})
     names = await partitions.names_at(parts, view.at, (row["partition"] for row in rows))
-    return paging.listed(page, [listed_job(row, names) for row in rows], rows[-1]["job_id"] if rows else None)
+    return paging.Listed([listed_job(row, names) for row in rows], found.last)
+
+
+async def _search(parts: ReadParts, view: View, given: Mapping[str, Any], page: paging.PageAt) -> Found:
+    """Return the jobs of a page. Nothing ran on a system that is hidden from the caller."""
+    filters = {name: given[name] for name in ANY_JOB}
+    if given["mine"]:
+        if given["owner"] not in (None, view.principal.user):
+            return NOTHING_FOUND
+        filters["owner"] = view.principal.user
+    if given["system"] in view.hidden:
+        return NOTHING_FOUND
+    return await parts.reader.run(search(filters, view.position, page.after, page.limit))
 
 
 async def job_answer(parts: ReadParts, view: View, job_id: int) -> tuple[int, dict[str, Any]]:
     """Return the version of a job, and the answer about it. Raises Unknown."""
-    version, job, others = await find(parts, view.at, "job", job_id, "recipe_sets", "seconds_in_states")
-    recipe_sets, seconds = others
-    return version, job_document(job, recipe_sets[0], seconds)
+    version, job, others = await find(
+        parts, view.at, "job", job_id, "recipe_sets", "seconds_in_states", "deletion"
+    )
+    recipe_sets, seconds, deletions = others
+    shown = {**job_document(job, recipe_sets[0], seconds), "results_deleted": deletion_of(deletions)}
+    return version, shown
 
 
 async def job_xml(parts: JobResourceParts, view: View, job_id: int) -> tuple[int, bytes]:

@@ -17,7 +17,7 @@ from api.rest.contract.inputs.jobs import RecipePatch
 from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import BODY_REFUSALS, operation
 from api.rest.ports import ExplainParts, RecipeResourceParts
-from api.rest.resources.by_number import find
+from api.rest.resources.by_number import deletion_of, find
 from api.rest.resources.claims import claim_of_recipe
 from api.rest.resources.progress import read_report
 from api.rest.resources.recipe_changes import change_by_patch
@@ -35,13 +35,14 @@ from store.requests import Committed
 # The further queries for one recipe.
 FURTHER_QUERIES = (
     *("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results", "held_locks"),
+    "deletion",
 )
 
 
 async def recipe_answer(parts: ExplainParts, view: View, recipe_id: int) -> tuple[int, dict[str, Any]]:
     """Return the version of a recipe, and the answer about it. Raises Unknown."""
     version, recipe, others = await find(parts, view.at, "recipe", recipe_id, *FURTHER_QUERIES)
-    tasks, seconds, trees, history, results, held_locks = others
+    tasks, seconds, trees, history, results, held_locks, deletions = others
     return version, {
         **recipe_document(recipe, tasks, await _deadline(parts, recipe, view.position)),
         "claim": await claim_of_recipe(parts, view, recipe),
@@ -50,6 +51,7 @@ async def recipe_answer(parts: ExplainParts, view: View, recipe_id: int) -> tupl
         "distro_tree": {"id": recipe["distro_tree_id"], **trees[0]["document"]} if trees else None,
         "history": history,
         "results": results,
+        "results_deleted": deletion_of(deletions),
     }
 
 

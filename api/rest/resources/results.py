@@ -13,27 +13,35 @@ from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
-from api.rest.resources.by_number import find
+from api.rest.resources.by_number import deletion_of, find
 from api.rest.views import View, read_view
 from domain.roll_up import BAD_RESULTS
 from projections.read_sessions import Row
 
 
-async def tasks_with_results(
+async def results_answer(
     parts: ReadParts, view: View, kind: str, number: int, *, only_failed: bool
-) -> list[dict[str, Any]]:
-    """Return the tasks of a `job` or `recipe`, those with the worst result first. Raises Unknown."""
-    found = await find(parts, view.at, kind, number, "tasks_worst_first", "results")
-    tasks, results = found.others
+) -> dict[str, Any]:
+    """Return the results of a `job` or `recipe`: the reviews of its sets, and its tasks, the worst first.
+
+    With `only_failed`, failures that were waived are left out, too. Raises Unknown.
+    """
+    found = await find(parts, view.at, kind, number, "tasks_worst_first", "results", "reviews", "deletion")
+    tasks, results, recipe_sets, deletions = found.others
+    failed = [task for task in tasks if task["result"] in BAD_RESULTS]
+    unwaived = [task for task in failed if task["waiver"] is None]
     of_task = defaultdict[int, list[Row]](list)
     for result in results:
         if not only_failed or result["result"] in BAD_RESULTS:
             of_task[result["task_id"]].append(result)
-    return [
-        {**task, "results": of_task[task["task_id"]]}
-        for task in tasks
-        if not only_failed or task["result"] in BAD_RESULTS
-    ]
+    shown = unwaived if only_failed else tasks
+    return {
+        "results_deleted": deletion_of(deletions),
+        "failed_task_count": len(unwaived),
+        "waived_task_count": len(failed) - len(unwaived),
+        "recipe_sets": recipe_sets,
+        "tasks": [{**task, "results": of_task[task["task_id"]]} for task in shown],
+    }
 
 
 class Results:
@@ -51,5 +59,5 @@ class Results:
     async def _answer(self, req: Request, resp: Response, kind: str, number: int) -> None:
         view = await read_view(req, self._parts)
         only_failed = query_of(req, queries.ResultQuery).failed
-        tasks = await tasks_with_results(self._parts, view, kind, number, only_failed=only_failed)
-        paging.answer_read(resp, view.at, {"tasks": tasks})
+        found = await results_answer(self._parts, view, kind, number, only_failed=only_failed)
+        paging.answer_read(resp, view.at, found)

@@ -8,7 +8,7 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import client_address, principal_of, request_id_of
+from api.rest.context import client_address, kept_address, principal_of, request_id_of
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Login
 from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
@@ -33,7 +33,13 @@ class Sessions:
         login: Login = await read_model(req)
         self._parts.faulty_logins.confirm_valid(address)
         done = await log_in(
-            self._parts, request_id_of(req), login.user, login.password, login.role, client_address(req)
+            self._parts,
+            request_id_of(req),
+            login.user,
+            login.password,
+            login.role,
+            address,
+            kept_address(req),
         )
         fields = ("role", "token", "token_id", "expires_at")
         body = {"user": login.user, **{name: getattr(done, name) for name in fields}}
@@ -41,4 +47,5 @@ class Sessions:
 
     @operation("Show the user and role of the token", answers.Whoami)
     async def on_get_whoami(self, req: Request, resp: Response) -> None:
-        paging.answer(resp, self._parts.feed.position, asdict(principal_of(req)))
+        shown = {name: value for name, value in asdict(principal_of(req)).items() if name != "is_acting"}
+        paging.answer(resp, self._parts.feed.position, shown)

@@ -47,7 +47,8 @@ def recipe_set_document(recipe_set: Row, shown: Row, declared: list[Row], held_l
     held = merge(*(locks_of(rows) for _, rows in by_recipe))
     started = any(map(_has_started, loaded["recipes"]))
     locks = {"declared": locks_to_json(profile), "held": locks_to_json(held) if started else None}
-    return {**recipe_set, "recipes": loaded["recipes"], "locks": locks}
+    shown_with_job = {name: loaded[name] for name in ("failed_task_count", "waived_task_count", "recipes")}
+    return {**recipe_set, **shown_with_job, "locks": locks}
 
 
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
@@ -117,7 +118,7 @@ def occupation(held: Row | None) -> Row | None:
 
 
 def system_document(row: Row) -> Row:
-    usage = ("reserved_until", "loaned_to", "loaned_until", "draining", "usage", "recipe_id")
+    usage = ("ticket", "reserved_until", "loaned_to", "loaned_until", "draining", "usage", "recipe_id")
     return {
         **{name: row[name] for name in ("fqdn", "lab_controller", "partition", "owner", "condition")},
         **row["inventory"],

@@ -25,7 +25,7 @@ class BatchChanges:
         self._parts = parts
 
     @operation(
-        "Change the condition of many systems, or drain them: one commit for each partition",
+        "Change the condition or ticket of many systems, or drain them: one commit for each partition",
         BatchChanged,
         DryRunQuery,
         body=BatchChange,
@@ -35,7 +35,10 @@ class BatchChanges:
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         batch: BatchChange = await parse_model(req, body)
-        change = NewSystemValues(condition=batch.condition, draining=batch.draining, reason=batch.reason)
+        ticket = (batch.ticket or "") if "ticket" in batch.model_fields_set else None
+        change = NewSystemValues(
+            condition=batch.condition, draining=batch.draining, ticket=ticket, reason=batch.reason
+        )
         dry_run = query_of(req, DryRunQuery).dry_run
         make = preview_changes if dry_run else change_systems
         done = await make(self._parts, keyed_request(req, body), batch.systems, change)

@@ -20,6 +20,7 @@ from api.rest.partitions import LabPartitions
 from api.rest.ports import ChangeParts, ReadParts
 from api.rest.resources.claims import claim_query
 from api.rest.resources.inventory_items import change_of
+from api.rest.resources.maintenance_windows import window_document, windows_query
 from api.rest.resources.shapes import system_document
 from api.rest.views import View, read_view
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
@@ -31,7 +32,9 @@ from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_SYSTEM
 
 # The fields whose changes have a reason.
-FIELDS_WITH_REASON = ("condition", "draining")
+FIELDS_WITH_REASON = ("condition", "draining", "ticket")
+# Maximum number of maintenance windows in the answer about a system; their list has all.
+MAX_WINDOWS = 100
 # The key of the list before all systems.
 BEFORE_ALL = ""
 
@@ -58,11 +61,11 @@ async def system_list(
 
 async def system_answer(parts: ReadParts, view: View, fqdn: str) -> tuple[int, dict[str, Any]]:
     """Return the version of a system, and the answer about it. Raises Unknown."""
-    found = await parts.reader.together(*system_queries(view, fqdn))
+    found = await parts.reader.together(*system_queries(parts, view, fqdn))
     return await system_from_rows(parts, view, fqdn, found)
 
 
-def system_queries(view: View, fqdn: str) -> list[NamedQuery]:
+def system_queries(parts: ReadParts, view: View, fqdn: str) -> list[NamedQuery]:
     """Return the queries whose rows `system_from_rows` takes. Raises Unknown for a hidden system."""
     view.require_visible(fqdn)
     params = {**ANY_SYSTEM, "at": view.position, "fqdn": fqdn, "after": "", "limit": 1}
@@ -71,6 +74,9 @@ def system_queries(view: View, fqdn: str) -> list[NamedQuery]:
         ("version", {"at": view.position, "subject": f"system/{fqdn}"}),
         claim_query(view, system=fqdn),
         partitions.moved_labs(view.at),
+        windows_query(
+            view, paging.moment_of(view.at, parts), MAX_WINDOWS, unended=True, filters={"system": fqdn}
+        ),
     ]
 
 
@@ -78,12 +84,17 @@ async def system_from_rows(
     parts: ReadParts, view: View, fqdn: str, found: Sequence[list[Row]]
 ) -> tuple[int, dict[str, Any]]:
     """Return what `system_answer` does, from the rows of `system_queries`. Raises Unknown."""
-    rows, versions, claims, moved = found
+    rows, versions, claims, moved, windows = found
     if not rows:
         raise Unknown(display_name("system", fqdn))
     labs = await partitions.from_moved_labs(parts, view.at, moved)
     claimed_by = claims[0]["recipe_id"] if claims else None
-    return versions[0]["version"], {**system_document(labs.named(rows[0])), "claimed_by": claimed_by}
+    moment = paging.moment_of(view.at, parts)
+    return versions[0]["version"], {
+        **system_document(labs.named(rows[0])),
+        "claimed_by": claimed_by,
+        "maintenance_windows": [window_document(view, moment, row) for row in windows],
+    }
 
 
 class Systems:

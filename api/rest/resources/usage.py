@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from falcon.asgi import Request, Response
 
+from api.clock import rfc3339
 from api.rest import paging, partitions
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -21,13 +23,24 @@ from api.rest.contract.queries import BEGINNING
 from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
 from domain.errors import Fault, FaultyInput, Unknown, display_name
-from projections.read_sessions import Row
+from domain.events import Recorded
+from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_LAB
 
 # Maximum number of steps of a time span, and of steps of all groups on a page.
 MAX_STEPS = 1_000
 MAX_STEPS_OF_PAGE = 10_000
 STEPS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+
+# The key before all intervals: the end of the time span, and a position.
+USAGE_START: Final = ["", -1]
+# The interval before a system was added.
+UNREGISTERED: Final[Row] = {
+    **dict.fromkeys(("condition", "recipe_id", "job_id", "kind", "user", "loaned_to", "unavailable")),
+    **dict.fromkeys(("until_position", "ordered_position")),
+    "usage": "unregistered",
+    "since_position": 0,
+}
 
 Answer = tuple[dict[str, Any], str | None]
 """The answer about sums, and the key of the last group if more follow."""
@@ -96,26 +109,74 @@ async def _sums_of_each_system(parts: ReadParts, params: Row) -> tuple[orjson.Fr
     return orjson.Fragment(row["groups"]), row["last"] if row["number"] == params["limit"] else None
 
 
-async def usage_answer(parts: ReadParts, view: View, fqdn: str, query: queries.Span) -> dict[str, Any]:
-    """Return the answer about the usage of a system in a time span. Raises Unknown."""
+async def usage_answer(
+    parts: ReadParts, view: View, fqdn: str, query: queries.IntervalPage, page: paging.PageAt
+) -> tuple[dict[str, Any], list[Any] | None]:
+    """Return a page of the intervals of a system, cut to the time span, and the key of the last one.
+
+    The seconds of all pages add up to the time span. Raises Unknown.
+    """
     view.require_visible(fqdn)
-    params = {"at": view.position, "fqdn": fqdn, "since": query.since, "until": query.until}
-    rows = await parts.reader.rows("usage_of_system", params)
-    exists = rows or await parts.reader.row("system_is_known", {"at": view.position, "fqdn": fqdn})
-    if not exists:
+    # Nothing is after `as_of`, or after now. All pages have the end of the first one.
+    latest = max(filter(None, (paging.moment_of(view.at, parts), view.recorded_at)))
+    asked = query.until if page.after == USAGE_START else paging.cursor_moment(page.after[0])
+    until = min(asked or latest, latest)
+    since = None if query.since is None else min(query.since, until)
+    params = {"at": view.position, "fqdn": fqdn, "since": since, "until": until if until < latest else None}
+    found, registration = await parts.reader.together(
+        ("usage_of_system", {**params, "after": max(0, page.after[1]), "limit": page.limit}),
+        ("registration_of_system", params),
+    )
+    if not registration:
         raise Unknown(display_name("system", fqdn))
-    return {"intervals": rows}
+    registered = registration[0]["since"]
+    if since is None:
+        since = registered
+    elif since < registered and page.after == USAGE_START:
+        found = [{**UNREGISTERED, "since": since, "until": registered}, *found][: page.limit]
+    positions = [row["ordered_position"] for row in found if row["ordered_position"]]
+    events = await asyncio.to_thread(parts.log.at, positions)
+    is_open = query.until is None or query.until >= latest
+    intervals = [_interval(row, since, until, events, is_open=is_open) for row in found]
+    key = [rfc3339(until), found[-1]["since_position"]] if len(found) == page.limit else None
+    return {"since": since, "until": max(since, until), "intervals": intervals}, key
+
+
+def use_query(parts: ReadParts, view: View, fqdn: str) -> NamedQuery:
+    """Return the query of the interval of a system at the moment of a read; its actor is in the log."""
+    moment = paging.moment_of(view.at, parts)
+    asked = {"fqdn": fqdn, "since": moment, "until": moment, "after": 0, "limit": 1}
+    return "usage_of_system", {"at": view.position, **asked}
+
+
+def _interval(
+    row: Row, since: datetime, until: datetime, events: Mapping[int, Recorded], *, is_open: bool
+) -> dict[str, Any]:
+    """Return an interval, cut to the time span. One that goes on has no end if the time span `is_open`."""
+    goes_on = row["until"] is None
+    begin = max(row["since"], since)
+    end = max(begin, until if goes_on else min(row["until"], until))
+    ordered = events.get(row["ordered_position"])
+    return {
+        **row,
+        "since": begin,
+        "until": None if goes_on and is_open else end,
+        "seconds": (end - begin) / timedelta(seconds=1),
+        "begun_at": row["since"],
+        "ordered_by": ordered and ordered.stamp.actor,
+    }
 
 
 class Usage:
     def __init__(self, parts: ReadParts) -> None:
         self._parts = parts
 
-    @operation("List the usage intervals of a system", answers.SystemHistory, queries.Span)
+    @operation("List the usage intervals of a system", answers.SystemHistory, queries.IntervalPage)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await read_view(req, self._parts)
-        body = await usage_answer(self._parts, view, fqdn, query_of(req, queries.Span))
-        paging.answer_read(resp, view.at, body)
+        page = paging.page_at(req, view.at, first=USAGE_START)
+        body, key = await usage_answer(self._parts, view, fqdn, query_of(req, queries.IntervalPage), page)
+        paging.answer_page(req, resp, page, body, key)
 
     @operation("List the idle systems", answers.IdlePool, queries.PartitionPage, refuses=(404,))
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:

@@ -25,6 +25,7 @@ from domain.scheduling.decisions.departed_trees import abort_without_tree
 from domain.scheduling.decisions.draft import Decision, Draft, with_batch
 from domain.scheduling.decisions.ending_sets import Ending, end_set, is_due
 from domain.scheduling.decisions.lock_grants import grant_locks
+from domain.scheduling.decisions.maintenance import begin_and_end_windows
 from domain.scheduling.decisions.preemption import preempt
 from domain.scheduling.decisions.wake_up_grants import all_idle
 from domain.scheduling.supply.reasons import (
@@ -71,6 +72,7 @@ class Findings:
     claims_begun: int = 0
     claims_over: int = 0
     preemptions: int = 0
+    maintenance_changes: int = 0
     labs_changed: int = 0
     idle_but_wanted: int = 0
     lock_overlooked: int = 0
@@ -208,6 +210,13 @@ def _preemptions(partition: Partition, clock: LoopInput, findings: Findings) -> 
         yield decision
 
 
+def _maintenance(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
+    """Drain the systems of maintenance windows, and undrain them after each."""
+    for decision in begin_and_end_windows(partition, clock.now):
+        findings.maintenance_changes += 1
+        yield decision
+
+
 def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Mark lab controllers as silent that have stopped reporting, and as heard once they report."""
     limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
@@ -282,6 +291,7 @@ CHECKS: tuple[Check, ...] = (
     _claims_begun,
     _claims_over,
     _preemptions,
+    _maintenance,
     _lab_controllers,
     _conservation,
 )
@@ -292,7 +302,10 @@ OVERLOOKED: frozenset[Check] = frozenset(
 """Checks for grants and claims, which a stopped partition does not give."""
 
 ENDING: frozenset[Check] = frozenset(
-    (_watchdogs, _reservations, _loans, _distro_trees, _open_jobs, _claims_over, _claims_begun, _preemptions)
+    (
+        *(_watchdogs, _reservations, _loans, _distro_trees, _open_jobs, _claims_over, _claims_begun),
+        *(_preemptions, _maintenance),
+    )
 )
 """Checks of deadlines, which do not expire while the clock is not trusted."""
 

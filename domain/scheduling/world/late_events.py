@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.events import Event
-from domain.job.events import JobChanged
+from domain.job.events import JobChanged, JobKeepEnded, JobKept
 from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.world.skipped_events import SKIPPED_EVENTS
@@ -19,4 +19,4 @@ def may_follow(event: Event) -> bool:
     if isinstance(event, RecipeSetSubmitted):
         return not event.depends_on
     # Of a changed job the scheduler only keeps the version, if the job is open.
-    return isinstance(event, (RecipeNew, JobChanged, *SKIPPED_EVENTS))
+    return isinstance(event, (RecipeNew, JobChanged, JobKept, JobKeepEnded, *SKIPPED_EVENTS))

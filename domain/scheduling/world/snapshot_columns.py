@@ -92,7 +92,8 @@ def encode_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, StateCo
 def _encode_results(results: Results) -> Sequence[Any] | None:
     if not results.result_count:
         return None
-    return results.result_count, results.log_count, results.kinds, list(map(sorted, results.digests))
+    digests = list(map(sorted, results.digests))
+    return results.result_count, results.log_count, results.kinds, digests, results.failed_tasks
 
 
 def encode_recipe_sets(recipe_sets: Sequence[RecipeSet], texts: Texts) -> dict[str, StateColumns]:
@@ -153,7 +154,8 @@ def decode_recipe_sets(
 ) -> Iterator[RecipeSet]:
     read = decode_texts(columns, texts, SET_TEXTS)
     read["priority"] = map(_PRIORITIES.__getitem__, columns["priority"])
-    read["recipe_ids"] = map(tuple, columns["recipe_ids"])
+    for name in ("recipe_ids", "waived_tasks"):
+        read[name] = map(tuple, columns[name])
     read["submitted_at"] = map(_decode_moment, columns["submitted_at"])
     read["profile"] = map(_decode_locks, read["profile"])
     read["depends_on"] = map(_decode_dependencies, columns["depends_on"])
@@ -178,7 +180,10 @@ def decode_systems(columns: StateColumns, texts: Sequence[str]) -> Iterator[Syst
     read["loan"] = map(_decode_loan, columns["loan"])
     read["occupied"] = map(_decode_occupation, columns["occupied"])
     read["failures"] = map(_decode_failures, columns["failures"])
+    read["notes"] = map(tuple, columns["notes"])
     read["access_policy"] = map(_decode_policy, columns["access_policy"])
+    for name in ("windows", "waived"):
+        read[name] = map(tuple, columns[name])
     return _decode(System, read)
 
 
@@ -194,8 +199,9 @@ def _names(cls: type[Any]) -> Iterator[str]:
 def _decode_results(columns: Sequence[Any] | None) -> Results:
     if columns is None:
         return NO_RESULTS
-    result_count, log_count, kinds, digests = columns
-    return Results(result_count, log_count, tuple(kinds), tuple(map(frozenset, digests)))
+    result_count, log_count, kinds, digests, failed_tasks = columns
+    levels = tuple(map(frozenset, digests))
+    return Results(result_count, log_count, tuple(kinds), levels, tuple(failed_tasks))
 
 
 def _decode_claim(held: Mapping[str, Any] | None) -> Claim | None:

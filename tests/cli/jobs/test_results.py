@@ -80,6 +80,37 @@ def test_results__as_junit__has_cases_that_fail_as_the_results_did(run: Run) -> 
     assert run("results", "7", "--format", "junit", "--json").exit_code == 2
 
 
+def test_results__of_a_waived_task__say_by_whom_and_why(run: Run, server: LoopbackServer) -> None:
+    waiver = {"of": "task", "by": "alice", "at": "2026-11-29T10:00:00Z", "reason": "old firmware"}
+    bad = task(4, 2, "Fail", result("Pass", "/setup"), result("Fail", "/boot", "no console"), waiver=waiver)
+    found = {"position": 9, "failed_task_count": 0, "waived_task_count": 1, "tasks": [bad]}
+    server.on("GET", "/jobs/7/results", Answer(found))
+    _, _, passed, waived = run("results", "7", "--wide").stdout.splitlines()
+    assert "alice" not in passed and waived.endswith("by alice: old firmware")
+    document = ET.fromstring(run("results", "7", "--format", "junit").stdout)
+    assert (document.get("failures"), document.get("skipped")) == ("0", "1")
+    (skipped,) = document.iter("skipped")
+    assert skipped.get("message") == "Fail: no console, waived by alice: old firmware"
+    server.on("GET", "/jobs/7/results", Answer({**found, "tasks": []}))
+    left_out = run("results", "7", "--failed")
+    assert (left_out.stdout, left_out.stderr) == ("nothing failed\n", "1 waived failure not shown\n")
+
+
+def test_job_view__failures_that_are_waived__pass() -> None:
+    client: Any = None
+    waiver = {"of": "task", "by": "alice", "at": "2026-11-29T10:00:00Z", "reason": "old firmware"}
+    bad = {"task_id": 4, "name": "/t", "state": "completed", "result": "Fail", "waiver": waiver}
+    shown = {**recipe(), "state": "completed", "result": "Fail", "tasks": [bad]}
+
+    def passed(of_set: Any = None, **task: Any) -> bool:
+        row = {**shown, "tasks": [bad, {**bad, **task}]}
+        job = {"recipe_sets": [{"recipe_set_id": 1, "waiver": of_set, "recipes": [row]}]}
+        return JobView(client, 7, job=job, _recipes={2: row}).has_passed()
+
+    assert passed() and passed(result="Pass", waiver=None)
+    assert not passed(waiver=None) and passed(waiver, waiver=None)
+
+
 def test_junit__several_results_of_one_name__are_different_cases(run: Run, server: LoopbackServer) -> None:
     tasks = [task(4, 2, "Pass", result("Pass"), result("Pass"), result("Pass", "/own"), result("Pass"))]
     server.on("GET", "/jobs/7/results", Answer({"position": 9, "tasks": tasks}))

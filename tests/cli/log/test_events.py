@@ -34,6 +34,14 @@ def test_events__recorded__are_read_to_the_end(server: LoopbackServer, run: Run)
     assert server.asked[0].query["types"] == ["recipe.scheduled", "recipe.queued"]
 
 
+def test_events__wide__with_the_token_and_address_of_the_request(server: LoopbackServer, run: Run) -> None:
+    shown = {**event(1, system="a.example.com"), "token_id": "a1b2", "address": "192.0.2.1"}
+    server.on("GET", "/events", Answer({"events": [shown], "next": None}))
+    assert "a1b2" not in run("events").stdout
+    text = run("events", "--wide").stdout
+    assert text.endswith("scheduler     system=a.example.com token_id=a1b2 address=192.0.2.1\n")
+
+
 def test_events__of_an_actor__requested_by_name_also_live(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/events", Answer({"events": [event(1)], "next": None}))
     assert len(run("events", "--actor", "scheduler").stdout.splitlines()) == 1

@@ -106,3 +106,15 @@ def test_wait__recipes_there__returns_when_the_systems_are_idle(
     asked = [each.query for each in server.asked if each.path == "/systems"]
     assert len(asked) == 3
     assert all({**each, **query} == each for each in asked)
+
+
+@pytest.mark.parametrize(
+    ("option", "ticket"), [(["--ticket", "http://a/1"], "http://a/1"), (["--no-ticket"], None)]
+)
+def test_condition__with_a_ticket__is_sent(
+    server: LoopbackServer, run: Run, option: list[str], ticket: str | None
+) -> None:
+    server.on("PATCH", "/systems/a.b", Answer({"fqdn": "a.b", "changed": True}))
+    assert run("system", "condition", "a.b", "broken", *option).exit_code == 0
+    assert server.asked[0].json() == {"condition": "Broken", "reason": "", "ticket": ticket}
+    assert run("system", "condition", "a.b", "broken", "--ticket", "http://a/1", "--no-ticket").exit_code == 2

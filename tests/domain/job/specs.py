@@ -1,11 +1,14 @@
-"""Specifications of recipes and recipe sets, with empty values for most fields."""
+"""Specifications of recipes and recipe sets, with empty values for most fields, and jobs after events."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from domain.events import Event, Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec, TaskSpec
+from domain.job.state import Job, folded
 from domain.priority import Priority
+from tests.harness.appends import STAMP
 
 
 def recipe(*tasks: str, guests: tuple[RecipeSpec, ...] = (), **fields: Any) -> RecipeSpec:
@@ -20,3 +23,14 @@ def _task(name: str, param: str | None = None) -> TaskSpec:
 
 def of(*recipes: RecipeSpec, **fields: Any) -> RecipeSetSpec:
     return RecipeSetSpec(Priority.Normal, recipes, **fields)
+
+
+def job_of(*events: Event) -> Job:
+    """Return job 1 after its events."""
+    past = [
+        Recorded(version, version, STAMP.at, "job/1", version, event, STAMP)
+        for version, event in enumerate(events, 1)
+    ]
+    job = folded(1, past)
+    assert job is not None
+    return job

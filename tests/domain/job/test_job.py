@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,17 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import FaultyInput
-from domain.events import Event, Recorded, Stamp, from_data
+from domain.events import from_data
 from domain.job.events import JobChanged, JobSubmitted
 from domain.job.retention import RetentionTag, RetentionTags
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
-from domain.job.state import Job, change_job, folded
+from domain.job.state import change_job, folded
 from domain.job.submission import Ids, counts, submit
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
 from domain.recipe.lifecycle import FINISHED, RECIPE
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.roll_up import RESULT_ORDER, STATE_ORDER, result_in, result_of, state_of
+from tests.domain.job.specs import job_of
 
 IDS = Ids(job=1, recipe_sets=(10, 11), recipes=(20, 21, 22, 23, 24), tasks=(30, 31, 32, 33, 34, 35))
 DISTRO = {"arch": "x86_64", "osmajor": "Mine1", "osminor": "0", "tree_url": "http://t/"}
@@ -155,20 +155,9 @@ def test_job__version_without_original_bytes__has_none() -> None:
     assert (event.original_sha256, event.original_type) == (None, None)
 
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SUBMITTED = JobSubmitted(
     "ada", "bob", "qa", "smoke", (3, 4), {"retention_tag": "active", "product": "Linux", "notify": []}
 )
-
-
-def job_of(*events: Event) -> Job:
-    past = [
-        Recorded(version, version, NOW, "job/1", version, event, Stamp(NOW, "ada", "request/1"))
-        for version, event in enumerate(events, 1)
-    ]
-    job = folded(1, past)
-    assert job is not None
-    return job
 
 
 def test_job__submitted_and_changed__has_values_of_last_event() -> None:

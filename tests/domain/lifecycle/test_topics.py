@@ -72,6 +72,7 @@ OF_ENDINGS: dict[str, dict[str, Any]] = {
     "partition.job-filter-removed": {"name": "few"},
     "partition.state-changed": {"state": "draining"},
     "pool.system-removed": {"system": "a"},
+    "maintenance-window.ended": {"ended_at": "2026-11-29T12:00:00+00:00"},
 }
 
 

@@ -27,6 +27,7 @@ from domain.directory.partitions import partition_document
 from domain.errors import Refused
 from domain.events import data_of
 from domain.intake_states import STOPPED
+from domain.maintenance.window import KIND as WINDOW
 from domain.priority import Priority
 from domain.queues.tree import FIFO, ORDERS_OF_LEAVES, ORDERS_OF_PARENTS
 from domain.scheduling.bitsets.bitmaps import numbers_in
@@ -391,6 +392,27 @@ def _pass_time(chance: Random, world: World) -> None:
     world.now += timedelta(seconds=chance.choice((1, 29, 30, 300, 1_000)))
 
 
+def _add_window(chance: Random, world: World) -> None:
+    """Add a maintenance window, or end one."""
+    numbers = [int(name) for name, entry in world.directory.items(WINDOW) if "ended_at" not in entry.document]
+    if numbers and chance.random() < 0.3:
+        world.end_window(chance.choice(numbers))
+        return
+    systems = chance.sample(list(world.systems), min(3, len(world.systems)))
+    covered: dict[str, Any] = chance.choice(
+        ({"pool": chance.choice(POOLS)}, {"lab_controller": chance.choice(LABS)}, {"systems": systems})
+    )
+    times = (chance.choice((0, 300, 1_000)) for _ in range(2))
+    world.add_window(*times, lead_seconds=chance.choice((0, 300)), **covered)
+
+
+def _maintain(chance: Random, world: World) -> None:
+    """Let time pass, and the consistency loop begin and end maintenance windows."""
+    _pass_time(chance, world)
+    world.settle()
+    world.maintain()
+
+
 # Jobs, systems and labs.
 ACTS: Acts = (
     (_submit, 30),
@@ -411,7 +433,9 @@ ACTS: Acts = (
     (_change_tree, 2),
     (_switch_lab, 2),
 )
-# These and changes of access.
+# These and maintenance windows.
+MAINTAINED: Acts = (*ACTS, (_add_window, 6), (_maintain, 12))
+# The first and changes of access.
 EVERYTHING: Acts = (
     *ACTS,
     (_submit_for_group, 30),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -44,12 +45,14 @@ from domain.recipe_set.reports import report
 from domain.recipe_set.state import change_priority
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
+from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from domain.scheduling.supply.filter_key import filter_key
 from domain.scheduling.supply.rules import fitting
 from domain.scheduling.world.snapshot import pieces, restored
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
 from domain.system.state import Occupation
-from domain.system_admin.condition import change_condition, drain, undrain
+from domain.system_admin.condition import change_condition
+from domain.system_admin.draining import drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from domain.system_admin.occupation import occupy, vacate
 from domain.system_admin.registration import register
@@ -264,6 +267,28 @@ class World(FoldedLog):
     def undrain(self, fqdn: str) -> None:
         self.change(undrain(self.systems[fqdn]))
 
+    def add_window(
+        self, starts_after_seconds: int = 0, for_seconds: int = 3_600, lead_seconds: int = 0, **covered: Any
+    ) -> int:
+        """Add a maintenance window of an admin, and return its number."""
+        number = 1 + sum(1 for _ in self.directory.items("maintenance-window"))
+        starts_at = self.now + timedelta(seconds=starts_after_seconds)
+        nothing = {"systems": None, "pool": None, "lab_controller": None, "location": None}
+        beside = {"added_by": "ada", "added_at": self.now.isoformat(), "has_all_rights": True}
+        added = directory_events.MaintenanceWindowAdded(
+            reason="new disks",
+            starts_at=starts_at.isoformat(),
+            ends_at=(starts_at + timedelta(seconds=for_seconds)).isoformat(),
+            lead_seconds=lead_seconds,
+            **{**nothing, **beside, **covered},
+        )
+        self.commit([(f"maintenance-window/{number}", added)])
+        return number
+
+    def end_window(self, number: int) -> None:
+        ended = directory_events.MaintenanceWindowEnded(ended_at=self.now.isoformat(), reason="done")
+        self.commit([(f"maintenance-window/{number}", ended)])
+
     def tell_running(self, fqdn: str, recipe_id: int | None = None) -> None:
         """Make the system occupied, as its lab controller says that something runs there."""
         system = self.systems[fqdn]
@@ -305,6 +330,9 @@ class World(FoldedLog):
     def open_system(self, fqdn: str, *entries: Form) -> None:
         """Allow only these to submit; everybody may view the system."""
         self.hide_system(fqdn, VIEWED, *entries)
+
+    def register_user(self, name: str) -> None:
+        self.commit([(f"user/{name}", directory_events.UserRegistered())])
 
     def hide_system(self, fqdn: str, *entries: Form) -> None:
         """Hide the system from all but these."""
@@ -349,6 +377,13 @@ class World(FoldedLog):
             self.commit_decisions(decisions, self.partition.position)
             answers += decisions
         return answers
+
+    def maintain(self) -> None:
+        """Run the consistency loop, which begins and ends maintenance windows, and finds no fault."""
+        findings = Findings()
+        if decisions := correct(self.partition, LoopInput(self.now, {}), findings):
+            self.commit_decisions(decisions, self.partition.position)
+        assert not findings.never_happen, findings
 
     # Questions
 

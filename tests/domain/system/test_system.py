@@ -66,7 +66,7 @@ CHANGES: list[tuple[Event, dict[str, object]]] = [
     (system_events.SystemInventoryChanged(inventory={"memory_mb": 1}), {"inventory": {"memory_mb": 1}}),
     (system_events.SystemLabControllerChanged(lab_controller="lab-2"), {"lab_controller": "lab-2"}),
     (system_events.SystemOwnerChanged(owner="eve"), {"owner": "eve", "owned_since": 30}),
-    (system_events.SystemDrained(reason="new disks"), {"draining": True}),
+    (system_events.SystemDrained(reason="new disks"), {"draining": True, "drained_by_person": True}),
     (system_events.SystemUndrained(), {"draining": False}),
     (
         system_events.SystemReservationBegun(user="eve", until="2024-01-02T00:00:00Z", distro_tree_id=4),

@@ -12,7 +12,7 @@ from domain.system.events import SystemDrained, SystemIdle, SystemPending, Syste
 from domain.system.lifecycle import WITH_RECIPE
 from domain.system.state import evolve
 from domain.system.usage import in_idle_pool, is_open
-from domain.system_admin.condition import drain, undrain
+from domain.system_admin.draining import drain, undrain
 from tests.domain.recipe.samples import moment, system_in
 from tests.domain.recipe_set.samples import set_of
 
@@ -44,7 +44,7 @@ def test_undrain__any_usage__asks_the_queue_if_it_is_free(
 
 
 def test_drain__repeated__changes_nothing() -> None:
-    assert drain(replace(system_in("idle"), draining=True), "once more") == []
+    assert drain(evolve(system_in("idle"), "a", DRAINED, moment()), "once more") == []
     assert undrain(system_in("idle")) == []
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="package")
 def recorded_story(servers: ServerPool) -> Iterator[TestDatabase]:
     """Record events of all kinds, and a random history of systems."""
+    from domain.job.events import JobChanged, JobSubmitted
+    from projections.job_terms import BLOCK_JOBS
     from tests.harness.sessions import owner_session
+    from tests.projections.happened import of
     from tests.projections.projected_log import projected_log
     from tests.projections.random_history import project_in_pages, write_history
     from tests.projections.recipe_lives import lives
@@ -30,8 +33,13 @@ def recorded_story(servers: ServerPool) -> Iterator[TestDatabase]:
             write_story(models)
             dice = Random(5)
             write_history(models, dice)
-            for commit in lives(dice, first=101, recipes=10):
+            for number, commit in enumerate(lives(dice, first=101, recipes=10)):
                 models.write(*commit)
+                if number == 20:
+                    # This closes the blocks of all other jobs; later terms of these are added to stored rows.
+                    submission = JobSubmitted("ada", "ada", None, "a much later job", (), {})
+                    models.write((f"job/{4 * BLOCK_JOBS}", submission))
+            models.write(*of("job", 101, JobChanged("changed late", "scratch", "linux")))
             spread_times(owner, dice, hours=30)
             forget(owner)
             models.begin_again()

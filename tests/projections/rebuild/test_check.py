@@ -40,7 +40,7 @@ PLANTED = [
     # A wrong end of an interval.
     ("UPDATE read.queue SET until = 'infinity' WHERE state = 'new' AND recipe_id = 1", "queue", "until"),
     (
-        "UPDATE read.jobs SET until_position = until_position + 1 WHERE state = 'new'",
+        "UPDATE read.jobs SET until_position = until_position + 1 WHERE job_id = 101 AND state = 'new'",
         "jobs",
         "until_position",
     ),
@@ -58,6 +58,8 @@ PLANTED = [
     ),
     ("DELETE FROM read.system_counts WHERE usage = 'idle' AND open_count > 0", "system_counts", None),
     (LONGER_HOUR, "usage_hours", "microseconds"),
+    ("UPDATE read.job_terms SET jobs = ~jobs WHERE term = 'owner ada'", "job_terms", "jobs"),
+    ("DELETE FROM read.job_systems", "job_systems", None),
     # Another order of additions.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
     # The owner of the database has changed an event.

@@ -30,6 +30,31 @@ def test_events__filtered__only_those(client: httpx.Client, service: Running) ->
     assert one[0]["topic"] == "pool.registered" and {event["subject"] for event in one} == {"pool/big"}
 
 
+def test_events__caused_by_requests__name_the_id_of_the_token_and_never_the_token(
+    client: httpx.Client, service: Running, people: dict[str, httpx.Client]
+) -> None:
+    after = service.end()
+    client.put("/users/tess", json={"roles": ["submitter"]}).raise_for_status()
+    client.put("/users/tess/password", json={"password": "correct horse battery"}).raise_for_status()
+    login = client.post("/login", json={"user": "tess", "password": "correct horse battery"}).json()
+    with service.client(login["token"]) as tess:
+        # A token that expires makes only tokens that expire no later.
+        body = {"user": "tess", "role": "submitter", "expires_at": login["expires_at"]}
+        made = tess.post("/tokens", json=body).raise_for_status().json()
+    page = client.get("/events", params={"after": after, "limit": 1000})
+    tokens = {event["subject"]: event["token_id"] for event in page.json()["events"]}
+    assert tokens["user/tess"] == client.get("/whoami").json()["token_id"]
+    assert tokens[f"token/{login['token_id']}"] == tokens[f"token/{made['token_id']}"] == login["token_id"]
+    assert login["token"] not in page.text and made["token"] not in page.text
+    with client.stream(
+        "GET", "/events", params={"after": after, "subject": "user/tess"}, headers=SSE
+    ) as live:
+        assert next(_events(live))["token_id"] == tokens["user/tess"]
+    whole = service.events()
+    assert whole[0]["cause"] == "request/first-start" and whole[0]["token_id"] == "admin"
+    assert {event["token_id"] for event in whole if not event["cause"].startswith("request/")} <= {None}
+
+
 def test_stream__from_the_start__replays_then_follows(client: httpx.Client, service: Running) -> None:
     expected = [event["position"] for event in service.events()]
     with client.stream("GET", "/events", headers=SSE) as response:

@@ -61,7 +61,7 @@ def test_below__a_hidden_system__404_as_for_one_that_is_not_there(
     people: People, secret: tuple[str, str]
 ) -> None:
     fqdn, position = secret
-    for below in ("", "/usage", "/history", "/access-policy"):
+    for below in ("", "/usage", "/history", "/access-policy", "/notes"):
         params = {"min_position": position}
         hidden = people["carol"].get(f"/systems/{fqdn}{below}", params=params)
         missing = people["carol"].get(f"/systems/missing.example.com{below}", params=params)

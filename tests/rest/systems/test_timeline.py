@@ -95,12 +95,13 @@ def test_timeline__without_resolution__equals_the_usage_of_the_system(
     named = ("condition", "usage", "recipe_id")
     expected = []
     for one in usage["intervals"]:
-        begin = max(since, datetime.fromisoformat(one["since"]))
+        begin = datetime.fromisoformat(one["since"])
         end = datetime.fromisoformat(one["until"]) if one["until"] else until
         if begin < end:
             expected.append((begin, end, *(one[name] for name in named)))
+    assert expected[0][0] == since
+    assert [(*ends(one), *(one[name] for name in named)) for one in row["intervals"]] == expected
     registered = [one for one in row["intervals"] if one["usage"] != "unregistered"]
-    assert [(*ends(one), *(one[name] for name in named)) for one in registered] == expected
     assert {(one["user"], one["job_id"] is None) for one in registered} == {(None, True), ("alice", False)}
 
 

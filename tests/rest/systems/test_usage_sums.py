@@ -44,6 +44,24 @@ def test_system_usage__by_owner_and_group__those_of_the_job_that_has_the_system(
     assert "waiting" in sums(client, group_by="group")["usage-qe"]["seconds"]["Automated"]
 
 
+def test_system_usage__loan_and_draining__count_for_the_borrower_and_not_as_idle(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    lent, drained = machines(condition="Manual"), machines()
+    client.put(f"/systems/{lent}/loan", json={"user": "bob"}).raise_for_status()
+    done = client.patch(f"/systems/{drained}", json={"draining": True, "reason": "the rack moves"})
+    assert sums(client, group_by="user", **after(done))["bob"]["seconds"]["Manual"]["idle"] > 0
+    position = client.get("/queue").json()["position"]
+    whole = sums(client, group_by="system", as_of=position)[drained]["seconds"]["Automated"]
+    intervals = client.get(f"/systems/{drained}/usage", params={"as_of": position}).json()["intervals"]
+    spent: dict[str, float] = {}
+    for one in intervals:
+        usage = one["unavailable"] or one["usage"]
+        spent[usage] = spent.get(usage, 0) + one["seconds"]
+    assert intervals[-1]["unavailable"] == "draining" and intervals[-1]["usage"] == "idle"
+    assert whole == pytest.approx({usage: seconds for usage, seconds in spent.items() if seconds}, abs=1e-6)
+
+
 @pytest.mark.parametrize("step", ["hour", "day"])
 @pytest.mark.parametrize("group_by", ["system", "lab_controller", "owner"])
 def test_system_usage__with_a_step__steps_of_a_group_add_up(

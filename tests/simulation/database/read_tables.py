@@ -33,7 +33,7 @@ COUNT = re.compile(r"INSERT INTO (?P<table>\w+) AS t \((?P<columns>.+)\) SELECT 
 COPY = re.compile(r"COPY (?P<table>\w+) \((?P<columns>.+)\) FROM STDIN")
 
 
-BY_POSITION = ("task_results", "added_sets", "recipe_changes", "changed_sets")
+BY_POSITION = ("task_results", "added_sets", "recipe_changes", "changed_sets", "job_systems")
 
 
 class ReadTables:

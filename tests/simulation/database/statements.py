@@ -37,9 +37,10 @@ ANSWERS: dict[bytes, Answer] = {
     READ["stored_progress"]: lambda server, _, params: server.read.stored_progress(),
     READ["move"]: lambda server, session, params: server.read.move(session, params),
     READ["notify"]: lambda server, session, params: server.read.notify(session, params),
-    # The simulated service answers no question about these sums, nor about the actors of the log.
+    # The simulated service answers no question about these sums or the actors of the log, and no search.
     READ["close_hours"]: lambda server, _, params: [],
     READ["store_actor_parts"]: lambda server, _, params: [],
+    READ["terms_of_open_blocks"]: lambda server, _, params: [],
     READ["analyze"]: lambda server, _, params: [],
     READ["members"]: lambda server, _, params: server.read.members(params),
     READ["states_of_jobs"]: lambda server, _, params: server.read.states_of_jobs(*params),

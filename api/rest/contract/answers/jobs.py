@@ -9,6 +9,8 @@ from pydantic import ConfigDict
 from api.rest.contract.answers.admission import ApplyingFilter, Bucket, Dependency, HeldBackBy
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.recipes import RecipeLocks, RecipeSummary, Seconds
+from api.rest.contract.answers.retention import Kept, ResultsDeleted
+from api.rest.contract.answers.reviews import FailureWaiver, SetReview
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, StageName, Time
 
 
@@ -86,10 +88,19 @@ class JobList(ListAnswer):
 
 
 class SetSummary(AnswerPart):
+    """`review` is null while the set needs one; `waiver` accepts all failures of the set.
+
+    The counts are those of the tasks with a result of Warn, Fail or Panic: without a waiver, and with one.
+    """
+
     recipe_set_id: Id
     priority: PriorityName
     state: RecipeState
     result: Result
+    review: SetReview | None
+    waiver: FailureWaiver | None
+    failed_task_count: int
+    waived_task_count: int
     recipes: list[RecipeSummary]
 
 
@@ -97,6 +108,7 @@ class Job(ReadAnswer):
     """`document` is the job in its normalised JSON form, with defaults and with added recipe sets.
 
     `origin` is the job that was copied. `copies` are the latest 100 copies of this job, latest first.
+    `results_deleted` does not depend on the moment of the read, because results of the past are deleted, too.
     """
 
     job_id: Id
@@ -112,6 +124,9 @@ class Job(ReadAnswer):
     queue: str
     document: dict[str, Any]
     submitted_at: Time
+    ended_at: Time | None
+    kept: Kept | None
+    results_deleted: ResultsDeleted | None
     origin: Id | None
     copies: list[Id]
     recipe_sets: list[SetSummary]
@@ -134,6 +149,8 @@ class RecipeSet(ReadAnswer):
     weight before ageing, `cells` has the value of the worst cell by level, and `worst_recipes` the first
     placed recipe with that cell, null at a level without contention and for the whole-lab lock.
 
+    `review`, `waiver` and the counts are those of the set in its job.
+
     `job_filter`: the first job filter that matches the set and is not CONTINUE. `held_back`: the
     dependencies, job filters and limits that keep the set from its first system; null while the service
     still reads the log.
@@ -149,6 +166,10 @@ class RecipeSet(ReadAnswer):
     preemptible: bool
     state: RecipeState
     result: Result
+    review: SetReview | None
+    waiver: FailureWaiver | None
+    failed_task_count: int
+    waived_task_count: int
     recipes: list[RecipeSummary]
     locks: RecipeLocks
     weight: float | None

@@ -73,11 +73,12 @@ class LabCommand(AnswerPart):
 
     `reason` says why the recipe or the reservation ended; null if the recipe completed and nobody gave a
     reason. `attempt` is that of the recipe, which reports of its progress name; null for a reservation.
+    A `delete-logs` command is about the job `job_id` and its `recipe_ids` in this lab, and has no `system`.
     """
 
     id: int
     kind: str
-    system: str
+    system: str | None
     recipe_id: Id | None
     attempt: Id | None
     state: CommandState
@@ -101,6 +102,7 @@ class LabCommand(AnswerPart):
     tasks: list[CommandTask] = Field(default_factory=list)
     guests: list[CommandGuest] = Field(default_factory=list)
     members: list[CommandMember] = Field(default_factory=list)
+    recipe_ids: list[Id] = Field(default_factory=list)
 
 
 class LabCommands(ReadAnswer):

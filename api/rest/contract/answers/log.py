@@ -23,6 +23,9 @@ class Batch(AnswerPart):
 class LoggedEvent(AnswerPart):
     """An event. `version`: that of its subject. `partition`: null if it concerns all partitions.
 
+    `token_id`: the id of the token of the request that caused the event; of a login, that of its new token.
+    Null without a request, and for events from before version 0.2. `address`: that of the client of the
+    request, for admins and auditors only, and not in streams; null unless the service keeps it.
     The fields from `now` on are only for decisions.
     """
 
@@ -34,6 +37,7 @@ class LoggedEvent(AnswerPart):
     recorded_at: Time
     actor: str
     cause: str
+    token_id: str | None
     basis: int | None
     commit_end: int
     partition: str | None
@@ -43,6 +47,7 @@ class LoggedEvent(AnswerPart):
     policy_version: int | None = None
     number: int | None = None
     batch: Batch | None = None
+    address: str | None = None
 
 
 class EventPage(Answer):

@@ -6,7 +6,7 @@ from api.rest.contract.answers.common import AnswerPart, ReadAnswer
 from api.rest.contract.answers.jobs import ListedJob
 from api.rest.contract.answers.log import LoggedEvent
 from api.rest.contract.answers.reconciliations import Reconciliation
-from api.rest.contract.values import Condition, Id, PriorityName, RecipeState, Time, UsageState
+from api.rest.contract.values import Condition, Id, Link, PriorityName, RecipeState, Time, UsageState
 
 
 class PartitionState(AnswerPart):
@@ -116,6 +116,7 @@ class BrokenSystem(AnswerPart):
     owner: str
     at: Time | None
     reason: str | None
+    ticket: Link | None
 
 
 class BrokenOverview(AnswerPart):
@@ -133,6 +134,7 @@ class OwnSystem(AnswerPart):
     lab_controller: str
     owner: str
     condition: Condition
+    ticket: Link | None
     draining: bool
     user: str | None
     reserved_until: Time | None

@@ -8,6 +8,8 @@ from api.rest.contract.answers.admission import CurrentReason, HeldBackBy
 from api.rest.contract.answers.claims import RecipeClaim
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
+from api.rest.contract.answers.retention import ResultsDeleted
+from api.rest.contract.answers.reviews import FailureWaiver, ReviewedSet
 from api.rest.contract.answers.waits import TimeLeft
 from api.rest.contract.values import Id, PriorityName, ReasonCode, RecipeState, Result, TaskState, Time
 
@@ -32,10 +34,13 @@ class Seconds(AnswerPart):
 
 
 class TaskSummary(AnswerPart):
+    """`waiver`: the failure of the task is accepted, by a waiver of its own or else of its recipe set."""
+
     task_id: Id
     name: str
     state: TaskState
     result: Result
+    waiver: FailureWaiver | None
 
 
 class RecipeSummary(AnswerPart):
@@ -112,8 +117,16 @@ class TaskWithResults(TaskSummary):
 
 
 class Results(ReadAnswer):
-    """The tasks of a job or of a recipe: those with the worst result first, then by id."""
+    """The tasks of a job or of a recipe: those with the worst result first, then by id.
 
+    The counts are those of all tasks with a result of Warn, Fail or Panic: without a waiver, and with one.
+    Deleted results are missing at any moment; the results of tasks stay.
+    """
+
+    results_deleted: ResultsDeleted | None
+    failed_task_count: int
+    waived_task_count: int
+    recipe_sets: list[ReviewedSet]
     tasks: list[TaskWithResults]
 
 
@@ -152,6 +165,7 @@ class Recipe(ReadAnswer, RecipeSummary):
     distro_tree: ListedTree | None
     history: list[RecipeInterval]
     results: list[TaskResult]
+    results_deleted: ResultsDeleted | None
 
 
 class Reported(Answer):

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, Problem, ReadAnswer
+from api.rest.contract.answers.maintenance import MaintenanceWindow
 from api.rest.contract.inputs.systems import Properties
-from api.rest.contract.values import Condition, DrawnUsage, Id, Time, UsageState
+from api.rest.contract.values import (
+    Condition,
+    DrawnUsage,
+    Id,
+    Link,
+    Time,
+    Unavailable,
+    UsageState,
+    UseKind,
+)
 
 
 class Occupied(AnswerPart):
@@ -22,7 +32,8 @@ class Occupied(AnswerPart):
 class ListedSystem(Properties):
     """Unknown properties are left out. `user`: the person who reserved it. `loaned_to`: the borrower.
 
-    `partition`: that of its lab, null if the lab is in none.
+    `partition`: that of its lab, null if the lab is in none. `ticket`: a link to a report about why the
+    system is not Automated.
     """
 
     fqdn: str
@@ -30,6 +41,7 @@ class ListedSystem(Properties):
     partition: str | None
     owner: str
     condition: Condition
+    ticket: Link | None
     pools: list[str]
     user: str | None
     reserved_until: Time | None
@@ -42,9 +54,13 @@ class ListedSystem(Properties):
 
 
 class System(ReadAnswer, ListedSystem):
-    """`claimed_by`: the recipe that the system asks first when it comes free."""
+    """`claimed_by`: the recipe that the system asks first when it comes free.
+
+    `maintenance_windows`: those that cover it and have not ended, newest first, at most 100.
+    """
 
     claimed_by: Id | None
+    maintenance_windows: list[MaintenanceWindow]
 
 
 class SystemList(ListAnswer):
@@ -82,16 +98,42 @@ class BatchChanged(Answer):
 
 
 class UsageInterval(AnswerPart):
-    condition: Condition
-    usage: UsageState
+    """The part of an interval that is in the time span; `begun_at` is the begin of all of it.
+
+    `until` is null if it goes on at the moment of the read. `usage` is `unregistered` before the system was
+    added, without a condition. `unavailable` is why an idle Automated system takes nothing new.
+
+    `kind` is what has the system; `user` is the owner of the job, or the person. `ordered_by` is the actor of
+    the event at `ordered_position`, which submitted the recipe, or began the reservation or the loan.
+    `loaned_to` is the borrower, also while a recipe or a reservation has the system.
+    """
+
+    condition: Condition | None
+    usage: DrawnUsage
+    unavailable: Unavailable | None
     recipe_id: Id | None
+    job_id: Id | None
+    kind: UseKind | None
+    user: str | None
+    ordered_by: str | None
+    ordered_position: int | None
+    loaned_to: str | None
     since: Time
     until: Time | None
+    seconds: float
+    begun_at: Time
     since_position: int
     until_position: int | None
 
 
-class SystemHistory(ReadAnswer):
+class SystemHistory(ListAnswer):
+    """The seconds of the intervals of all pages add up to the time span.
+
+    `since` is the registration if it is not given. `until` is at most the moment of the read.
+    """
+
+    since: Time
+    until: Time
     intervals: list[UsageInterval]
 
 
@@ -174,7 +216,9 @@ class UsageStep(AnswerPart):
 
 
 class UsageSum(AnswerPart):
-    """`seconds` by condition and usage. `key` is null for time without a pool, arch, owner or group.
+    """`seconds` by condition and usage. `key` is null for time without a pool, arch, owner, group or user.
+
+    Idle time of Automated systems that take nothing new is `draining`, `occupied` or `disabled`.
 
     `steps`: only with `step`; those in which the group has any time.
     """
@@ -188,6 +232,102 @@ class SystemUsage(ListAnswer):
     since: Time
     until: Time
     groups: list[UsageSum]
+
+
+class Power(Answer):
+    """`has_secret`: whether a secret is set, which only the lab controller of the system gets."""
+
+    type: str
+    address: str
+    port: str | None
+    user: str | None
+    has_secret: bool
+
+
+class PowerOfSystem(AnswerPart):
+    """`has_secret`: whether a secret is set, which only the lab controller of the system gets."""
+
+    fqdn: str
+    type: str
+    address: str
+    port: str | None
+    user: str | None
+    has_secret: bool
+
+
+class PowerSettingsList(ListAnswer):
+    power_settings: list[PowerOfSystem]
+
+
+class PowerForLab(Answer):
+    type: str
+    address: str
+    port: str | None
+    user: str | None
+    secret: str | None
+
+
+class SystemNote(AnswerPart):
+    """`author`: the user who added it. `at`: when."""
+
+    id: int
+    at: Time
+    author: str
+    text: str
+
+
+class SystemNotes(ListAnswer):
+    notes: list[SystemNote]
+
+
+class NoteAdded(Answer):
+    id: int
+
+
+class NoteRemoved(Answer):
+    id: int
+
+
+class UnusedSystem(AnswerPart):
+    """`last_used_at` is null if no recipe and no person ever had the system."""
+
+    fqdn: str
+    lab_controller: str
+    owner: str
+    condition: Condition
+    registered_at: Time
+    last_used_at: Time | None
+
+
+class UserTime(AnswerPart):
+    """The time of all systems that a user had in the time span, by recipes, reservations and loans."""
+
+    user: str
+    seconds: float
+
+
+class WaitingRequirement(AnswerPart):
+    """The digest of a requirement on systems, with the recipe that has waited longest for it.
+
+    `recipes` is the number of recipes that wait for it, each for one system; `since` is the begin of the
+    longest wait.
+    """
+
+    requirement: str
+    recipes: int
+    recipe_id: Id
+    since: Time
+    wait_seconds: float
+
+
+class UsageReport(ReadAnswer):
+    """`unused_systems`: those that were there all the time and that nobody used, unused longest first."""
+
+    since: Time
+    until: Time
+    unused_systems: list[UnusedSystem]
+    users: list[UserTime]
+    waiting_requirements: list[WaitingRequirement]
 
 
 class Reserved(Answer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from api.rest.contract.values import Flag, Fqdn, Input, Moment, Name, Password, Permission, PriorityName, Role
 
@@ -31,6 +31,21 @@ class NewPassword(Input):
 
     password: Password
     current_password: Password | None = None
+
+
+class NewWebhook(Input):
+    """A webhook, and the kinds of notification that it gets. Without `secret`, the present one is kept."""
+
+    url: Annotated[str, StringConstraints(min_length=1, max_length=2_048)]
+    secret: Annotated[str | None, Field(max_length=255)] = None
+    kinds: Annotated[list[str], Field(max_length=20)]
+
+
+class Notifications(Input):
+    """`mail` are kinds of notification; null stands for the defaults of the service."""
+
+    mail: Annotated[list[str] | None, Field(max_length=20)] = None
+    webhook: NewWebhook | None = None
 
 
 class Entry(Input):

@@ -10,7 +10,7 @@ from api.intake.document import Job, RecipeSet
 from api.intake.limits import MAX_BODY_BYTES, MAX_ITEMS, MAX_JOBS, MAX_RECIPE_SETS
 from api.intake.values import Name as Product
 from api.intake.values import RetentionTag, Whiteboard
-from api.rest.contract.values import Flag, Id, Input, PriorityName, Reason, no_defaults
+from api.rest.contract.values import Flag, Id, Input, PriorityName, Reason, ReviewName, no_defaults
 
 
 class Cancel(Input):
@@ -39,6 +39,27 @@ class Rerun(Input):
             description="the job to submit, as XML or JSON; default: the job that GET shows",
         ),
     ] = None
+
+
+class Review(Input):
+    """The review of a recipe set; `none` revokes it."""
+
+    review: ReviewName
+    reason: Reason
+
+
+class Waiver(Input):
+    """A waiver of a failure; false revokes it."""
+
+    waived: Flag = True
+    reason: Reason
+
+
+class Keep(Input):
+    """Keep the results and logs of a job; false lets its retention tag apply again."""
+
+    kept: Flag = True
+    reason: Reason
 
 
 class PriorityChange(Input):

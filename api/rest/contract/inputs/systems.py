@@ -6,9 +6,11 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from api.rest.contract.values import (
+    NAME_PATTERN,
+    ONE_LINE_PATTERN,
     REFUSE_TEXT_AND_BOOLEANS,
     Condition,
     Count,
@@ -16,6 +18,7 @@ from api.rest.contract.values import (
     Fqdn,
     Id,
     Input,
+    Link,
     Moment,
     Name,
     Reason,
@@ -23,11 +26,18 @@ from api.rest.contract.values import (
     no_defaults,
 )
 from domain.errors import listed
+from domain.system.lifecycle import AUTOMATED
+from domain.system_admin.power import PowerSettings
 
 # The maximum number of systems in one import, which is one commit.
 MAX_IMPORTED = 1_000
 # The maximum number of systems in one change, which is one commit for each partition.
 MAX_CHANGED = 10_000
+
+
+# Without control characters. No message about a secret may contain it, so there is no other check.
+PowerWord = Annotated[str, StringConstraints(min_length=1, max_length=1_024, pattern=ONE_LINE_PATTERN)]
+PowerType = Annotated[str, StringConstraints(max_length=64, pattern=NAME_PATTERN)]
 
 
 class Cpu(Input):
@@ -135,8 +145,22 @@ class Changes(Properties, ReadOnlyFields):
 
 
 class SystemPatch(Changes):
+    """`ticket`: a link to a report about why the system is not Automated; null removes it."""
+
     reason: Text = ""
     draining: Flag = False
+    ticket: Link | None = None
+
+    @model_validator(mode="after")
+    def _has_ticket_only_if_not_automated(self) -> SystemPatch:
+        if self.ticket is not None and {"ticket", "condition"} <= self.model_fields_set:
+            _require_ticket_allowed(self.condition)
+        return self
+
+    def given(self) -> dict[str, Any]:
+        """Return the given fields as `Changes` does; an empty `ticket` is to be removed."""
+        fields = super().given()
+        return {**fields, "ticket": fields["ticket"] or ""} if "ticket" in fields else fields
 
 
 class NamedSystem(Changes):
@@ -173,20 +197,54 @@ class ManySystems(Input):
 
 
 class BatchChange(Input):
-    """The new `condition` or `draining` of many systems. At least one of the two is required."""
+    """The new `condition`, `draining` or `ticket` of many systems. At least one of them is required.
+
+    A `ticket` of null removes the tickets.
+    """
 
     systems: Annotated[list[Fqdn], Field(min_length=1, max_length=MAX_CHANGED)]
     condition: Condition | None = None
     draining: Flag | None = None
+    ticket: Link | None = None
     reason: Text = ""
 
     @model_validator(mode="after")
     def _is_complete(self) -> BatchChange:
-        if self.condition is None and self.draining is None:
-            raise ValueError("requires condition or draining")
+        if self.condition is None and self.draining is None and "ticket" not in self.model_fields_set:
+            raise ValueError("requires condition, draining or ticket")
+        if self.ticket is not None:
+            _require_ticket_allowed(self.condition)
         if twice := [fqdn for fqdn, count in Counter(self.systems).items() if count > 1]:
             raise ValueError(f"systems has {listed(twice)} more than once")
         return self
+
+
+class NewPowerSettings(Input):
+    """`type`: a name that the lab controller understands. `port`: the port or plug at the address.
+
+    A `secret` that is left out stays, if type and address do; null removes it.
+    """
+
+    type: PowerType
+    address: PowerWord
+    port: PowerWord | None = None
+    user: PowerWord | None = None
+    secret: PowerWord | None = None
+
+    def settings(self) -> PowerSettings:
+        return PowerSettings(self.type, self.address, self.port, self.user, self.secret)
+
+
+class NewNote(Input):
+    text: Reason
+
+
+class NewCondition(Input):
+    """The condition of a system, as its page changes it; without a `ticket` the system has none."""
+
+    condition: Condition
+    reason: Reason
+    ticket: Link | None = None
 
 
 class LoanWanted(Input):
@@ -216,6 +274,12 @@ class ExtensionWanted(Input):
         if (self.seconds is None) == (self.until is None):
             raise ValueError("must have either seconds or until")
         return self
+
+
+def _require_ticket_allowed(condition: str | None) -> None:
+    """Raise ValueError for a ticket together with the condition Automated."""
+    if condition == AUTOMATED:
+        raise ValueError(f"ticket requires another condition than {AUTOMATED}")
 
 
 def bare(value: Any) -> Any:

@@ -1,0 +1,105 @@
+"""/imports/beaker: import of Beaker's CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from falcon.asgi import Request, Response
+from pydantic import ValidationError
+
+from api.clock import rfc3339
+from api.concurrency_limits import share_of
+from api.intake.beaker_columns import KINDS
+from api.intake.beaker_csv import BeakerRow, BeakerRows, read_files
+from api.intake.line_faults import LineFault, grouped
+from api.rest import paging
+from api.rest.body import parse_model, read_json_bytes
+from api.rest.context import client_address, keyed_request, query_of
+from api.rest.contract.answers.beaker import BeakerTaken
+from api.rest.contract.faults import faults_of
+from api.rest.contract.inputs.beaker import ROWS, BeakerFiles
+from api.rest.contract.operation import MAX_BATCH_BYTES, operation
+from api.rest.contract.queries import DryRunQuery
+from api.rest.ports import ChangeParts
+from api.rest.problems import problem_of
+from api.rest.resources.shapes import shown_differences
+from api.use_cases.beaker_decision import Outcome
+from api.use_cases.import_beaker import BeakerInput, SystemOutcome, import_beaker, preview_beaker
+from domain.errors import LabledgerError
+
+
+class BeakerImports:
+    def __init__(self, parts: ChangeParts) -> None:
+        self._parts = parts
+
+    @operation(
+        "Import CSV files of Beaker: systems in one commit for each partition, groups in another",
+        BeakerTaken,
+        DryRunQuery,
+        body=BeakerFiles,
+        max_bytes=MAX_BATCH_BYTES,
+        keyed=True,
+    )
+    async def on_post(self, req: Request, resp: Response) -> None:
+        body = await read_json_bytes(req)
+        files: BeakerFiles = await parse_model(req, body)
+        read = partial(read_rows, files)
+        found, faults = await share_of(req).parse(client_address(req), len(body), read)
+        given = BeakerInput(found.rows, faults, rfc3339(self._parts.clock()))
+        dry_run = query_of(req, DryRunQuery).dry_run
+        make = preview_beaker if dry_run else import_beaker
+        done = await make(self._parts, keyed_request(req, body), given)
+        position = done.position or await paging.position_of(self._parts.log, None)
+        answer = {
+            "dry_run": dry_run,
+            "systems": [_shown_system(fqdn, answer) for fqdn, answer in done.systems.items()],
+            "groups": [{"group": name, **_shown(outcome)} for name, outcome in done.groups.items()],
+            "warnings": [{"where": one.where, "message": one.message} for one in grouped(found.warnings)],
+            "not_imported": [*_not_imported(found)],
+        }
+        paging.answer(resp, position, answer)
+
+
+def read_rows(files: BeakerFiles) -> tuple[BeakerRows, Sequence[LineFault]]:
+    """Return the valid values of all rows, and all faults."""
+    found = read_files((file.name, file.text) for file in files.files)
+    faults = list(found.faults)
+    found.rows = [_validated(row, faults) for row in found.rows]
+    return found, faults
+
+
+def _validated(row: BeakerRow, faults: list[LineFault]) -> BeakerRow:
+    """Return the row without its invalid values, and add their faults."""
+    model = ROWS[row.kind]
+    try:
+        model.model_validate(row.values)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        # The reader has reported a value that is missing.
+        invalid = {str(each["loc"][0]) for each in found} - row.faulty
+        for fault in faults_of(error, model):
+            column = fault.where.partition("[")[0].partition(".")[0]
+            if column in invalid:
+                faults.append(row.fault(column, fault.message))
+        values = {name: value for name, value in row.values.items() if name not in invalid}
+        return replace(row, values=values, faulty=row.faulty | invalid)
+    return row
+
+
+def _shown_system(fqdn: str, answer: SystemOutcome) -> dict[str, Any]:
+    if isinstance(answer, LabledgerError):
+        return {"fqdn": fqdn, **problem_of(answer)}
+    return {"fqdn": fqdn, "status": 200, **_shown(answer)}
+
+
+def _shown(outcome: Outcome) -> dict[str, Any]:
+    return {"outcome": outcome.outcome, "changes": shown_differences(outcome.changes)}
+
+
+def _not_imported(found: BeakerRows) -> Iterator[dict[str, Any]]:
+    for name, count in sorted(found.counts.items()):
+        if reason := KINDS[name].not_imported:
+            yield {"kind": name, "rows": count, "reason": reason}

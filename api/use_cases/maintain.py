@@ -1,0 +1,255 @@
+"""Maintenance windows: added, moved and ended by people with the right to drain all of their systems."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import orjson
+
+from api.clock import rfc3339
+from api.use_cases.commit import append_for, commit, commit_directory, wait_until_reflected
+from api.use_cases.many_systems import CollectedErrors
+from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.resolve import existing
+from api.use_cases.system_rights import holds, require_may_change
+from domain.access.policy import VIEW
+from domain.directory.events import MaintenanceWindowAdded
+from domain.directory.state import Directory, DirectoryEntry
+from domain.errors import Fault, NotPermitted, Unknown, display_name, unknown_name
+from domain.events import Decided
+from domain.maintenance.unfinished import Unfinished, unfinished
+from domain.maintenance.window import KIND, WindowTimes, covered_systems, end, move, time_faults
+from domain.recipe.state import Recipe
+from domain.recipe.watchdog import longest_seconds
+from domain.system.state import System
+from store.requests import AppendRequest, Committed
+
+
+@dataclass(frozen=True)
+class NewWindow:
+    """A requested window over `systems`, or those with all of the properties that are not None.
+
+    Without `lead_seconds` the window drains its systems so early that a recipe as long as the longest on them
+    now would end.
+    """
+
+    reason: str
+    starts_at: datetime
+    ends_at: datetime
+    lead_seconds: int | None
+    systems: Sequence[str] | None
+    pool: str | None
+    lab_controller: str | None
+    location: str | None
+
+
+@dataclass(frozen=True)
+class PlannedWindow:
+    """The event of a new window, the systems that it covers now, and what will not be finished on them."""
+
+    added: MaintenanceWindowAdded
+    covered_systems: Sequence[str]
+    unfinished: Unfinished
+
+    def answer(self, number: int | None) -> bytes:
+        """Return the number, document, covered systems and unfinished things of the window as JSON."""
+        body = {
+            "number": number,
+            "document": vars(self.added),
+            "covered_systems": self.covered_systems,
+            "unfinished": asdict(self.unfinished),
+        }
+        return orjson.dumps(body, option=orjson.OPT_UTC_Z)
+
+
+async def plan_window(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> PlannedWindow:
+    """Return the window that `add_window` would add. Raises its errors."""
+    await parts.feed.catch_up()
+    return await asyncio.to_thread(_plan, parts, request, wanted)
+
+
+async def add_window(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> Committed:
+    """Add a window, with `PlannedWindow.answer` as the answer of the commit.
+
+    Raises FaultyInput with all unknown names and wrong times, otherwise NotPermitted with all systems that
+    the caller may not edit.
+    """
+    planned = await plan_window(parts, request, wanted)
+    directory = parts.feed.directory
+
+    async def decide() -> AppendRequest:
+        number = 1 + max((int(name) for name, _ in directory.items(KIND)), default=0)
+        subject = f"{KIND}/{number}"
+        return append_for(parts, request, [(subject, planned.added)], {}, planned.answer(number))
+
+    done = await wait_until_reflected(parts, await commit(parts, decide))
+    assert done is not None, "a new window is always something new"
+    return done
+
+
+def _plan(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> PlannedWindow:
+    """Return the planned window. Blocking."""
+    directory, now = parts.feed.directory, parts.clock()
+    properties = {name: getattr(wanted, name) for name in ("pool", "lab_controller", "location")}
+    names = None if wanted.systems is None else [directory.system_called(fqdn) for fqdn in wanted.systems]
+    listed = None if names is None else [name for name in names if name is not None]
+    systems = viewed_systems(parts, request, {**properties, "systems": listed})
+    errors = CollectedErrors(
+        [
+            *_unknown_names(directory, wanted, frozenset(systems)),
+            *time_faults(WindowTimes(wanted.starts_at, wanted.ends_at, timedelta()), now),
+        ]
+    )
+    _require_may_change(directory, request, systems, errors)
+    recipes = _recipes(parts, systems)
+    longest = max(map(longest_seconds, recipes.values()), default=0)
+    added = MaintenanceWindowAdded(
+        reason=wanted.reason,
+        starts_at=rfc3339(wanted.starts_at),
+        ends_at=rfc3339(wanted.ends_at),
+        lead_seconds=longest if wanted.lead_seconds is None else wanted.lead_seconds,
+        systems=listed,
+        **properties,
+        added_by=request.actor,
+        added_at=rfc3339(now),
+        has_all_rights=request.is_admin,
+    )
+    rows = map(_row, systems.values())
+    return PlannedWindow(added, list(systems), unfinished(rows, recipes, wanted.starts_at, now))
+
+
+def viewed_systems(
+    parts: WriteParts, request: RequestContext, document: Mapping[str, Any]
+) -> dict[str, System]:
+    """Return the systems that a window covers, by name, without removed ones and those that are hidden.
+
+    Of `document` only the systems and properties matter. Blocking.
+    """
+    directory = parts.feed.directory
+    subjects = (f"system/{fqdn}" for fqdn in covered_systems(directory, document))
+    states = (state for state in parts.aggregates.load(subjects).values() if isinstance(state, System))
+    return {
+        system.fqdn: system
+        for system in states
+        if system.condition != "Removed" and holds(directory, request, system, VIEW)
+    }
+
+
+def _unknown_names(directory: Directory, wanted: NewWindow, found: frozenset[str]) -> list[Fault]:
+    faults = [
+        Fault(f"systems[{number}]", unknown_name("system", fqdn))
+        for number, fqdn in enumerate(wanted.systems or ())
+        if directory.system_called(fqdn) not in found
+    ]
+    for field, kind, name in (
+        ("pool", "pool", wanted.pool),
+        ("lab_controller", "lab-controller", wanted.lab_controller),
+    ):
+        if name is not None and directory.get(kind, name) is None:
+            faults.append(Fault(field, unknown_name(kind, name)))
+    if wanted.systems is None and not found and not faults:
+        faults.append(Fault("body", "covers no system"))
+    return faults
+
+
+def _require_may_change(
+    directory: Directory, request: RequestContext, systems: Mapping[str, System], errors: CollectedErrors
+) -> None:
+    """Raise the errors, or NotPermitted with all systems that the caller may not edit."""
+    for system in systems.values():
+        with errors.collecting():
+            require_may_change(directory, request, system)
+    errors.require_none()
+
+
+def _recipes(parts: WriteParts, systems: Mapping[str, System]) -> dict[int, Recipe]:
+    numbers = (system.recipe_id for system in systems.values() if system.recipe_id is not None)
+    states = parts.aggregates.load(f"recipe/{number}" for number in numbers).values()
+    return {state.recipe_id: state for state in states if isinstance(state, Recipe)}
+
+
+def _row(system: System) -> dict[str, Any]:
+    reservation, loan = system.reservation, system.loan
+    return {
+        "fqdn": system.fqdn,
+        "recipe_id": system.recipe_id,
+        "user": None if reservation is None else reservation.user,
+        "reserved_until": None if reservation is None else reservation.until,
+        "loaned_to": None if loan is None else loan.user,
+        "loaned_until": None if loan is None else loan.until,
+    }
+
+
+@dataclass(frozen=True)
+class WindowMove:
+    """The new times of a window; None leaves a value unchanged."""
+
+    starts_at: datetime | None
+    ends_at: datetime | None
+    lead_seconds: int | None
+
+
+async def move_window(
+    parts: WriteParts, request: RequestContext, number: int, wanted: WindowMove
+) -> Committed | None:
+    """Move a window. Raises Unknown, NotPermitted as `require_may_change_window`, and as `window.move`."""
+
+    def decide(entry: DirectoryEntry) -> Decided:
+        document = entry.document
+        starts_at = document["starts_at"] if wanted.starts_at is None else rfc3339(wanted.starts_at)
+        ends_at = document["ends_at"] if wanted.ends_at is None else rfc3339(wanted.ends_at)
+        lead_seconds = document["lead_seconds"] if wanted.lead_seconds is None else wanted.lead_seconds
+        return move(number, document, starts_at, ends_at, lead_seconds, parts.clock())
+
+    return await _change(parts, request, number, decide)
+
+
+async def end_window(
+    parts: WriteParts, request: RequestContext, number: int, reason: str | None
+) -> Committed | None:
+    """End a window before its time. Raises Unknown, NotPermitted as `move_window`, and as `window.end`."""
+
+    def decide(entry: DirectoryEntry) -> Decided:
+        now = parts.clock()
+        return end(number, entry.document, rfc3339(now), reason, now)
+
+    return await _change(parts, request, number, decide)
+
+
+async def _change(
+    parts: WriteParts, request: RequestContext, number: int, decide: Callable[[DirectoryEntry], Decided]
+) -> Committed | None:
+    subject = f"{KIND}/{number}"
+    await existing(parts.feed, KIND, str(number))
+    await asyncio.to_thread(require_may_change_window, parts, request, number)
+
+    def attempt() -> AppendRequest | None:
+        entry = parts.feed.directory.get(KIND, str(number))
+        assert entry is not None, "windows are never removed"
+        decided = decide(entry)
+        return append_for(parts, request, decided, {subject: entry.version}) if decided else None
+
+    return await commit_directory(parts, request, subject, attempt)
+
+
+def require_may_change_window(parts: WriteParts, request: RequestContext, number: int) -> None:
+    """Raise NotPermitted unless the caller has added the window, or may edit all systems that it covers.
+
+    Raises Unknown for a window that does not exist. Blocking.
+    """
+    directory = parts.feed.directory
+    entry = directory.get(KIND, str(number))
+    if entry is None:
+        raise Unknown(display_name(KIND, number))
+    user = entry.document["added_by"]
+    if request.is_admin or (request.actor == user and directory.had("user", user, entry.since)):
+        return
+    covered = covered_systems(directory, entry.document)
+    systems = viewed_systems(parts, request, entry.document)
+    if not covered or len(systems) < len(covered):
+        raise NotPermitted(f"{display_name(KIND, number)} was added by {user}, and covers systems of others")
+    _require_may_change(directory, request, systems, CollectedErrors())

@@ -1,0 +1,1 @@
+"""Maintenance windows: times in which nothing new starts on their systems."""

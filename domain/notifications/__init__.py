@@ -1,0 +1,1 @@
+"""Notifications: which events of the log make which messages, for which people."""

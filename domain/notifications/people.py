@@ -1,0 +1,88 @@
+"""People as recipients of notifications, folded from the events of users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from domain.directory import events as directory_events
+from domain.directory.roles import ADMIN
+from domain.events import Event, Recorded, split_subject
+from domain.notifications.kinds import LAB_SILENT
+
+FOLDED_EVENTS: Final[tuple[type[Event], ...]] = (
+    directory_events.UserRegistered,
+    directory_events.UserChanged,
+    directory_events.UserNotificationsChanged,
+    directory_events.UserRemoved,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """A user, registered at the position `since` and the time `registered_at`.
+
+    `mail` are the chosen kinds of notification by mail, None for the defaults of the service; `webhook` are
+    those by webhook.
+    """
+
+    name: str
+    since: int
+    registered_at: datetime
+    email: str | None = None
+    is_admin: bool = False
+    mail: tuple[str, ...] | None = None
+    webhook: tuple[str, ...] = ()
+    webhook_id: str | None = None
+
+    def mail_kinds(self, defaults: Sequence[str]) -> tuple[str, ...]:
+        """Return the kinds that the person gets by mail; `defaults` are those of the service."""
+        return self.default_kinds(defaults) if self.mail is None else self.mail
+
+    def default_kinds(self, defaults: Sequence[str]) -> tuple[str, ...]:
+        """Return the defaults that apply to the person: only admins get messages about labs."""
+        return tuple(kind for kind in defaults if kind != LAB_SILENT or self.is_admin)
+
+
+def evolve(person: Recipient | None, recorded: Recorded) -> Recipient | None:
+    """Return the person after an event of the user, None after a removal."""
+    event = recorded.event
+    if isinstance(event, directory_events.UserRemoved):
+        return None
+    if isinstance(event, directory_events.UserRegistered):
+        if person is None or not isinstance(event, directory_events.UserChanged):
+            person = Recipient(split_subject(recorded.subject)[1], recorded.position, recorded.recorded_at)
+        return replace(person, email=event.email, is_admin=ADMIN in (event.roles or ()))
+    if isinstance(event, directory_events.UserNotificationsChanged) and person is not None:
+        mail = None if event.mail is None else tuple(event.mail)
+        return replace(person, mail=mail, webhook=tuple(event.webhook), webhook_id=event.webhook_id)
+    return person
+
+
+@dataclass
+class People:
+    """Mutable: `apply` the events of the log in order."""
+
+    _by_name: dict[str, Recipient] = field(default_factory=dict)
+
+    def apply(self, recorded: Recorded) -> None:
+        """Apply an event; ignore events that are not `FOLDED_EVENTS`."""
+        if not isinstance(recorded.event, FOLDED_EVENTS):
+            return
+        _, name = split_subject(recorded.subject)
+        person = evolve(self._by_name.get(name), recorded)
+        if person is None:
+            self._by_name.pop(name, None)
+        else:
+            self._by_name[name] = person
+
+    def get(self, name: str, position: int | None = None) -> Recipient | None:
+        """Return the person of this name; with a position, None if it was registered after that."""
+        person = self._by_name.get(name)
+        return person if person is None or position is None or person.since <= position else None
+
+    def chosen_by(self, chooses: Callable[[Recipient], bool]) -> Iterator[str]:
+        """Yield the names of the people for whom `chooses` is true."""
+        return (name for name, person in self._by_name.items() if chooses(person))

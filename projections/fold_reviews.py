@@ -1,0 +1,50 @@
+"""Folds of reviews of recipe sets, and of waivers of failures."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from domain.events import Recorded
+from domain.recipe_set.events import RecipeSetReviewed, RecipeSetWaived, RecipeSetWaiverEnded
+from domain.recipe_set.state import NOT_REVIEWED
+from projections.intervals import Instant
+from projections.read_models import ReadModels, number_of
+
+OF_TASK, OF_SET = "task", "recipe-set"
+
+
+def reviewed(models: ReadModels, recorded: Recorded, event: RecipeSetReviewed, now: Instant) -> None:
+    key = (number_of(recorded),)
+    is_reviewed = event.review != NOT_REVIEWED
+    review = {"review": event.review, **made_by(recorded, event.reason, now[1])} if is_reviewed else None
+    models.recipe_sets.put(key, models.recipe_sets.of(key)._replace(review=review), now)
+
+
+def waived(models: ReadModels, recorded: Recorded, event: RecipeSetWaived, now: Instant) -> None:
+    unit = OF_SET if event.task_id is None else OF_TASK
+    waiver = {"of": unit, **made_by(recorded, event.reason, now[1])}
+    _put_waiver(models, number_of(recorded), event.task_id, waiver, now)
+
+
+def waiver_ended(models: ReadModels, recorded: Recorded, event: RecipeSetWaiverEnded, now: Instant) -> None:
+    _put_waiver(models, number_of(recorded), event.task_id, None, now)
+
+
+def _put_waiver(
+    models: ReadModels, set_id: int, task_id: int | None, waiver: dict[str, Any] | None, now: Instant
+) -> None:
+    if task_id is None:
+        models.recipe_sets.put((set_id,), models.recipe_sets.of((set_id,))._replace(waiver=waiver), now)
+    else:
+        models.tasks.put((task_id,), models.tasks.of((task_id,))._replace(waiver=waiver), now)
+
+
+def made_by(recorded: Recorded, reason: str, at: datetime) -> dict[str, str]:
+    """Return who made a change, when and why, for the read models."""
+    return {"by": recorded.stamp.actor, "at": shown_time(at), "reason": reason}
+
+
+def shown_time(at: datetime) -> str:
+    """Return a time as JSON documents of the read models have it."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,30 @@
+"""The statements, commands and configuration files of docs/operation.md, for tests that execute them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+PAGE = TOP / "docs" / "operation.md"
+DEPLOY = TOP / "deploy"
+
+
+def sql_blocks() -> list[str]:
+    return _blocks("sql", PAGE.read_text())
+
+
+def shell_blocks(chapter: str) -> list[str]:
+    """Return the `sh` blocks of a chapter. Raises IndexError if the page has no such chapter."""
+    return _blocks("sh", PAGE.read_text().split(f"\n## {chapter}\n")[1].split("\n## ")[0])
+
+
+def server_settings(name: str) -> dict[str, str]:
+    """Return the settings of a configuration file of PostgreSQL in `deploy/`."""
+    lines = (DEPLOY / "postgresql" / name).read_text().splitlines()
+    pairs = (line.split(" = ", 1) for line in lines if line and not line.startswith("#"))
+    return {setting: value.strip("'") for setting, value in pairs}
+
+
+def _blocks(language: str, text: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)

@@ -1,0 +1,75 @@
+"""The pages of maintenance windows, and their actions by each role."""
+
+from __future__ import annotations
+
+import httpx
+
+from tests.harness.running import Running
+from tests.pages.browser import Browser
+from tests.pages.page_text import page_of
+from tests.pages.people import ADMIN, OTHER, filled, require_reason
+from tests.rest.actions import EAST
+
+LIST = "/ui/maintenance-windows"
+TIMES = {"starts_at": "2099-01-01T08:00:00Z", "ends_at": "2099-01-01T12:00:00Z", "lead_seconds": "60"}
+
+
+def test_window__added_moved_and_ended_by_forms__is_on_the_pages(
+    service: Running, people: dict[str, Browser], admin: httpx.Client
+) -> None:
+    fqdn = f"maintained-{service.end()}.example.com"
+    system = {"fqdn": fqdn, "lab_controller": EAST, "owner": ADMIN, "condition": "Manual"}
+    admin.post("/systems", json=system).raise_for_status()
+    admin.put(f"/systems/{fqdn}/loan", json={"user": OTHER}).raise_for_status()
+    browser, new = people[ADMIN], "/ui/new/maintenance-windows"
+    assert f'href="{new}"' in browser.get(LIST).text
+    wrong = browser.post(new, filled(browser, new, reason="disks", systems="no.such", **TIMES))
+    assert (wrong.status_code, "there is no system" in wrong.text) == (422, True)
+    sent = browser.post(new, filled(browser, new, reason="new disks", systems=fqdn, **TIMES))
+    assert sent.status_code == 303, sent.text
+    assert sent.headers["location"].startswith(f"{LIST}?min_position=")
+    read = admin.get("/maintenance-windows", params={"system": fqdn, "min_position": service.end()}).json()
+    (number,) = (window["number"] for window in read["maintenance_windows"])
+    path = f"/maintenance-windows/{number}"
+    page = page_of(browser, path, min_position=service.end())
+    assert all(each in page for each in (fqdn, "new disks", "loan", "no end", "planned"))
+    assert {f'href="/ui{path}/actions/{name}"' in page for name in ("move", "end")} == {True}
+    assert "/actions/" not in page_of(people[OTHER], path)
+    assert people[OTHER].get(f"/ui{path}/actions/end").status_code == 403
+    assert f'href="/ui{path}"' in page_of(browser, f"/systems/{fqdn}")
+    moving = f"/ui{path}/actions/move"
+    moved = browser.post(moving, filled(browser, moving, **{**TIMES, "ends_at": "2099-01-01T13:00:00Z"}))
+    assert moved.status_code == 303, moved.text
+    assert admin.get(path, params={"min_position": service.end()}).json()["ends_at"] == "2099-01-01T13:00:00Z"
+    ending = f"/ui{path}/actions/end"
+    require_reason(service, browser, ending)
+    assert browser.post(ending, filled(browser, ending, reason="not needed")).status_code == 303
+    ended = page_of(browser, path, min_position=service.end())
+    assert "not needed" in ended and f"{path}/actions/" not in ended
+    admin.delete(f"/systems/{fqdn}").raise_for_status()
+
+
+def test_many_systems__changed_by_one_form__by_those_who_may_edit_all(
+    service: Running, people: dict[str, Browser], admin: httpx.Client
+) -> None:
+    rack = f"rack {service.end()}"
+    fqdns = [f"many-{number}-{service.end()}.example.com" for number in range(2)]
+    for fqdn in fqdns:
+        system = {"fqdn": fqdn, "lab_controller": EAST, "owner": ADMIN, "condition": "Manual"}
+        admin.post("/systems", json={**system, "location": rack}).raise_for_status()
+    browser, new = people[ADMIN], "/ui/new/systems"
+    assert f'href="{new}"' in browser.get("/ui/systems").text
+    both = {"location": rack, "systems": fqdns[0]}
+    wrong = browser.post(new, filled(browser, new, change="drain", reason="disks", **both))
+    assert (wrong.status_code, "needs either systems" in wrong.text) == (422, True)
+    form = filled(people[OTHER], new, change="drain", reason="disks", location=rack)
+    assert people[OTHER].post(new, form).status_code == 403
+    form = filled(browser, new, change="drain", reason="disks", location=rack)
+    for _ in range(2):
+        done = browser.post(new, form)
+        assert done.status_code == 200, done.text
+        assert all(fqdn in done.text for fqdn in fqdns)
+    end = {"min_position": service.end()}
+    assert {admin.get(f"/systems/{fqdn}", params=end).json()["draining"] for fqdn in fqdns} == {True}
+    for fqdn in fqdns:
+        admin.delete(f"/systems/{fqdn}").raise_for_status()

@@ -1,0 +1,1 @@
+"""The notifier, with a real mail server and real webhooks."""

@@ -1,0 +1,101 @@
+"""Mails by SMTP: one connection for a batch of messages. Blocking."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.message import EmailMessage
+from email.utils import format_datetime, parseaddr
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+
+# Each wait for the server is at most this long.
+TIMEOUT_SECONDS: Final = 20.0
+STARTTLS, TLS, PLAIN = "smtp", "smtps", "smtp-plain"
+PORTS: Final = {STARTTLS: 587, TLS: 465, PLAIN: 25}
+# Codes from here on say that a repetition cannot help (RFC 5321, 4.2.1).
+FIRST_FINAL_CODE: Final = 500
+
+
+@dataclass(frozen=True)
+class Mail:
+    """A mail; `message_id` is the same at each attempt."""
+
+    message_id: str
+    recipient: str
+    subject: str
+    text: str
+    created_at: datetime
+
+
+class Mailer:
+    """A sender of mails to the server of a URL: smtp (STARTTLS), smtps (TLS) or smtp-plain."""
+
+    def __init__(self, url: str, sender: str) -> None:
+        self._url = urlsplit(url)
+        self._sender = sender
+
+    def send(self, mails: Sequence[Mail]) -> Iterator[DeliveryOutcome]:
+        """Yield the outcome of each mail. After a failure of the server, the rest is not tried."""
+        try:
+            with _session(self._url) as session:
+                for mail in mails:
+                    yield self._send(session, mail)
+        except (OSError, smtplib.SMTPException) as error:
+            yield DeliveryOutcome(f"mail server: {_text(error)}", is_of_host=True)
+
+    def _send(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
+        """Send one mail. Raises the errors of the server as a whole."""
+        try:
+            session.send_message(self._message(mail), to_addrs=[mail.recipient])
+        except smtplib.SMTPRecipientsRefused as refused:
+            code, reply = next(iter(refused.recipients.values()))
+            return DeliveryOutcome(f"{code} {_decoded(reply)}", is_final=code >= FIRST_FINAL_CODE)
+        except (smtplib.SMTPDataError, smtplib.SMTPNotSupportedError, UnicodeError, ValueError) as error:
+            code = getattr(error, "smtp_code", FIRST_FINAL_CODE)
+            return DeliveryOutcome(_text(error), is_final=code >= FIRST_FINAL_CODE)
+        return SENT
+
+    def _message(self, mail: Mail) -> EmailMessage:
+        message = EmailMessage()
+        domain = parseaddr(self._sender)[1].rpartition("@")[2]
+        message["From"], message["To"], message["Subject"] = self._sender, mail.recipient, mail.subject
+        message["Message-ID"] = f"<{mail.message_id}@{domain}>"
+        message["Date"] = format_datetime(mail.created_at)
+        # No automatic answers, such as those of absent people (RFC 3834).
+        message["Auto-Submitted"] = "auto-generated"
+        message.set_content(mail.text)
+        return message
+
+
+def _session(url: SplitResult) -> smtplib.SMTP:
+    host, port = url.hostname or "", url.port or PORTS[url.scheme]
+    context = ssl.create_default_context()
+    if url.scheme == TLS:
+        session: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=TIMEOUT_SECONDS, context=context)
+    else:
+        session = smtplib.SMTP(host, port, timeout=TIMEOUT_SECONDS)
+    try:
+        if url.scheme == STARTTLS:
+            session.starttls(context=context)
+        if url.username:
+            session.login(unquote(url.username), unquote(url.password or ""))
+    except BaseException:
+        session.close()
+        raise
+    return session
+
+
+def _text(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"{error.smtp_code} {_decoded(error.smtp_error)}"
+    return str(error) or type(error).__name__
+
+
+def _decoded(reply: bytes | str) -> str:
+    return reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply

@@ -1,0 +1,127 @@
+"""Webhooks: a POST of CloudEvents JSON, signed with the secret of the webhook. Blocking."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import http.client
+import socket
+import ssl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from threading import Timer
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+from workers.notifying.addresses import ForbiddenAddress, Network, permitted_address
+from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+
+# Each wait for the server, and the whole exchange, are at most this long.
+TIMEOUT_SECONDS: Final = 10.0
+TOTAL_SECONDS: Final = 20.0
+# Of the answer, no more is read.
+MAX_ANSWER_BYTES: Final = 16_384
+CONTENT_TYPE: Final = "application/cloudevents+json; charset=utf-8"
+SIGNATURE: Final = "Labledger-Signature"
+GONE: Final = 410
+# Servers that answer so are overloaded or not there: other messages to them wait, too.
+HOST_FAILURES: Final = frozenset((429, 502, 503, 504))
+SCHEMES: Final = ("http", "https")
+
+
+@dataclass(frozen=True)
+class Post:
+    """A message to a webhook. `is_admin`: its owner may use any address."""
+
+    message_id: str
+    url: str
+    secret: str
+    body: bytes
+    is_admin: bool
+
+
+def signature(secret: str, body: bytes) -> str:
+    """Return the value of the header `Labledger-Signature`."""
+    return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
+
+
+class WebhookSender:
+    def __init__(self, allowed: Sequence[Network]) -> None:
+        self._allowed = allowed
+
+    def send(self, posts: Sequence[Post]) -> Iterator[DeliveryOutcome]:
+        """Yield the outcome of each post. After a failure of the server, the rest is not tried."""
+        for post in posts:
+            outcome = self._send(post)
+            yield outcome
+            if outcome.is_of_host:
+                return
+
+    def _send(self, post: Post) -> DeliveryOutcome:
+        url = urlsplit(post.url)
+        try:
+            status = self._post(url, post)
+        except ForbiddenAddress as error:
+            return DeliveryOutcome(str(error))
+        except ValueError as error:
+            # A name or URL that cannot be sent.
+            return DeliveryOutcome(str(error), is_final=True)
+        except (OSError, http.client.HTTPException) as error:
+            return DeliveryOutcome(str(error) or type(error).__name__, is_of_host=True)
+        if 200 <= status < 300:
+            return SENT
+        # A redirect is not followed: it could lead to an address that is not permitted.
+        reason = "a redirect, which is not followed" if 300 <= status < 400 else "refused"
+        return DeliveryOutcome(
+            f"{status}: {reason}", is_final=status == GONE, is_of_host=status in HOST_FAILURES
+        )
+
+    def _post(self, url: SplitResult, post: Post) -> int:
+        """Return the status of the answer."""
+        host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+        address = permitted_address(host, port, self._allowed, is_admin=post.is_admin)
+        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        headers = {
+            "Content-Type": CONTENT_TYPE,
+            "User-Agent": "labledger",
+            "Labledger-Message-Id": post.message_id,
+            SIGNATURE: signature(post.secret, post.body),
+        }
+        with _connected(url.scheme, host, port, address) as connection:
+            connection.request("POST", path, post.body, headers)
+            answer = connection.getresponse()
+            answer.read(MAX_ANSWER_BYTES)
+            return answer.status
+
+
+@contextmanager
+def _connected(scheme: str, host: str, port: int, address: str) -> Iterator[http.client.HTTPConnection]:
+    """Connect to this address of the host, without another look at its name, which TLS checks."""
+    sessions: list[Any] = [socket.create_connection((address, port), TIMEOUT_SECONDS)]
+    # A server that trickles its answer would begin the timeout again with each byte.
+    timer = Timer(TOTAL_SECONDS, _shut_down, (sessions,))
+    timer.daemon = True
+    timer.start()
+    connection = http.client.HTTPConnection(host, port)
+    try:
+        if scheme == "https":
+            connection.default_port = 443
+            sessions.append(_with_tls(sessions[0], host))
+            sessions[-1].do_handshake()
+        connection.sock = sessions[-1]
+        yield connection
+    finally:
+        timer.cancel()
+        connection.close()
+        sessions[-1].close()
+
+
+def _with_tls(session: socket.socket, host: str) -> ssl.SSLSocket:
+    context = ssl.create_default_context()
+    return context.wrap_socket(session, server_hostname=host, do_handshake_on_connect=False)
+
+
+def _shut_down(sessions: Sequence[socket.socket]) -> None:
+    with suppress(OSError):
+        sessions[-1].shutdown(socket.SHUT_RDWR)
