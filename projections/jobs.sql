@@ -39,14 +39,14 @@ WHERE s.system = %(system)s AND s.job_id >= %(first)s AND s.job_id < %(before)s
 ORDER BY s.job_id DESC LIMIT %(count)s
 
 -- name: jobs_in_state
--- The last jobs in a range of ids that are in a state. The comparisons of whole rows force the intended index, as in
--- `log.last_before`, and OFFSET 0 another one.
+-- The last jobs in a range of ids that are in a state. OFFSET 0 keeps the planner from a scan of the history in the order
+-- of jobs.
 SELECT so.job_id FROM (
     (SELECT j.job_id FROM read.jobs j
-     WHERE j.until_position = 9223372036854775807 AND j.since_position <= %(at)s
-       AND ((CASE WHEN j.until_position = 9223372036854775807 THEN j.state END), j.job_id) < (%(state)s::text, %(before)s)
-       AND ((CASE WHEN j.until_position = 9223372036854775807 THEN j.state END), j.job_id) >= (%(state)s::text, %(first)s)
-     ORDER BY (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) DESC, j.job_id DESC LIMIT %(count)s)
+     WHERE (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = %(state)s::text
+       AND j.until_position = 9223372036854775807 AND j.since_position <= %(at)s
+       AND j.job_id >= %(first)s AND j.job_id < %(before)s
+     ORDER BY j.job_id DESC LIMIT %(count)s)
     UNION ALL
     (SELECT j.job_id FROM read.jobs j
      WHERE j.state = %(state)s AND j.until_position < 9223372036854775807

@@ -81,8 +81,8 @@ CROSS JOIN LATERAL (
     ), ended AS MATERIALIZED (
         SELECT w.* FROM searched s CROSS JOIN LATERAL (
             (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
-             WHERE partition = k.partition AND requirement = s.requirement AND priority = s.priority
-               AND until_position <= %(at)s AND recipe_id IS DISTINCT FROM %(recipe_id)s::integer
+             WHERE partition = k.partition AND k.requirement IS NOT NULL AND requirement = s.requirement
+               AND priority = s.priority AND until_position <= %(at)s AND recipe_id IS DISTINCT FROM %(recipe_id)s::integer
              ORDER BY until_position DESC LIMIT %(limit)s)
             UNION ALL
             (SELECT recipe_id, began, since, until, until_position, ahead FROM read.waits
@@ -106,8 +106,8 @@ CROSS JOIN LATERAL (
                date_part('epoch', %(moment)s::timestamptz - w.began) / (w.ahead + 1) AS end
         FROM searched s CROSS JOIN LATERAL (
             SELECT recipe_id, began, since, ahead FROM read.waits
-            WHERE partition = k.partition AND requirement = s.requirement AND priority = s.priority
-              AND until_position > %(at)s AND since_position <= %(at)s
+            WHERE partition = k.partition AND k.requirement IS NOT NULL AND requirement = s.requirement
+              AND priority = s.priority AND until_position > %(at)s AND since_position <= %(at)s
             UNION ALL
             SELECT recipe_id, began, since, ahead FROM read.waits
             WHERE partition = k.partition AND k.requirement IS NULL AND arch = s.arch AND priority = s.priority

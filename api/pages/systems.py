@@ -64,13 +64,12 @@ class SystemPages:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         view = await page_view(req, self._parts)
         view, waiting = await waiting_recipes(self._parts, view, fqdn)
-        system, in_use, policies = await self._system(view, fqdn)
+        system, in_use, policies, notes = await self._system(view, fqdn)
         page = paging.page_at(req, view.at, history.BEFORE_ALL)
         ordered = [in_use["ordered_position"]] if in_use["kind"] else []
         changes, of_condition, actors = await history.history_answer(
             self._parts, view, fqdn, page, more_positions=ordered
         )
-        notes = await self._notes(view, fqdn)
         power = await shown_power(self._parts, view, fqdn)
         facts = {**system, "has_notes": bool(notes["newest"]), "power": power}
         values = {
@@ -89,27 +88,32 @@ class SystemPages:
         }
         await show(req, resp, self._parts, view, "system.html", values)
 
-    async def _system(self, view: View, fqdn: str) -> tuple[dict[str, Any], Row, dict[str, Any]]:
-        """Return a system, its use, and its policy with that of the pool that replaces it, None without one.
+    async def _system(
+        self, view: View, fqdn: str
+    ) -> tuple[dict[str, Any], Row, dict[str, Any], dict[str, Any]]:
+        """Return a system, its use, its policy with that of the pool that replaces it, and its newest notes.
 
-        All are one question. Raises Unknown.
+        Without such a pool, its policy is None. All but that policy are one question. Raises Unknown.
         """
         of_system = systems.system_queries(self._parts, view, fqdn)
-        *rows, use, policies, versions = await self._parts.reader.together(
-            *of_system, use_query(self._parts, view, fqdn), *system_policy_queries(view, fqdn)
+        newest = paging.PageAt(view.at, MAX_NOTES, system_notes.BEFORE_ALL)
+        *rows, use, policies, versions, is_there, notes = await self._parts.reader.together(
+            *of_system,
+            use_query(self._parts, view, fqdn),
+            *system_policy_queries(view, fqdn),
+            *system_notes.note_queries(view, fqdn, newest),
         )
         _, system = await systems.system_from_rows(self._parts, view, fqdn, rows)
         _, policy = system_policy_from_rows(fqdn, (policies, versions))
         pool = policy["active_pool"]
         pool_policy = None if pool is None else (await pool_policy_answer(self._parts, view, pool))[1]
-        return system, use[0], {"policy": policy, "pool_policy": pool_policy}
-
-    async def _notes(self, view: View, fqdn: str) -> dict[str, Any]:
-        """Return the newest notes on a system, and whether there are more."""
-        found = await system_notes.note_list(
-            self._parts, view, fqdn, paging.PageAt(view.at, MAX_NOTES, system_notes.BEFORE_ALL)
+        shown = system_notes.notes_from_rows(fqdn, newest, (is_there, notes))
+        return (
+            system,
+            use[0],
+            {"policy": policy, "pool_policy": pool_policy},
+            {"newest": shown.items, "has_more": shown.key is not None},
         )
-        return {"newest": found.items, "has_more": found.key is not None}
 
     async def _usage(self, view: View, fqdn: str) -> dict[str, Any]:
         """Return the usage of the day before the moment of the page, drawn as on the page of the lab.

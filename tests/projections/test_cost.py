@@ -134,7 +134,7 @@ def queries(at: int, moment: datetime) -> Queries:
         "bounds of a search": ("bounds_of_job_search", {"since": moment, "until": moment, "before": 2**31}),
         "jobs that wait": ("jobs_in_state", {**listed, "state": "queued"}),
         "jobs of a system": ("jobs_of_system", {**listed, "system": "a"}),
-        "jobs without terms": ("jobs_without_terms", {**listed, **filters, **span, "before": 4_096}),
+        "jobs without terms": ("jobs_without_terms", {**listed, **filters, **span, "before": 60}),
         "blocks with terms": ("blocks_with_terms", terms),
         "jobs with terms": ("jobs_with_terms", {**terms, "job_ids": [60, 61]}),
         "matching jobs": (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from falcon.asgi import Request, Response
 
 from api.rest import paging
@@ -17,21 +19,30 @@ from api.use_cases.idempotency import commit_once
 from api.use_cases.system_notes import add_note, remove_note
 from domain.errors import Unknown, display_name
 from projections.intervals import OPEN_UNTIL
+from projections.read_sessions import NamedQuery, Row
 
 # The key before all notes: the newest one comes first.
 BEFORE_ALL = OPEN_UNTIL
 
 
-async def note_list(parts: ReadParts, view: View, fqdn: str, page: paging.PageAt) -> paging.Listed:
-    """Return a page of the notes on a system, newest first. Raises Unknown for the system."""
+def note_queries(view: View, fqdn: str, page: paging.PageAt) -> list[NamedQuery]:
+    """Return the queries for a page of the notes on a system. Raises Unknown for a hidden system."""
     view.require_visible(fqdn)
     at = {"at": view.position, "fqdn": fqdn}
-    found, rows = await parts.reader.together(
-        ("system_is_known", at), ("notes_of_system", {**at, "before": page.after, "limit": page.limit})
-    )
+    return [("system_is_known", at), ("notes_of_system", {**at, "before": page.after, "limit": page.limit})]
+
+
+def notes_from_rows(fqdn: str, page: paging.PageAt, rows: Sequence[Sequence[Row]]) -> paging.Listed:
+    """Return a page of notes from the rows of `note_queries`. Raises Unknown for the system."""
+    found, notes = rows
     if not found:
         raise Unknown(display_name("system", fqdn))
-    return paging.listed(page, rows, rows[-1]["id"] if rows else None)
+    return paging.listed(page, notes, notes[-1]["id"] if notes else None)
+
+
+async def note_list(parts: ReadParts, view: View, fqdn: str, page: paging.PageAt) -> paging.Listed:
+    """Return a page of the notes on a system, newest first. Raises Unknown for the system."""
+    return notes_from_rows(fqdn, page, await parts.reader.together(*note_queries(view, fqdn, page)))
 
 
 class SystemNotes:
