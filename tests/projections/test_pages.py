@@ -43,7 +43,8 @@ def test_read_models__commit_by_commit_or_all_at_once__are_equal(
         models.begin_again()
         models.project(models.unread())
         assert copies(owner) == one_by_one
-    assert all(one_by_one.values()), "no table is empty"
+    # Terms are of whole blocks of thousands of jobs.
+    assert [table for table, rows in one_by_one.items() if not rows] == ["job_terms"]
 
 
 @pytest.mark.parametrize("seed", range(3))

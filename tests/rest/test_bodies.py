@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 import api.application  # noqa: F401  # imports all models of bodies
 from api.intake.document import Partition, Reservesys
+from api.rest.contract.inputs.beaker import OfSystem
 from api.rest.contract.inputs.systems import Cpu, Disk
 from api.rest.contract.values import Input
 
@@ -46,6 +47,8 @@ def properties(model: type[BaseModel]) -> dict[str, Any]:
 FIELDS = [
     (model, name, kind)
     for model in (*models(Input), Partition, Reservesys)
+    # The values of rows of CSV files are texts.
+    if not issubclass(model, OfSystem)
     for name, schema in properties(model).items()
     for kind in sorted(kinds(schema) & WRONG_VALUES.keys())
 ]

@@ -54,7 +54,7 @@ def test_drain__of_many__one_answer_each_in_one_commit(
     assert answer.json()["position"] == int(position)
     found = client.get("/events", params={"after": before, "subject": f"system/{rack[0]}"}).json()["events"]
     (event,) = (each for each in found if each["topic"] == "system.drained")
-    assert event["data"] == {"reason": "new switch"} and event["position"] == int(position)
+    assert event["data"] == {"reason": "new switch", "window": None} and event["position"] == int(position)
     undrained = client.post(PATH, json={"systems": rack, "draining": False, "reason": "it works"})
     assert changed(undrained) == dict.fromkeys(rack, True)
     shown = client.get(f"/systems/{rack[0]}/history", params={"min_position": undrained.json()["position"]})
