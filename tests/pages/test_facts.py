@@ -20,7 +20,7 @@ from tests.rest.actions import recipe_for
 
 SYSTEMS = ("x86-01.east.example.com", "x86-02.east.example.com", "no-such-system.example.com")
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
-STEPS, MOMENTS = 25, 7
+STEPS, MOMENTS = 25, 4
 
 
 @pytest.fixture(scope="module")

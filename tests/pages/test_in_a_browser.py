@@ -65,27 +65,26 @@ def violations(page: Page) -> AxeResults:
     return AxeResults(page.evaluate("options => axe.run(options)", options))
 
 
-# Each takes half a minute.
-@pytest.mark.parametrize(
-    "size", [pytest.param(SMALL, id="320"), pytest.param(LARGE, id="1280", marks=pytest.mark.soak)]
-)
-def test_every_page__by_axe_light_and_dark__has_no_violation(
-    watched: Watched, pages: list[str], size: ViewportSize
+@pytest.mark.soak
+def test_every_page__by_axe_small_and_large_light_and_dark__has_no_violation(
+    watched: Watched, pages: list[str]
 ) -> None:
-    """Take a screenshot of each page, too, for people to look at."""
+    """Take screenshots of each page, too, for people to look at."""
     page = watched.page
-    page.set_viewport_size(size)
     for path in pages:
         watched.open(path)
-        name = re.sub(r"\W+", "-", path).strip("-")
-        page.screenshot(path=SHOTS / str(size["width"]) / f"{name}.png", full_page=True)
         page.evaluate(AXE_SCRIPT)
-        for scheme in SCHEMES:
-            page.emulate_media(color_scheme=scheme)
-            found = violations(page)
-            assert found.violations_count == 0, f"{path}, {scheme}: {found.generate_report()}"
-        width = page.evaluate("document.documentElement.scrollWidth")
-        assert width <= size["width"], f"{path} is {width} px wide"
+        name = re.sub(r"\W+", "-", path).strip("-")
+        for size in (SMALL, LARGE):
+            page.set_viewport_size(size)
+            for scheme in SCHEMES:
+                page.emulate_media(color_scheme=scheme)
+                found = violations(page)
+                what = f"{path}, {size['width']} px, {scheme}"
+                assert found.violations_count == 0, f"{what}: {found.generate_report()}"
+            page.screenshot(path=SHOTS / str(size["width"]) / f"{name}.png", full_page=True)
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert width <= size["width"], f"{path} is {width} px wide"
 
 
 def test_axe__planted_input_without_label__is_found(watched: Watched) -> None:

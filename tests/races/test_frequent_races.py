@@ -29,10 +29,10 @@ def play_rounds(environment: Environment, name: str, rounds: int, order: Order) 
 
 @pytest.mark.parametrize("order", [one_in_between, other_in_between])
 @pytest.mark.parametrize("name", FREQUENT)
-def test_race__both_orders_thirty_times__one_winner_and_nothing_left_over(
+def test_race__both_orders_eight_times__one_winner_and_nothing_left_over(
     environment: Environment, name: str, order: Order
 ) -> None:
-    play_rounds(environment, name, 30, order)
+    play_rounds(environment, name, 8, order)
 
 
 @pytest.mark.soak

@@ -84,13 +84,13 @@ FAULTS: Mapping[str, PlantedFault] = {
     "rank": PlantedFault(last_come_first_served, "nobody_jumped", 5),
     # A recipe without its wake-up is overtaken by a later one, or waits beside an idle system.
     "wake-ups": PlantedFault(nobody_wakes_up, "no_idle_system_wanted|nobody_jumped", 5),
-    "let-go": PlantedFault(nobody_lets_go, "no_holder_stuck|no_unsafe_grant", 1),
+    "let-go": PlantedFault(nobody_lets_go, "no_holder_stuck|no_unsafe_grant", 7),
     "versions of systems": PlantedFault(
         not_expected("system"), "in_step|legal_transitions|one_lab_per_set", 5
     ),
     "versions of recipes": PlantedFault(
         not_expected("recipe"),
         "legal_transitions|in_step|starts_together|claims_in_order|has events before it was new",
-        6,
+        2,
     ),
 }

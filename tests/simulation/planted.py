@@ -188,26 +188,26 @@ PLANTED: Mapping[str, Planted] = {
     "double grant": Planted(double_grant, "audit|uncaught"),
     # Few seeds have a former holder of the lease that appends once more.
     # What a scheduler without a lease writes is found by its epoch, or by its basis.
-    "fencing": Planted(ignore_fence, r"nobody_fenced_writes|basis \d+ follows basis", first=90, seeds=60),
+    "fencing": Planted(ignore_fence, r"nobody_fenced_writes|basis \d+ follows basis", first=102, seeds=60),
     "lease": Planted(everybody_holds_the_lease, "both decide in epoch"),
     # Few seeds have a user who changes a subject of a decision between its basis and its commit.
-    "versions": Planted(no_versions, "audit|uncaught", seeds=60),
+    "versions": Planted(no_versions, "audit|uncaught", first=2, seeds=60),
     "command ids": Planted(no_command_ids, "is in the log 2 times|audit|uncaught"),
     "wake-ups": Planted(nobody_wakes_up, "consistency loop|no_idle_system_wanted|nobody_jumped", seeds=30),
-    "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
-    "loans": Planted(ignore_loans, "lent_system"),
+    "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock", first=2),
+    "loans": Planted(ignore_loans, "lent_system", first=2),
     # In one of some 35 seeds a maximum priority decides who is first, and before seed 90 in none.
     "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=90, seeds=120),
     "locks": Planted(locks_conflict_with_nothing, "no_conflicting_locks|no_lock_jumped|starts_with_locks"),
     "admission": Planted(nobody_held_back, "admitted|rightful_claims"),
     "room": Planted(nobody_needs_room, "admitted .*: its set has no room under|without room for its set"),
-    "order of room": Planted(room_by_system, "no_room_jumped", seeds=30),
+    "order of room": Planted(room_by_system, "no_room_jumped", first=2, seeds=30),
     # A lab must leave while its systems are idle, and a recipe that waits must fit one.
     "systems of another partition": Planted(
-        grants_in_labs_that_left, "grants_in_partition|usable_grant", first=50
+        grants_in_labs_that_left, "grants_in_partition|usable_grant", first=54
     ),
-    "close of open jobs": Planted(open_for_ever, "is open for ever"),
-    "keys": Planted(unknown_keys, "sets with the key"),
+    "close of open jobs": Planted(open_for_ever, "is open for ever", first=3),
+    "keys": Planted(unknown_keys, "sets with the key", first=3),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
     "wall clock": Planted(wall_clock, "recomputed decision differs"),
 }
