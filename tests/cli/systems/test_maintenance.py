@@ -72,7 +72,7 @@ def test_add__dry_run__shows_what_will_not_be_finished(
 def test_add__of_a_lab_and_a_location__asks_for_the_properties(server: LoopbackServer, run: Run) -> None:
     server.on("POST", PATH, Answer({**WINDOW, "dry_run": False}))
     found = run("maintenance", "add", "--lab", "lab.x", "--location", "rack 7", *TIMES)
-    assert found.stdout.splitlines()[1:] == ["Everything will be finished when it starts."]
+    assert found.stdout.splitlines()[2:] == ["Everything will be finished when it starts."]
     asked = server.asked[0].json()
     assert (asked["lab_controller"], asked["location"]) == ("lab.x", "rack 7")
     assert {"systems", "lead_seconds", "pool"}.isdisjoint(asked)
