@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
 from domain.errors import Fault, listed
@@ -50,6 +51,16 @@ def grouped(faults: Iterable[Fault]) -> list[Fault]:
 
 
 def _location(file: str, lines: list[int], column: str) -> str:
-    numbers = listed([str(line) for line in lines], MAX_LINES)
+    numbers = listed(list(_ranges(lines)), MAX_LINES)
     where = f"{file}, {'line' if len(lines) == 1 else 'lines'} {numbers}"
     return (f"{where}, column {column}" if column else where)[:MAX_MESSAGE_LENGTH]
+
+
+def _ranges(lines: Sequence[int]) -> Iterator[str]:
+    """Yield sorted numbers such as `7`, and three or more in a row as `7-9`."""
+    for _, run in groupby(enumerate(lines), key=lambda numbered: numbered[1] - numbered[0]):
+        numbers = [number for _, number in run]
+        if len(numbers) > 2:
+            yield f"{numbers[0]}-{numbers[-1]}"
+        else:
+            yield from map(str, numbers)

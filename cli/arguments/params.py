@@ -120,6 +120,8 @@ class ParsedText(click.ParamType[T]):
 class TimeParam(click.ParamType[str]):
     """A time, converted to RFC 3339. Without `past`, it must be a future time, or a duration from now.
 
+    With `or_now`, a future time may also be `now`.
+
     The time taken is printed, unless it was given in that form.
     """
 
@@ -127,9 +129,14 @@ class TimeParam(click.ParamType[str]):
     allowed = "a time"
 
     def __init__(
-        self, *, past: bool = False, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        *,
+        past: bool = False,
+        or_now: bool = False,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._past = past
+        self._or_now = or_now
         self._clock = clock
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -141,7 +148,7 @@ class TimeParam(click.ParamType[str]):
         if taken is None:
             return self.fail(f"{value!r} must be {self._examples}", param, ctx)
         local = taken.astimezone().isoformat()
-        if taken <= now and not self._past:
+        if not self._past and (taken < now or (taken == now and not self._or_now)):
             return self.fail(f"{value!r} is in the past: {local}", param, ctx)
         if not is_exact(text) and not (ctx and ctx.resilient_parsing):
             _note_time(

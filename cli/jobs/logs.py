@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,15 @@ from cli.jobs.log_files import LogFile, fetch, files_of
 from cli.jobs.result_rows import deletion_text
 from cli.lists import completing
 from cli.remote import remote, wide
-from cli.terminal.output import Output, note
+from cli.terminal.output import Output, content, note
 from cli.terminal.progress import advancing
 from cli.terminal.tables import Column
-from cli.terminal.wording import counted
+from cli.terminal.wording import counted, plain
 
 if TYPE_CHECKING:
     from api.client import Client
 
+STDOUT = Path("-")
 LOG_COLUMNS = (
     Column("task", "task_id", "number", 0),
     Column("result", "result", "state", 1),
@@ -43,8 +45,9 @@ LOG_COLUMNS = (
     "--fetch",
     "folder",
     metavar="FOLDER",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Fetch the files into this folder; files that are there already are not fetched again.",
+    type=click.Path(file_okay=False, allow_dash=True, path_type=Path),
+    help="Fetch the files into this folder, or print them with -; those that are there already are not"
+    " fetched again.",
 )
 @as_of
 @wide
@@ -68,13 +71,36 @@ def logs(
     found = read_as_of(client, output, path, "recipe", recipe_id, as_of, **query)
     files = files_of(found["tasks"], task_id)
     if folder is not None:
-        _fetch(output, files, folder)
+        if folder == STDOUT:
+            _print(output, files)
+        else:
+            _fetch(output, files, folder)
         if not output.as_json and (deleted := deletion_text(found)):
             note(f"logs were {deleted}")
         return
     document = {**found, "logs": [file.document() for file in files]}
     del document["tasks"]
     output.rows(document, "logs", LOG_COLUMNS, empty=deletion_text(found) or "no logs")
+
+
+def _print(output: Output, files: list[LogFile]) -> None:
+    """Print the content of files, each below its name if there are several."""
+    if output.as_json:
+        raise click.UsageError("--json and --fetch - exclude each other")
+    has_failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        for file in files:
+            try:
+                read = fetch(file, Path(folder)).read_bytes()
+            except Exception as error:
+                print_failure(error, file.url, as_json=False)
+                has_failed = True
+                continue
+            if len(files) > 1:
+                click.echo(f"==> {plain(file.place)} <==")
+            content(read)
+    if has_failed:
+        raise click.exceptions.Exit(REFUSED)
 
 
 def _fetch(output: Output, files: list[LogFile], folder: Path) -> None:

@@ -31,7 +31,8 @@ RESULT_COLUMNS = (
     Column("path", "path", "text", 1),
     Column("score", "score", "number", 2),
     Column("message", "message", "text", 0),
-    Column("logs", lambda row: plain(links(row)), "text", 1),
+    # An address that is cut into lines is no use: with --wide, or from `labledger logs`.
+    Column("logs", lambda row: plain(links(row)), rank=3),
 )
 
 

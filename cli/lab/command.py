@@ -110,24 +110,39 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
 )
 @click.option("--all", "all_of_them", is_flag=True, help="All enabled lab controllers (default).")
 @behaviour_options
+@click.option(
+    "--logs-port",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Serve logs of results on this port of 127.0.0.1; 0: a free one [default: no logs].",
+)
 @click.option("--once", is_flag=True, help="Exit when no command or report is left.")
 @remote
 def simulate(
-    client: Client, output: Output, fqdns: tuple[str, ...], all_of_them: bool, once: bool, **behaviour: Any
+    client: Client,
+    output: Output,
+    fqdns: tuple[str, ...],
+    all_of_them: bool,
+    logs_port: int | None,
+    once: bool,
+    **behaviour: Any,
 ) -> None:
     """Act as lab controllers: take their commands, and report progress as if machines ran the recipes.
 
     Without --lab-controller, act as all enabled lab controllers, including those that are added later. Each
     registers its lab at the start: recipes that another simulation of the lab runs are aborted.
+
+    A task with the parameter SIMULATED_RESULT (Pass, Warn, Fail or Panic) ends with this result.
     """
+    from cli.lab.log_server import log_server
     from cli.lab.screen import SimulationScreen
     from cli.lab.simulation import Simulation
     from replay.simulated_lab.behaviour import Behaviour
 
     if fqdns and all_of_them:
         raise click.UsageError("Use either --all or --lab-controller, not both.")
-    with SimulationScreen(output) as screen:
-        Simulation(client, screen.show, Behaviour(**behaviour), fqdns, once=once).run()
+    with log_server(logs_port) as logs_url, SimulationScreen(output) as screen:
+        Simulation(client, screen.show, Behaviour(**behaviour, logs_url=logs_url), fqdns, once=once).run()
 
 
 lab.add_command(generate)

@@ -87,9 +87,9 @@ class Listing:
         if "system" in narrowed and self.none_of:
             return (self.were_none_of if is_past else self.none_of).format(**narrowed)
         if narrowed:
-            # A flag has no value to name.
+            # A flag has no value to name, so it is named as it was typed.
             filters = ", ".join(
-                name.replace("_", " ") + ("" if given == "true" else f" {given}")
+                f"--{name}" if given == "true" else f"{name.replace('_', ' ')} {given}"
                 for name, given in narrowed.items()
             )
             verb, then = ("There were", " then") if is_past else ("There are", "")

@@ -20,7 +20,7 @@ SYSTEMS = Listing(
         Column("lab controller", "lab_controller", rank=4),
         PARTITION,
         Column("condition", _condition, "state", 0),
-        Column("ticket", "ticket", "text", 5),
+        Column("ticket", "ticket", rank=3),
         Column("usage", "usage", "state", 0),
         Column("recipe", "recipe_id", "number"),
         Column("user", "user"),

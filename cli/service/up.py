@@ -32,14 +32,23 @@ from runtime.settings import UP, Settings
 
 # Maximum wait for the port of a predecessor that was killed.
 PORT_SECONDS = 5.0
+MAX_PORT = 65_535
+LOGS_HOST = "127.0.0.1"
 
 
 @click.command
 @click.option(
     "--demo", is_flag=True, help="Load a small lab if there are no systems yet, and simulate all machines."
 )
+@click.option(
+    "--speed",
+    type=click.FloatRange(0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Speed of the machines of --demo: 60 makes a minute a second.",
+)
 @flags(UP)
-def up(demo: bool, **given: Any) -> None:
+def up(demo: bool, speed: float, **given: Any) -> None:
     """Run all services of Labledger in the foreground, until SIGTERM or Ctrl-C.
 
     `up` starts a PostgreSQL in the data folder, unless LABLEDGER_DATABASE_URL names another.
@@ -51,7 +60,7 @@ def up(demo: bool, **given: Any) -> None:
         with exclusive(LockClass.SERVICE_FOLDER, settings.data / "up.lock", wait=False) as leave_note:
             settings = _with_address(settings)
             leave_note(str(settings.url))
-            _run(settings, demo)
+            _run(settings, demo, speed)
     except LockHeld as taken:
         raise click.ClickException(messages.already_running(taken.note)) from None
 
@@ -71,7 +80,7 @@ def _with_address(settings: Settings) -> Settings:
     return replace(settings, port=port, url=f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
 
-def _run(settings: Settings, demo: bool) -> None:
+def _run(settings: Settings, demo: bool, speed: float) -> None:
     stop = listening()
     with ExitStack() as stack:
         supervisor = Supervisor(settings.stop_seconds)
@@ -89,7 +98,7 @@ def _run(settings: Settings, demo: bool) -> None:
         if not stop.is_requested():
             click.echo(messages.ready(settings, connection, new_token))
             if demo:
-                _start_demo(settings, connection, supervisor)
+                _start_demo(settings, connection, supervisor, speed)
         supervisor.run(stop.is_requested)
         click.echo("stopping")
     click.echo("stopped")
@@ -113,12 +122,24 @@ def _keep_connection(settings: Settings, new_token: str | None) -> None:
     Connection(str(settings.url), new_token).save(settings.data)
 
 
-def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor) -> None:
+def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor, speed: float) -> None:
     if connection.token is None:
         raise click.ClickException(messages.demo_without_token(settings))
     if not load_demo(connection):
         click.echo(messages.DEMO_NOT_LOADED)
-    supervisor.start(program(SIMULATOR, replace(settings, token=connection.token)))
+    with_token = replace(settings, token=connection.token)
+    logs_port = _logs_port(settings)
+    supervisor.start(program(SIMULATOR, with_token, "--speed", f"{speed:g}", "--logs-port", f"{logs_port}"))
+
+
+def _logs_port(settings: Settings) -> int:
+    """Return the port after that of the API, so that addresses of logs outlive a restart, or a free one."""
+    following = settings.port + 1
+    return (
+        following
+        if following <= MAX_PORT and is_free_within(0, following, LOGS_HOST)
+        else any_free(LOGS_HOST)
+    )
 
 
 def load_demo(connection: Connection) -> bool:

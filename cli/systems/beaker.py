@@ -67,7 +67,11 @@ def import_beaker(client: Client, output: Output, files: tuple[IO[bytes], ...], 
 
 
 def _show(output: Output, answer: dict[str, Any]) -> None:
-    if rows := [*_rows(answer["systems"], "fqdn"), *_rows(answer["groups"], "group")]:
+    rows = [*_rows(answer["systems"], "fqdn"), *_rows(answer["groups"], "group")]
+    if not answer["dry_run"]:
+        # A lab has thousands of properties; --dry-run shows them, as does `systems import`.
+        rows = [row for row in rows if "property" not in row]
+    if rows:
         output.table(COLUMNS, rows)
     click.echo(_summary("system", answer["systems"]))
     if answer["groups"]:
@@ -90,7 +94,9 @@ def _rows(items: list[dict[str, Any]], name: str) -> Iterator[Row]:
         if "outcome" not in item:
             yield {"name": item[name], "outcome": f"not imported: {item['detail']}"}
         for change in item.get("changes", ()):
-            yield {"name": item[name], "outcome": item["outcome"], **change}
+            # A new system also has properties without values.
+            if any(change[side] not in (None, "", [], {}) for side in ("from", "to")):
+                yield {"name": item[name], "outcome": item["outcome"], **change}
 
 
 def _summary(noun: str, items: list[dict[str, Any]]) -> str:

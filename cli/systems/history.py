@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.moments import is_exact
 from cli.lists.listing import limits, note_rest, read_limited
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import clock, reason_of, zone
+from cli.terminal.wording import clock, plain, reason_of, zone
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -23,10 +24,15 @@ COLUMNS = (
     Column(f"at ({zone()})", lambda row: clock(row.get("at")), rank=0),
     Column("by", "actor", rank=0),
     Column("property", "property", rank=0),
-    Column("from", "from", "text", 2),
-    Column("to", "to", "text", 0),
-    Column("reason", reason_of, "text", 4),
+    Column("from", lambda row: _value(row["from"]), "text", 2),
+    Column("to", lambda row: _value(row["to"]), "text", 0),
+    Column("reason", reason_of, "text", 1),
 )
+
+
+def _value(value: Any) -> str:
+    """Return the value of a property, a time in the form of the tables."""
+    return clock(value) if isinstance(value, str) and is_exact(value) else plain(value)
 
 
 @click.command("history")

@@ -16,7 +16,7 @@ from cli.remote import remote, wide
 from cli.systems.changes import fqdns_argument, named_systems, selecting
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column
-from cli.terminal.wording import clock, duration, zone
+from cli.terminal.wording import clock, counted, duration, zone
 from domain.errors import listed
 from domain.maintenance.window import STATES
 
@@ -36,8 +36,8 @@ _from = click.option(
     "--from",
     "starts_at",
     metavar="TIME",
-    type=TimeParam(),
-    help=f"Start of the window, such as {FUTURE_EXAMPLES}.",
+    type=TimeParam(or_now=True),
+    help=f"Start of the window, such as now, {FUTURE_EXAMPLES}.",
 )
 _until = click.option("--until", "ends_at", metavar="TIME", type=TimeParam(), help="End of the window.")
 _lead = click.option(
@@ -65,7 +65,7 @@ WINDOWS = Listing(
         Column("state", "state", rank=0),
         Column(f"drains ({zone()})", lambda row: clock(row["drains_at"]), rank=2),
         Column(f"from ({zone()})", lambda row: clock(row["starts_at"]), rank=0),
-        Column(f"until ({zone()})", lambda row: clock(row["ends_at"]), rank=0),
+        Column(f"until ({zone()})", lambda row: clock(row["ended_at"] or row["ends_at"]), rank=0),
         Column("systems", _covered, rank=1),
         Column("reason", "reason", "text", 1),
         Column("added by", "added_by", rank=3),
@@ -186,9 +186,10 @@ def end(client: Client, output: Output, number: int, reason: str | None) -> None
 
 
 def _sentence(window: Mapping[str, Any]) -> str:
-    count, lead = len(window["covered_systems"]), duration(window["lead_seconds"])
-    times = f"from {clock(window['starts_at'])} until {clock(window['ends_at'])} ({zone()})"
-    return f"{count} system{'' if count == 1 else 's'}, {times}, drained {lead} before"
+    ends_at = window["ended_at"] or window["ends_at"]
+    times = f"from {clock(window['starts_at'])} until {clock(ends_at)} ({zone()})"
+    lead = f", drained {duration(window['lead_seconds'])} before" if window["lead_seconds"] else ""
+    return f"{counted(len(window['covered_systems']), 'system')}\n{times}{lead}"
 
 
 def _show_unfinished(output: Output, window: Mapping[str, Any]) -> None:

@@ -50,7 +50,9 @@ def show_report(client: Client, output: Output, since: str | None, as_of: str | 
     if output.as_json:
         output.document(document)
         return
-    for name, (title, columns) in TABLES.items():
+    for number, (name, (title, columns)) in enumerate(TABLES.items()):
+        if number:
+            click.echo()
         if document[name]:
             output.table(columns, document[name], title=title)
         else:

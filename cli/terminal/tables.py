@@ -111,8 +111,13 @@ class Rows:
         ]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
         bounded = options.max_width < UNBOUNDED
         places = self._places(options.max_width)
+        if self._title:
+            # The title of a rich table would be wrapped at the width of the table.
+            yield Text(self._title, no_wrap=True, overflow="ignore")
         if places is None:
             yield from self._fields_on_lines()
         else:
@@ -143,7 +148,6 @@ class Rows:
         from rich.table import Table
 
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-        table.title, table.title_justify = self._title, "left"
         for column in (self._columns[place] for place in places):
             table.add_column(
                 column.heading,
@@ -160,8 +164,6 @@ class Rows:
         """Yield a line for each field, for a terminal that is narrower than the names."""
         from rich.text import Text
 
-        if self._title:
-            yield Text(self._title)
         for number, cells in enumerate(self._cells):
             if number:
                 yield Text()

@@ -35,6 +35,8 @@ class Behaviour:
     repair_seconds: tuple[float, float] = (600.0, 3600.0)
     away_seconds: tuple[float, float] = (120.0, 900.0)
     max_results: int = 3
+    # The address below which a server has the logs of results; None: results have no logs.
+    logs_url: str | None = None
 
     def chance(self, *about: object) -> Random:
         """Return a random generator for a subject; each call returns one with the same seed."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 from replay.simulated_lab.behaviour import Behaviour
+from replay.simulated_lab.log_text import log_of
 from replay.simulated_lab.steps import Command, Progress
 
 Timed = tuple[float, Progress]
+
+# The parameter with which a task of a job chooses its last result, and the results that it can choose.
+RESULT_PARAMETER = "SIMULATED_RESULT"
+RESULTS = ("Pass", "Warn", "Fail", "Panic")
 
 # Faults of a machine, worst first: only the worst one happens. A guest is no machine.
 FAULTS = ("break", "fail", "stall")
@@ -47,8 +53,11 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
         task_id = int(task["id"])
         messages.append((now, {"state": "running", "task_id": task_id}))
         messages += _watched(now, behaviour)
-        for number in range(1, chance.randint(1, behaviour.max_results) + 1):
-            result = _result(task_id, number, chance, behaviour)
+        last = chance.randint(1, behaviour.max_results)
+        for number in range(1, last + 1):
+            outcome = _outcome(chance, behaviour)
+            outcome = (_chosen_result(task) or outcome) if number == last else outcome
+            result = _result(recipe_id, task_id, number, outcome, behaviour)
             messages.append((after(behaviour.result_seconds), result))
         messages.append((now, {"task_id": task_id, "state": "completed"}))
     return Life(tuple(messages), now)
@@ -72,7 +81,18 @@ def _watched(now_seconds: float, behaviour: Behaviour) -> Iterator[Timed]:
         yield now_seconds, {"watchdog_seconds": behaviour.watchdog_seconds}
 
 
-def _result(task_id: int, number: int, chance: Random, behaviour: Behaviour) -> Progress:
+def _outcome(chance: Random, behaviour: Behaviour) -> str:
     troubled = chance.uniform(0, 100) < behaviour.trouble_percent
-    outcome = chance.choice(("Warn", "Fail", "Panic")) if troubled else "Pass"
-    return {"task_id": task_id, "result": outcome, "message": f"simulated result {number}", "score": number}
+    return chance.choice(("Warn", "Fail", "Panic")) if troubled else "Pass"
+
+
+def _chosen_result(task: Mapping[str, Any]) -> str | None:
+    chosen = (task.get("params") or {}).get(RESULT_PARAMETER)
+    return chosen if chosen in RESULTS else None
+
+
+def _result(recipe_id: int, task_id: int, number: int, outcome: str, behaviour: Behaviour) -> Progress:
+    result = {"task_id": task_id, "result": outcome, "message": f"simulated result {number}", "score": number}
+    if behaviour.logs_url is None:
+        return result
+    return {**result, "logs": [log_of(behaviour.logs_url, recipe_id, task_id, number, outcome)]}

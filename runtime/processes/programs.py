@@ -17,12 +17,12 @@ SIMULATOR = "lab simulate"
 WITH_SPARE = ("serve",)
 
 
-def program(command: str, settings: Settings) -> Program:
-    """Return a command with exactly these settings, but without the owner's database URL."""
+def program(command: str, settings: Settings, *options: str) -> Program:
+    """Return a command with exactly these settings and options, but without the owner's database URL."""
     inherited = os.environ if settings.owner_database_url is None else without_libpq(os.environ)
     setting_variables = {variable(name) for name in Settings.__dataclass_fields__}
     others = {name: value for name, value in inherited.items() if name not in setting_variables}
     # By default no access log under `up`: the requests of the simulated lab would dominate it.
     given = replace(settings, owner_database_url=None, access_log=bool(settings.access_log)).environment()
-    argv = python_module("cli", *command.split())
+    argv = python_module("cli", *command.split(), *options)
     return Program(command, argv, {**others, **given}, has_spare=command in WITH_SPARE)

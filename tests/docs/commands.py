@@ -25,10 +25,18 @@ NOT_RUN = ("docs/operation.md",)
 PAGES = tuple(
     page for page in DOCS if page not in NOT_RUN and "\n```console\n" in (TOP / page).read_text("utf-8")
 )
-# Each story is read on one demo: the tutorial continues where the README ends.
-STORIES = (("README.md", "docs/tutorial.md"), *((page,) for page in PAGES if "/how-to/" in page))
+# Each story is read on one demo: the tutorial continues where the README ends, and each day where the day
+# before ends.
+DAYS = tuple(f"docs/how-to/a-day-of-an-{person}.md" for person in ("engineer", "operator", "auditor"))
+STORIES = (
+    ("README.md", "docs/tutorial.md"),
+    DAYS,
+    *((page,) for page in PAGES if "/how-to/" in page and page not in DAYS),
+)
 # Reference pages, whose commands work after any others.
 OTHERS = tuple(page for page in PAGES if page not in chain(*STORIES))
+# Pages that show machines in states that last a moment on fast ones.
+SLOW = tuple(page for page in chain(*STORIES) if page not in DAYS)
 RECORD, TOGETHER = "--record", "--together"
 AS_SHOWN = "as shown"
 NOT_YET = ("?",)
@@ -135,7 +143,7 @@ def main(arguments: list[str]) -> int:
     pages = [argument for argument in arguments if argument not in (RECORD, TOGETHER)] or [*PAGES]
     is_read = True
     for together in [pages] if TOGETHER in arguments else stories(pages):
-        with demo() as made:
+        with demo(is_fast=not {*together} & {*SLOW}) as made:
             for page in together:
                 is_read &= _read(made, Path(page), RECORD in arguments)
     return 0 if is_read else 1

@@ -24,6 +24,10 @@ from tests.harness.http_options import LOCAL_HTTP
 
 # The URL in the pages.
 URL = "http://127.0.0.1:8080"
+LOGS_URL = "http://127.0.0.1:8081"
+SIMULATED_LOG = re.compile(r"http://127\.0\.0\.1:\d+(/recipe-\d+/task-)")
+# Ten times the default of `up --demo`.
+FAST = "600"
 TOKEN = re.compile(r"\bll_[\w-]{20,}")
 START_SECONDS = 180.0
 STOP_SECONDS = 30.0
@@ -34,8 +38,9 @@ SHARED = ("replay", "docs", "deploy")
 class Demo:
     """A service with its own data, port and folders. The first terminal is that of its admin."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_fast: bool = False) -> None:
         self._folder = folder
+        self._is_fast = is_fast
         self._terminals: dict[str, Shell] = {}
         self._data = folder / "home" / ".local" / "share" / "labledger"
         self._printed = folder / "up.out"
@@ -52,9 +57,16 @@ class Demo:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "cli", "up", "--demo", "--data", str(self._data), "--port", "0"]
+        fast = {"LABLEDGER_CONSISTENCY_SECONDS": "1"} if self._is_fast else {}
+        command += ["--speed", FAST] if self._is_fast else []
         with self._printed.open("wb") as out:
             self._up = subprocess.Popen(
-                command, cwd=TOP, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=self._environment()
+                command,
+                cwd=TOP,
+                stdout=out,
+                stderr=out,
+                stdin=subprocess.DEVNULL,
+                env=self._environment(**fast),
             )
         deadline = time.monotonic() + START_SECONDS
         while not (self._is_loaded() and self._is_calm()):
@@ -113,7 +125,8 @@ class Demo:
         """Replace folders, tokens and the URL of this run with those of the pages."""
         for name in ("home", *filter(None, self._terminals)):
             line = line.replace(str(self._folder / name), "~")
-        return TOKEN.sub("ll_…", line.replace(self.url, URL))
+        line = SIMULATED_LOG.sub(rf"{LOGS_URL}\1", line.replace(self.url, URL))
+        return TOKEN.sub("ll_…", line)
 
     def _environment(self, **more: str) -> dict[str, str]:
         """Return an environment without variables that change Labledger or its output."""
@@ -131,11 +144,14 @@ class Demo:
 
 
 @contextmanager
-def demo() -> Iterator[Demo]:
-    """Start a demo; every user may enter its folder, so that the database is in it and is removed with it."""
+def demo(*, is_fast: bool = False) -> Iterator[Demo]:
+    """Start a demo, `is_fast` with machines of the speed FAST.
+
+    Every user may enter its folder, so that the database is in it and is removed with it.
+    """
     folder = Path(tempfile.mkdtemp(prefix="labledger-docs-"))
     folder.chmod(0o755)
-    made = Demo(folder)
+    made = Demo(folder, is_fast=is_fast)
     try:
         made.start()
         yield made

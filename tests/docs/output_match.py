@@ -32,6 +32,7 @@ VARYING = (
     (r"^ ?(\d+) TIME", r"POSITION⟨\1⟩ TIME"),
     (r"(TIME(?: SPAN)?) (\d+)(?= |$)", r"\1 POSITION⟨\2⟩"),
     (r"^( ?TIME SPAN .*) (\d+)$", r"\1 POSITION⟨\2⟩"),
+    (r"\b(note) (\d+)(?= added)", r"\1 POSITION⟨\2⟩"),
     (r"^(id: )(\d+)$", r"\1POSITION⟨\2⟩"),
     (r"((?:position|basis|commit_end)(?:\"?: ?| ))(\d+)", r"\1POSITION⟨\2⟩"),
     (r"(\"(?:after|upto)\": ?)(\d+)", r"\1POSITION⟨\2⟩"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.lab import SimulatedLab, obey
+from replay.simulated_lab.log_text import text_at
+from replay.simulated_lab.timeline import RESULT_PARAMETER
 from tests.replay.commands import agenda, behaviours, of_kind, provision, provisions, seeds
 from tests.replay.lives import life_of, said
 
@@ -109,3 +112,27 @@ def test_obey__unknown_kind__is_reported_failed() -> None:
 def test_obey__command_in_a_state__only_what_is_left_is_reported(state: str, said: list[str]) -> None:
     lab = obey(SimulatedLab(Behaviour()), {"id": 1, "kind": "power", "system": "a", "state": state}, 0.0)
     assert [step.body["state"] for step in lab.agenda] == said
+
+
+@pytest.mark.parametrize("result", ["Pass", "Warn", "Fail", "Panic"])
+@pytest.mark.parametrize("trouble", [0, 100])
+def test_provision__task_chooses_its_result__its_last_one_is_that(result: str, trouble: int) -> None:
+    tasks = [{"id": 1, "params": {RESULT_PARAMETER: result}}, {"id": 2, "params": {RESULT_PARAMETER: "?"}}]
+    steps = agenda(provision(1, 12, tasks=tasks), trouble_percent=trouble)
+    of_task = {
+        step.body["task_id"]: step.body["result"]
+        for step in of_kind(steps, "progress")
+        if "result" in step.body
+    }
+    assert of_task[1] == result
+    assert (of_task[2] == "Pass") == (trouble == 0)
+
+
+def test_result__lab_with_a_log_server__log_has_the_size_and_hash_of_its_text() -> None:
+    url = "http://lab.example.com"
+    steps = agenda(provision(1, 12, tasks=[{"id": 1}]), logs_url=f"{url}/")
+    (log,) = next(step.body["logs"] for step in steps if "result" in step.body)
+    text = (text_at(log["url"].removeprefix(url)) or "").encode()
+    assert b"recipe 12, task 1" in text
+    assert (len(text), hashlib.sha256(text).hexdigest()) == (log["size_bytes"], log["sha256"])
+    assert text_at("/recipe-12/task-1/1-Pass/other.log") is None

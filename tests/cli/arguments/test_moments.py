@@ -168,6 +168,9 @@ def test_time_option__not_exact__prints_the_time_that_it_took(capsys: pytest.Cap
     assert taken("2026-11-22T18:00:00+01:00") == "2026-11-22T17:00:00+00:00"
     with pytest.raises(click.BadParameter, match=r"in the past: 2026-11-20T14:00:00\+01:00"):
         taken("yesterday 14:00")
+    with pytest.raises(click.BadParameter, match="in the past"):
+        taken("now")
+    assert TimeParam(or_now=True, clock=lambda: NOW).convert(NOW.isoformat(), None, None) == NOW.isoformat()
     with pytest.raises(click.BadParameter, match=r"unclear: .*'tomorrow 18:00'"):
         taken("01/02/2026")
     assert shown.out == "" and capsys.readouterr() == ("", "")

@@ -101,3 +101,12 @@ def test_fetch__name_that_leads_elsewhere__stays_in_the_folder(
     run("logs", "2", "--fetch", str(folder))
     (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
     assert file.is_relative_to(folder / "task-4" / "result-12")
+
+
+def test_fetch__to_a_dash__prints_what_was_checked(run: Run, server: LoopbackServer) -> None:
+    serve(server)
+    assert run("logs", "2", "--fetch", "-").stdout == CONTENT.decode()
+    serve(server, size_bytes=3)
+    found = run("logs", "2", "--fetch", "-")
+    assert (found.exit_code, found.stdout) == (1, "") and "but 3 were reported" in found.stderr
+    assert run("logs", "2", "--fetch", "-", "--json").exit_code == 2

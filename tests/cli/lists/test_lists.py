@@ -288,6 +288,7 @@ def test_systems__filtered_by_pool__shows_no_others(real: Run) -> None:
     [
         ("jobs --state reserved --owner alice", "There are no jobs with state reserved, owner alice.\n"),
         ("systems --pool big --as-of 0", None),
+        ("systems --draining --owner carol", "There are no systems with --draining, owner carol.\n"),
         ("queue --system arm-03.east.example.com", "No waiting recipe could use arm-03.east.example.com.\n"),
         ("systems --condition removed", "There are no systems with condition Removed.\n"),
     ],
@@ -325,3 +326,16 @@ def test_pool__shown__lists_its_systems(real: Run) -> None:
     assert json.loads(real("pool", "show", "big", "--json").stdout)["systems"] == systems
     real("pool", "put", "hollow")
     assert "systems: 0" in real("pool", "show", "hollow").stdout
+
+
+def test_history__with_times_and_reasons__are_in_the_table(server: LoopbackServer, run: Run) -> None:
+    of_loan = {"property": "loaned_until", "from": None, "to": "2026-01-02T03:04:05.678901Z"}
+    change = {
+        "position": 3,
+        "at": "2026-01-01T00:00:00Z",
+        "actor": "ada",
+        "reason": "for bob",
+        "changes": [of_loan],
+    }
+    server.on("GET", "/systems/a.b/history", Answer({"position": 4, "changes": [change], "next": None}))
+    assert "2026-01-02 03:04:05  for bob" in run("system", "history", "a.b").stdout

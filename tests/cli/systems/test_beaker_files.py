@@ -50,6 +50,10 @@ def test_import__dry_run__shows_the_changes_warnings_and_what_is_left_out(
     assert "warning: system.csv, line 2, column cc: is not imported: no mail is sent" in shown.stderr
     assert "not imported: 1 row of kind install: systems have no install options" in shown.stderr
     assert service.events(before) == []
+    # An import counts: a lab has thousands of properties.
+    assert done(real("import", "beaker", str(file))).splitlines() == [
+        "systems: 0 created, 1 changed, 0 unchanged"
+    ]
     file.write_bytes(b"\xff")
     refused = real("import", "beaker", str(file))
     assert refused.exit_code == 1 and "system.csv: is not UTF-8 at byte 0" in refused.stderr

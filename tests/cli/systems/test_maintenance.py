@@ -51,11 +51,9 @@ def test_add__dry_run__shows_what_will_not_be_finished(
     server.on("POST", PATH, Answer({**WINDOW, "number": None, "dry_run": True, "unfinished": UNFINISHED}))
     found = run("maintenance", "add", "a.b", "--file", str(file), *TIMES, "--lead", "2h", "--dry-run")
     assert found.exit_code == 0, found.output
-    first, second, *rows = found.stdout.splitlines()
-    assert first == (
-        "maintenance window would be added: 2 systems, from 2099-01-01 08:00:00 until 2099-01-01 12:00:00"
-        " (UTC), drained 2h 0m before"
-    )
+    first, times, second, *rows = found.stdout.splitlines()
+    assert first == "maintenance window would be added: 2 systems"
+    assert times == "from 2099-01-01 08:00:00 until 2099-01-01 12:00:00 (UTC), drained 2h 0m before"
     assert second == "Not finished when it starts:"
     assert [" ".join(row.split()) for row in rows[2:]] == [
         "a.b recipe 7 bob 2099-01-01 09:00:00",
@@ -74,7 +72,7 @@ def test_add__dry_run__shows_what_will_not_be_finished(
 def test_add__of_a_lab_and_a_location__asks_for_the_properties(server: LoopbackServer, run: Run) -> None:
     server.on("POST", PATH, Answer({**WINDOW, "dry_run": False}))
     found = run("maintenance", "add", "--lab", "lab.x", "--location", "rack 7", *TIMES)
-    assert found.stdout.splitlines()[1:] == ["Everything will be finished when it starts."]
+    assert found.stdout.splitlines()[2:] == ["Everything will be finished when it starts."]
     asked = server.asked[0].json()
     assert (asked["lab_controller"], asked["location"]) == ("lab.x", "rack 7")
     assert {"systems", "lead_seconds", "pool"}.isdisjoint(asked)
@@ -127,3 +125,9 @@ def test_undrain__wait__until_no_system_is_pending(
     assert found.exit_code == 0
     assert "waiting for 1 pending: a.b" in found.stderr
     assert server.asked[1].query["usage"] == ["pending"]
+
+
+def test_list__window_ended_early__shows_when_it_ended(server: LoopbackServer, run: Run) -> None:
+    window = {**WINDOW, "ended_at": "2099-01-01T09:30:00Z", "state": "ended"}
+    server.on("GET", PATH, Answer({"position": 9, "maintenance_windows": [window], "next": None}))
+    assert "2099-01-01 09:30:00" in run("maintenance", "list").stdout

@@ -95,6 +95,11 @@ def test_table__text__goes_on_in_the_next_line_and_is_cut_in_the_end() -> None:
     assert 4 < len(lines) < 9 and lines[-1].rstrip().endswith("…")
 
 
+def test_table__title_wider_than_the_table__is_one_line() -> None:
+    table = Rows([Column("user", "user")], [{"user": "ada"}], title="Users who had systems longest")
+    assert shown(table, 60)[0] == "Users who had systems longest"
+
+
 def test_table__without_a_width__has_everything() -> None:
     text = "\n".join(shown(Rows(QUEUE.columns, [{**ROW, "whiteboard": "word " * 200 + "end"}]), 10_000))
     assert "word end" in text and LAB in text
