@@ -31,14 +31,14 @@ LONG = {
     "people": None,
     "two-systems": None,
     "races": None,
-    "two-sets": 100,
-    "two-sets-ranked": 80,
-    "two-sets-capped": 40,
+    "two-sets": 40,
+    "two-sets-ranked": 40,
+    "two-sets-capped": 15,
     "two-sets-ranked-breaking": 10,
-    "three-sets": 80,
+    "three-sets": 40,
     "overtaking": None,
-    "three-sets-breaking": 12,
-    "people-races": 10,
+    "three-sets-breaking": 4,
+    "people-races": 2,
     "locks": None,
     "room": None,
     "ticks": None,
@@ -46,7 +46,7 @@ LONG = {
     "partitions": None,
     "partitions-races": None,
 }
-LONG_WALKS = 700
+LONG_WALKS = 400
 
 
 def _name(part: RemovedPart) -> str:

@@ -15,7 +15,7 @@ from tests.races.rounds import Order, one_in_between, other_in_between, play
 from tests.races.stage import furnished_scene
 from tests.races.table import FREQUENT, RACES
 
-SOAKED_ROUNDS = int(os.environ.get("LABLEDGER_RACE_ROUNDS") or 1_000)
+SOAKED_ROUNDS = int(os.environ.get("LABLEDGER_RACE_ROUNDS") or 150)
 ROUNDS_OF_SCENE = 50
 
 
