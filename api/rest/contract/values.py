@@ -150,6 +150,7 @@ TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
 StepName = Annotated[str, OneOf(("hour", "day"))]
+DrawnEnd = Annotated[str, OneOf((*USAGE.states, *UNAVAILABLE))]
 # Intervals of a time line also have these.
 DrawnUsage = Annotated[str, OneOf((*USAGE.states, *UNAVAILABLE, "mixed", "unregistered"))]
 Unavailable = Annotated[str, OneOf(UNAVAILABLE)]

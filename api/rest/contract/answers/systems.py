@@ -7,6 +7,7 @@ from api.rest.contract.answers.maintenance import MaintenanceWindow
 from api.rest.contract.inputs.systems import Properties
 from api.rest.contract.values import (
     Condition,
+    DrawnEnd,
     DrawnUsage,
     Id,
     Link,
@@ -168,7 +169,7 @@ class TimelineEnd(AnswerPart):
     """The state of a system at the end of the time span, also if the last interval is mixed."""
 
     condition: Condition
-    usage: UsageState
+    usage: DrawnEnd
     recipe_id: Id | None
     user: str | None
 
