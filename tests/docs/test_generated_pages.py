@@ -66,7 +66,7 @@ def test_api_reference__every_operation_and_shape__is_there_and_linked() -> None
 def test_flags__any_process__are_the_settings_that_it_reads_less_the_secrets(process: str) -> None:
     read = {setting for setting in fields(Settings) if process in setting.metadata["readers"]}
     named = {flag(setting.name) for setting in read if not setting.metadata["secret"]}
-    others = {"--help", "--demo", "--partition"}
+    others = {"--help", "--demo", "--partition", "--speed"}
     assert {option for option in settings.options(process) if option not in others} == named
 
 

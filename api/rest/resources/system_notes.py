@@ -32,7 +32,7 @@ def note_queries(view: View, fqdn: str, page: paging.PageAt) -> list[NamedQuery]
     return [("system_is_known", at), ("notes_of_system", {**at, "before": page.after, "limit": page.limit})]
 
 
-def notes_from_rows(fqdn: str, page: paging.PageAt, rows: Sequence[Sequence[Row]]) -> paging.Listed:
+def notes_from_rows(fqdn: str, page: paging.PageAt, rows: Sequence[list[Row]]) -> paging.Listed:
     """Return a page of notes from the rows of `note_queries`. Raises Unknown for the system."""
     found, notes = rows
     if not found:
