@@ -22,7 +22,15 @@ from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, NotPermitted, Unknown, display_name, unknown_name
 from domain.events import Decided
 from domain.maintenance.unfinished import Unfinished, unfinished
-from domain.maintenance.window import KIND, WindowTimes, covered_systems, end, move, time_faults
+from domain.maintenance.window import (
+    KIND,
+    MAX_LEAD_SECONDS,
+    WindowTimes,
+    covered_systems,
+    end,
+    move,
+    time_faults,
+)
 from domain.recipe.state import Recipe
 from domain.recipe.watchdog import longest_seconds
 from domain.system.state import System
@@ -34,7 +42,7 @@ class NewWindow:
     """A requested window over `systems`, or those with all of the properties that are not None.
 
     Without `lead_seconds` the window drains its systems so early that a recipe as long as the longest on them
-    now would end.
+    now would end, but at most by MAX_LEAD_SECONDS.
     """
 
     reason: str
@@ -106,7 +114,7 @@ def _plan(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> Plan
     )
     _require_may_change(directory, request, systems, errors)
     recipes = _recipes(parts, systems)
-    longest = max(map(longest_seconds, recipes.values()), default=0)
+    longest = min(MAX_LEAD_SECONDS, max(map(longest_seconds, recipes.values()), default=0))
     added = MaintenanceWindowAdded(
         reason=wanted.reason,
         starts_at=rfc3339(wanted.starts_at),
