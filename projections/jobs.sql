@@ -205,7 +205,8 @@ JOIN read.job_documents d ON d.job_id = due.job_id
 CROSS JOIN LATERAL (
     SELECT count(*)::integer AS result_count,
            coalesce(sum(jsonb_array_length(t.logs) + jsonb_array_length(t.log_urls)), 0)::integer AS log_count,
-           coalesce(sum(listed.bytes), 0)::bigint AS log_bytes
+           -- A lab controller may report any size, and no sum of them may stop the deletions.
+           coalesce(least(sum(listed.bytes), 9223372036854775807), 0)::bigint AS log_bytes
     FROM read.recipe_details m JOIN read.task_results t USING (recipe_id)
     CROSS JOIN LATERAL (
         SELECT sum((log ->> 'size_bytes')::bigint) AS bytes FROM jsonb_array_elements(t.logs) AS log) AS listed

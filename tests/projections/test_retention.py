@@ -129,6 +129,16 @@ def test_due__tag_and_end_and_keep_of_a_job__decide(models: ProjectedLog) -> Non
     assert (due(models), due(models, tags=("scratch", "60days"))) == ([], [1])
 
 
+def test_due__sizes_whose_sum_is_too_large__are_the_largest_number(
+    models: ProjectedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(LOG, "size_bytes", 2**63 - 1)
+    run_job(models)
+    result = TaskResult(11, "Fail", "", None, (), logs=(LOG,))
+    models.commit(*of("recipe", 1, result))
+    assert due(models) == [1]
+
+
 def test_due__open_job__ends_when_it_is_closed(models: ProjectedLog) -> None:
     models.commit(lab())
     models.commit(*of("job", 1, JobSubmitted("ada", "ada", None, "", (), {}), JobOpened(())))
