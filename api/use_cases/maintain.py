@@ -138,13 +138,15 @@ def viewed_systems(
     Of `document` only the systems and properties matter. Blocking.
     """
     directory = parts.feed.directory
-    subjects = (f"system/{fqdn}" for fqdn in covered_systems(directory, document))
-    states = (state for state in parts.aggregates.load(subjects).values() if isinstance(state, System))
-    return {
-        system.fqdn: system
-        for system in states
-        if system.condition != "Removed" and holds(directory, request, system, VIEW)
-    }
+    present = _present_systems(parts, document)
+    return {system.fqdn: system for system in present if holds(directory, request, system, VIEW)}
+
+
+def _present_systems(parts: WriteParts, document: Mapping[str, Any]) -> list[System]:
+    """Return the systems that a window covers, without removed ones. Blocking."""
+    subjects = (f"system/{fqdn}" for fqdn in covered_systems(parts.feed.directory, document))
+    states = parts.aggregates.load(subjects).values()
+    return [state for state in states if isinstance(state, System) and state.condition != "Removed"]
 
 
 def _unknown_names(directory: Directory, wanted: NewWindow, found: frozenset[str]) -> list[Fault]:
@@ -256,8 +258,8 @@ def require_may_change_window(parts: WriteParts, request: RequestContext, number
     user = entry.document["added_by"]
     if request.is_admin or (request.actor == user and directory.had("user", user, entry.since)):
         return
-    covered = covered_systems(directory, entry.document)
-    systems = viewed_systems(parts, request, entry.document)
-    if not covered or len(systems) < len(covered):
+    present = _present_systems(parts, entry.document)
+    systems = {system.fqdn: system for system in present if holds(directory, request, system, VIEW)}
+    if not systems or len(systems) < len(present):
         raise NotPermitted(f"{display_name(KIND, number)} was added by {user}, and covers systems of others")
     _require_may_change(directory, request, systems, CollectedErrors())

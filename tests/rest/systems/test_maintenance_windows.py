@@ -167,10 +167,19 @@ def test_window__with_faults__is_refused_with_all_of_them(
 def test_window__of_a_submitter__covers_own_systems_only(
     client: httpx.Client, people: People, machines: Callable[..., str]
 ) -> None:
-    own, others = machines(), machines()
+    hall = "hall of alice and bob"
+    own, others = machines(location=hall), machines(location=hall)
     client.patch(f"/systems/{others}", json={"owner": "bob"}).raise_for_status()
     refused = people["alice"].post(PATH, json=window(own, others))
     assert (refused.status_code, others in refused.json()["detail"]) == (403, True)
+    assert people["alice"].delete(f"/systems/{own}").status_code == 200
+    # A removed system of others neither gives nor takes a right.
+    added = client.post(PATH, json=window(location=hall))
+    number = added.json()["number"]
+    assert added.json()["covered_systems"] == [others]
+    assert people["alice"].post(f"{PATH}/{number}/end", json={}).status_code == 403
+    assert people["bob"].post(f"{PATH}/{number}/end", json={}).status_code == 200
+    own = machines()
     number = people["alice"].post(PATH, json=window(own)).json()["number"]
     assert people["bob"].post(f"{PATH}/{number}/end", json={}).status_code == 403
     assert people["alice"].post(f"{PATH}/{number}/end", json={}).status_code == 200
