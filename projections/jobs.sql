@@ -182,8 +182,9 @@ WHERE j.until_position = 9223372036854775807 AND j.deleted IS NOT NULL
 
 -- name: due_deletions
 -- The jobs whose results may be deleted by tags and their days, the first that ended first, after a job that ended at a
--- time; with the sizes of what is deleted, and the lab controllers on whose systems the job has started. A clock that is
--- ahead of that of the database has no effect.
+-- time; with the lab controllers on whose systems the job has started and, `with_sizes`, the sizes of what is deleted. These
+-- read all results of the jobs; without them a query takes about as long for jobs of any size. A clock that is ahead of that
+-- of the database has no effect.
 SELECT due.job_id, d.owner, d.partition, due.tag, due.days, due.ended AS ended_at, sizes.*,
        ARRAY (SELECT DISTINCT r.lab_controller
               FROM read.recipe_details m JOIN read.recipes r USING (recipe_id)
@@ -205,11 +206,12 @@ JOIN read.job_documents d ON d.job_id = due.job_id
 CROSS JOIN LATERAL (
     SELECT count(*)::integer AS result_count,
            coalesce(sum(jsonb_array_length(t.logs) + jsonb_array_length(t.log_urls)), 0)::integer AS log_count,
-           coalesce(sum(listed.bytes), 0)::bigint AS log_bytes
+           -- A lab controller may report any size, and no sum of them may stop the deletions.
+           least(coalesce(sum(listed.bytes), 0), 9223372036854775807)::bigint AS log_bytes
     FROM read.recipe_details m JOIN read.task_results t USING (recipe_id)
     CROSS JOIN LATERAL (
         SELECT sum((log ->> 'size_bytes')::bigint) AS bytes FROM jsonb_array_elements(t.logs) AS log) AS listed
-    WHERE m.job_id = due.job_id) AS sizes
+    WHERE %(with_sizes)s AND m.job_id = due.job_id) AS sizes
 ORDER BY due.ended, due.job_id
 
 -- name: due_deletion_counts

@@ -36,12 +36,16 @@ class BeakerRow:
 
 @dataclass
 class BeakerRows:
-    """The rows of all files, their faults, `warnings` about ignored columns, and row counts by kind."""
+    """The rows of all files, their faults, `warnings` about ignored columns, and row counts by kind.
+
+    `row_count` also counts the rows that are of no kind.
+    """
 
     rows: list[BeakerRow] = field(default_factory=list)
     faults: list[LineFault] = field(default_factory=list)
     warnings: list[LineFault] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    row_count: int = 0
 
 
 def read_files(files: Iterable[tuple[str, str]]) -> BeakerRows:
@@ -87,6 +91,10 @@ class _File:
         return False
 
     def _take(self, line: int, header: Sequence[str], cells: Sequence[str]) -> None:
+        # Also of rows with faults: each of them takes memory.
+        self._found.row_count += 1
+        if self._found.row_count > MAX_ROWS:
+            raise FaultyInput([Fault("files", f"must not have more than {MAX_ROWS} rows")])
         if len(cells) != len(header):
             self._fault(line, "", f"has {len(cells)} cells, but line 1 has {len(header)}")
             return
@@ -106,8 +114,6 @@ class _File:
             if given.get(column):
                 self._ignored.setdefault(column, line)
         self._found.counts[name] += 1
-        if self._found.counts.total() > MAX_ROWS:
-            raise FaultyInput([Fault("files", f"must not have more than {MAX_ROWS} rows")])
         self._found.rows.append(self._row(name, kind, line, given))
 
     def _require_columns(self, name: str, kind: BeakerKind, line: int, given: Mapping[str, str]) -> None:

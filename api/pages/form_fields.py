@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 from pydantic import BaseModel
 
+from api.intake.words import printable
 from api.rest.body import check_model
 from api.rest.contract.query_values import moment
 from domain.errors import Fault, FaultyInput
@@ -73,6 +74,10 @@ class FormField:
             return Fault(self.name, f"must have at most {MAX_LINE_LENGTH} characters")
         if self.choices and value not in self.choices:
             return Fault(self.name, f"must be one of {', '.join(self.choices)}")
+        try:
+            printable(value)
+        except ValueError as error:
+            return Fault(self.name, str(error))
         return self._json_fault(value) if self.format is Format.JSON else None
 
     def _json_fault(self, text: str) -> Fault | None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from api.pages.actions import REASON, Action, ActionSubject, Facts
 from api.pages.form_fields import Fields, Format, FormField
+from api.rest.contract.inputs.systems import MAX_CHANGED
 from api.rest.ports import PageParts
 from api.rest.views import View
 from api.use_cases.change_system import NewSystemValues
@@ -38,13 +39,21 @@ async def _selected(parts: PageParts, request: RequestContext, fields: Fields) -
         message = "needs either systems, or some of pool, lab controller and location"
         raise FaultyInput([Fault("systems", message)])
     if listed:
-        return listed
+        return _require_few(listed)
     await parts.feed.catch_up()
     selection = {**properties, "systems": None}
     found = await asyncio.to_thread(viewed_systems, parts, request, selection)
     if not found:
         raise FaultyInput([Fault("systems", "no system has these properties")])
-    return sorted(found)
+    return _require_few(sorted(found))
+
+
+def _require_few(fqdns: list[str]) -> list[str]:
+    """Return the systems. Raises FaultyInput if they are more than one request of the HTTP API may change."""
+    if len(fqdns) > MAX_CHANGED:
+        message = f"{len(fqdns)} systems are selected; at most {MAX_CHANGED} can be changed at once"
+        raise FaultyInput([Fault("systems", message)])
+    return fqdns
 
 
 def _outcome(answer: SystemAnswer) -> str:

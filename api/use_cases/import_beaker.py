@@ -88,7 +88,9 @@ async def import_beaker(parts: EventParts, request: RequestContext, given: Beake
     errors = [answer for answer in answers.values() if isinstance(answer, LabledgerError)]
     if errors and not groups and len(errors) == len(answers):
         raise errors[0]
-    ordered = {fqdn: answers[fqdn] for fqdn in by_system(given.rows)}
+    # In a thread: hundreds of thousands of rows take longer than other requests may wait.
+    in_order = await asyncio.to_thread(by_system, given.rows)
+    ordered = {fqdn: answers[fqdn] for fqdn in in_order}
     return BeakerImported(ordered, groups, max(positions, default=None))
 
 

@@ -22,7 +22,15 @@ from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, NotPermitted, Unknown, display_name, unknown_name
 from domain.events import Decided
 from domain.maintenance.unfinished import Unfinished, unfinished
-from domain.maintenance.window import KIND, WindowTimes, covered_systems, end, move, time_faults
+from domain.maintenance.window import (
+    KIND,
+    MAX_LEAD_SECONDS,
+    WindowTimes,
+    covered_systems,
+    end,
+    move,
+    time_faults,
+)
 from domain.recipe.state import Recipe
 from domain.recipe.watchdog import longest_seconds
 from domain.system.state import System
@@ -34,7 +42,7 @@ class NewWindow:
     """A requested window over `systems`, or those with all of the properties that are not None.
 
     Without `lead_seconds` the window drains its systems so early that a recipe as long as the longest on them
-    now would end.
+    now would end, but at most by MAX_LEAD_SECONDS.
     """
 
     reason: str
@@ -106,7 +114,7 @@ def _plan(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> Plan
     )
     _require_may_change(directory, request, systems, errors)
     recipes = _recipes(parts, systems)
-    longest = max(map(longest_seconds, recipes.values()), default=0)
+    longest = min(MAX_LEAD_SECONDS, max(map(longest_seconds, recipes.values()), default=0))
     added = MaintenanceWindowAdded(
         reason=wanted.reason,
         starts_at=rfc3339(wanted.starts_at),
@@ -130,13 +138,15 @@ def viewed_systems(
     Of `document` only the systems and properties matter. Blocking.
     """
     directory = parts.feed.directory
-    subjects = (f"system/{fqdn}" for fqdn in covered_systems(directory, document))
-    states = (state for state in parts.aggregates.load(subjects).values() if isinstance(state, System))
-    return {
-        system.fqdn: system
-        for system in states
-        if system.condition != "Removed" and holds(directory, request, system, VIEW)
-    }
+    present = _present_systems(parts, document)
+    return {system.fqdn: system for system in present if holds(directory, request, system, VIEW)}
+
+
+def _present_systems(parts: WriteParts, document: Mapping[str, Any]) -> list[System]:
+    """Return the systems that a window covers, without removed ones. Blocking."""
+    subjects = (f"system/{fqdn}" for fqdn in covered_systems(parts.feed.directory, document))
+    states = parts.aggregates.load(subjects).values()
+    return [state for state in states if isinstance(state, System) and state.condition != "Removed"]
 
 
 def _unknown_names(directory: Directory, wanted: NewWindow, found: frozenset[str]) -> list[Fault]:
@@ -248,8 +258,8 @@ def require_may_change_window(parts: WriteParts, request: RequestContext, number
     user = entry.document["added_by"]
     if request.is_admin or (request.actor == user and directory.had("user", user, entry.since)):
         return
-    covered = covered_systems(directory, entry.document)
-    systems = viewed_systems(parts, request, entry.document)
-    if not covered or len(systems) < len(covered):
+    present = _present_systems(parts, entry.document)
+    systems = {system.fqdn: system for system in present if holds(directory, request, system, VIEW)}
+    if not systems or len(systems) < len(present):
         raise NotPermitted(f"{display_name(KIND, number)} was added by {user}, and covers systems of others")
     _require_may_change(directory, request, systems, CollectedErrors())

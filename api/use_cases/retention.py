@@ -50,12 +50,15 @@ async def due_deletions(
     moment: datetime,
     limit: int,
     after: tuple[datetime, int] = _FIRST,
+    *,
+    with_sizes: bool = True,
 ) -> list[dict[str, Any]]:
-    """Return jobs whose results the tags delete at a moment, with sizes; the first that ended first.
+    """Return jobs whose results the tags delete at a moment; the first that ended first.
 
-    `after` has the end and the id of the job before these.
+    `after` has the end and the id of the job before these. Without their sizes, which are 0 then, the number
+    of results of the jobs does not matter.
     """
-    params = {**tag_params(tags, moment), "limit": limit, "started": list(STARTED)}
+    params = {**tag_params(tags, moment), "limit": limit, "started": list(STARTED), "with_sizes": with_sizes}
     return await reader.rows("due_deletions", {**params, "after_ended": after[0], "after_job": after[1]})
 
 
@@ -82,7 +85,7 @@ async def delete_due_results(parts: LabParts, tags: Sequence[RetentionTag]) -> i
 
 async def _all_due(parts: LabParts, tags: Sequence[RetentionTag]) -> AsyncIterator[dict[str, Any]]:
     moment, after = parts.clock(), _FIRST
-    while rows := await due_deletions(parts.reader, tags, moment, BATCH, after):
+    while rows := await due_deletions(parts.reader, tags, moment, BATCH, after, with_sizes=False):
         for row in rows:
             yield row
         after = rows[-1]["ended_at"], rows[-1]["job_id"]

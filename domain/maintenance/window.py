@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from domain.access.people import Person, may
 from domain.access.policy import EDIT_SYSTEM
 from domain.directory.events import MaintenanceWindowEnded, MaintenanceWindowMoved
+from domain.directory.roles import ADMIN
 from domain.directory.state import Directory, DirectoryEntry
 from domain.directory.system_access import UserGroups, access_to
 from domain.endings import with_reason
@@ -23,6 +24,10 @@ from domain.system.state import System
 
 KIND: Final = "maintenance-window"
 STATES = PLANNED, DRAINING, OPEN, ENDED = ("planned", "draining", "open", "ended")
+
+MAX_LEAD_SECONDS: Final = 366 * 86_400
+# A time minus MAX_LEAD_SECONDS must be a time, too.
+FIRST_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Document = Mapping[str, Any]
 
@@ -100,11 +105,11 @@ def covered_systems(directory: Directory, document: Document) -> list[str]:
 
 def may_drain(directory: Directory, entry: DirectoryEntry, system: System) -> bool:
     """Return whether the user who added a window may drain a system, as far as it covers that."""
-    if entry.document["has_all_rights"]:
-        return True
     user = entry.document["added_by"]
     if not directory.had("user", user, entry.since):
         return False
+    if entry.document["has_all_rights"] and ADMIN in directory.roles_of(user):
+        return True
     return may(Person(user, UserGroups(directory, user)), access_to(directory, system), EDIT_SYSTEM)
 
 
@@ -114,6 +119,8 @@ def may_drain(directory: Directory, entry: DirectoryEntry, system: System) -> bo
 def time_faults(times: WindowTimes, now: datetime) -> list[Fault]:
     """Return the faults of the times of a new or moved window."""
     faults = []
+    if times.starts_at < FIRST_START:
+        faults.append(Fault("starts_at", f"must not be before {FIRST_START.year}"))
     if times.ends_at <= times.starts_at:
         faults.append(Fault("ends_at", f"must be after starts_at, {times.starts_at.isoformat()}"))
     if times.ends_at <= now:

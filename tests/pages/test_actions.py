@@ -330,6 +330,13 @@ def test_action__ends_something_without_a_required_reason__cannot_be_declared(
         replace(cancel, fields=fields)
 
 
+def test_field__of_no_model__takes_no_control_characters() -> None:
+    assert REASON.fault("as planned:\n\tnew disks") is None
+    for text, character in (("\x1b[2Jgone", "U+001B"), ("a\0b", "U+0000")):
+        fault = REASON.fault(text)
+        assert fault is not None and fault.message == f"must not contain control characters: {character}"
+
+
 def test_action__says_neither_what_it_does_nor_what_it_ends__cannot_be_declared() -> None:
     priority = RECIPE_SET.action("priority")
     with pytest.raises(ValueError, match="action priority must say what it does"):

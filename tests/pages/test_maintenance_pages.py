@@ -62,6 +62,9 @@ def test_many_systems__changed_by_one_form__by_those_who_may_edit_all(
     both = {"location": rack, "systems": fqdns[0]}
     wrong = browser.post(new, filled(browser, new, change="drain", reason="disks", **both))
     assert (wrong.status_code, "needs either systems" in wrong.text) == (422, True)
+    names = "\n".join(f"m{number}" for number in range(10_001))
+    too_many = browser.post(new, filled(browser, new, change="drain", reason="disks", systems=names))
+    assert (too_many.status_code, "10001 systems are selected" in too_many.text) == (422, True)
     form = filled(people[OTHER], new, change="drain", reason="disks", location=rack)
     assert people[OTHER].post(new, form).status_code == 403
     form = filled(browser, new, change="drain", reason="disks", location=rack)

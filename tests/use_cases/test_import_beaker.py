@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.feed import NotReady
-from api.intake import beaker_export
+from api.intake import beaker_csv, beaker_export
 from api.intake.beaker_columns import EXPORTED, USER_GROUP
 from api.intake.beaker_csv import BeakerRow
 from api.rest.contract.inputs.beaker import BeakerFiles
@@ -433,3 +433,10 @@ def test_lab_of_beaker__imported_and_exported__is_the_same_bytes(town: Town) -> 
 def test_row__of_the_reader__has_file_and_line() -> None:
     (row,) = given(one="csv_type,fqdn,deleted\n\nsystem,a,true\n").rows
     assert row == BeakerRow("system", "one.csv", 3, {"fqdn": "a", "deleted": True})
+
+
+@pytest.mark.parametrize("row", ["a", "machine,a", "system,a"])
+def test_rows__too_many__are_refused_whatever_they_are(row: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beaker_csv, "MAX_ROWS", 3)
+    with pytest.raises(FaultyInput, match="must not have more than 3 rows"):
+        given(one="csv_type,fqdn\n" + f"{row}\n" * 2, other="csv_type,fqdn\n" + f"{row}\n" * 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,7 +28,13 @@ from api.rest.ports import ChangeParts
 from api.rest.problems import problem_of
 from api.rest.resources.shapes import shown_differences
 from api.use_cases.beaker_decision import Outcome
-from api.use_cases.import_beaker import BeakerInput, SystemOutcome, import_beaker, preview_beaker
+from api.use_cases.import_beaker import (
+    BeakerImported,
+    BeakerInput,
+    SystemOutcome,
+    import_beaker,
+    preview_beaker,
+)
 from domain.errors import LabledgerError
 
 
@@ -53,13 +60,8 @@ class BeakerImports:
         make = preview_beaker if dry_run else import_beaker
         done = await make(self._parts, keyed_request(req, body), given)
         position = done.position or await paging.position_of(self._parts.log, None)
-        answer = {
-            "dry_run": dry_run,
-            "systems": [_shown_system(fqdn, answer) for fqdn, answer in done.systems.items()],
-            "groups": [{"group": name, **_shown(outcome)} for name, outcome in done.groups.items()],
-            "warnings": [{"where": one.where, "message": one.message} for one in grouped(found.warnings)],
-            "not_imported": [*_not_imported(found)],
-        }
+        # In a thread: that of thousands of systems takes longer than other requests may wait.
+        answer = await asyncio.to_thread(_answer, done, found, dry_run)
         paging.answer(resp, position, answer)
 
 
@@ -87,6 +89,16 @@ def _validated(row: BeakerRow, faults: list[LineFault]) -> BeakerRow:
         values = {name: value for name, value in row.values.items() if name not in invalid}
         return replace(row, values=values, faulty=row.faulty | invalid)
     return row
+
+
+def _answer(done: BeakerImported, found: BeakerRows, dry_run: bool) -> dict[str, Any]:
+    return {
+        "dry_run": dry_run,
+        "systems": [_shown_system(fqdn, answer) for fqdn, answer in done.systems.items()],
+        "groups": [{"group": name, **_shown(outcome)} for name, outcome in done.groups.items()],
+        "warnings": [{"where": one.where, "message": one.message} for one in grouped(found.warnings)],
+        "not_imported": [*_not_imported(found)],
+    }
 
 
 def _shown_system(fqdn: str, answer: SystemOutcome) -> dict[str, Any]:

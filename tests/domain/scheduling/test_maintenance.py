@@ -144,6 +144,9 @@ def test_window__of_a_person__covers_only_what_the_person_may_edit(world: World)
     world.own("b", "eve")
     world.add_window(has_all_rights=False, added_by="eve", lab_controller="lab-1")
     world.add_window(has_all_rights=False, added_by="nobody", systems=["a"])
+    # A user who was an admin then, and one who was removed.
+    world.add_window(added_by="eve", systems=["a"])
+    world.add_window(added_by="nobody", systems=["a"])
     tick(world)
     assert draining(world) == ["b"]
 

@@ -271,6 +271,8 @@ class World(FoldedLog):
         self, starts_after_seconds: int = 0, for_seconds: int = 3_600, lead_seconds: int = 0, **covered: Any
     ) -> int:
         """Add a maintenance window of an admin, and return its number."""
+        if self.directory.get("user", "ada") is None:
+            self.commit([("user/ada", directory_events.UserRegistered(roles=("admin",)))])
         number = 1 + sum(1 for _ in self.directory.items("maintenance-window"))
         starts_at = self.now + timedelta(seconds=starts_after_seconds)
         nothing = {"systems": None, "pool": None, "lab_controller": None, "location": None}

@@ -11,7 +11,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.rest.actions import People, after, finish, recipe_for, start, submit
+from tests.rest.actions import People, after, cancel_set, finish, recipe_for, start, submit
 
 PATH = "/maintenance-windows"
 
@@ -147,6 +147,8 @@ def test_window__moved__has_other_times_unless_it_is_too_late(
         ({"systems": ["no.such", "neither.such"]}, ["systems[0]", "systems[1]"]),
         ({"pool": "no-such", "ends_at": at(-3)}, ["pool", "ends_at", "ends_at"]),
         ({"location": "nowhere"}, ["body"]),
+        # Its drain would begin before the first year.
+        ({"location": "nowhere", "starts_at": "0001-01-01T00:00:00Z"}, ["body", "starts_at"]),
         ({}, ["body"]),
         ({"pool": "p", "systems": ["a"]}, ["body"]),
         ({"pool": "p", "lead_seconds": -1, "starts_at": "soon"}, ["lead_seconds", "starts_at"]),
@@ -165,10 +167,36 @@ def test_window__with_faults__is_refused_with_all_of_them(
 def test_window__of_a_submitter__covers_own_systems_only(
     client: httpx.Client, people: People, machines: Callable[..., str]
 ) -> None:
-    own, others = machines(), machines()
+    hall = "hall of alice and bob"
+    own, others = machines(location=hall), machines(location=hall)
     client.patch(f"/systems/{others}", json={"owner": "bob"}).raise_for_status()
     refused = people["alice"].post(PATH, json=window(own, others))
     assert (refused.status_code, others in refused.json()["detail"]) == (403, True)
+    assert people["alice"].delete(f"/systems/{own}").status_code == 200
+    # A removed system of others neither gives nor takes a right.
+    added = client.post(PATH, json=window(location=hall))
+    number = added.json()["number"]
+    assert added.json()["covered_systems"] == [others]
+    assert people["alice"].post(f"{PATH}/{number}/end", json={}).status_code == 403
+    assert people["bob"].post(f"{PATH}/{number}/end", json={}).status_code == 200
+    own = machines()
     number = people["alice"].post(PATH, json=window(own)).json()["number"]
     assert people["bob"].post(f"{PATH}/{number}/end", json={}).status_code == 403
     assert people["alice"].post(f"{PATH}/{number}/end", json={}).status_code == 200
+
+
+def test_window__over_the_longest_recipe__has_the_longest_lead_that_may_be_given(
+    client: httpx.Client, people: People, machines: Callable[..., str]
+) -> None:
+    fqdn = machines()
+    tasks = [{"name": f"/t{number}", "params": {"KILLTIMEOVERRIDE": "9999999"}} for number in range(220)]
+    recipe = {**recipe_for(fqdn), "tasks": tasks}
+    submitted = submit(people["bob"], recipe)
+    start(people["east"], *submitted["recipe_ids"])
+    added = client.post(PATH, json=window(fqdn))
+    assert (added.status_code, added.json()["lead_seconds"]) == (200, 366 * 86_400)
+    number = added.json()["number"]
+    listed = client.get(PATH, params={"system": fqdn, **after(added)})
+    assert [row["number"] for row in listed.json()["maintenance_windows"]] == [number]
+    client.post(f"{PATH}/{number}/end", json={}).raise_for_status()
+    cancel_set(client, submitted)

@@ -8,16 +8,17 @@ from pydantic import Field, model_validator
 
 from api.rest.contract.inputs.systems import MAX_CHANGED
 from api.rest.contract.values import REFUSE_TEXT_AND_BOOLEANS, Fqdn, Input, Moment, Name, Reason
+from domain.maintenance.window import MAX_LEAD_SECONDS
 
-A_YEAR = 366 * 86_400
-LeadSeconds = Annotated[int, Field(ge=0, le=A_YEAR), REFUSE_TEXT_AND_BOOLEANS]
+LeadSeconds = Annotated[int, Field(ge=0, le=MAX_LEAD_SECONDS), REFUSE_TEXT_AND_BOOLEANS]
 
 
 class NewMaintenanceWindow(Input):
     """A window over `systems`, or over those that have all of `pool`, `lab_controller` and `location`.
 
     Systems that get these properties later are covered, too. The systems drain from `lead_seconds` before
-    `starts_at`. Without it, a recipe as long as the longest on them now would end in time.
+    `starts_at`. Without it, a recipe as long as the longest on them now would end in time, if that takes less
+    than a year.
     """
 
     reason: Reason
