@@ -92,6 +92,25 @@ def test_copied__sets_with_one_dependency_on_an_earlier_set__is_not_one_of_the_j
     assert [each.get("depends_on") for each in made["recipe_sets"]] == [None, [of_set(-1)], [of_set(-2)]]
 
 
+class Compared(dict[str, Any]):
+    """A dependency that counts comparisons with others."""
+
+    count = 0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        Compared.count += 1
+        return super().__eq__(other)
+
+
+def test_copied__many_sets_with_many_dependencies__are_not_compared_with_each_other() -> None:
+    numbers = range(1, 51)
+    ids = {number: [Compared(job=100 + each) for each in range(20)] for number in numbers}
+    made = copied(document(*({} for _ in numbers)), [*numbers], [*numbers], ids)
+    assert len(made["depends_on"]) == 20
+    assert Compared.count <= len(numbers) * 20
+
+
 def test_states_dependencies__of_the_job_or_a_set__is_true() -> None:
     assert not states_dependencies(document({}, depends_on=[]))
     assert states_dependencies(CHAIN) and states_dependencies(document({}, depends_on=[OF_JOB]))
