@@ -199,9 +199,9 @@ def test_search__set_added_to_a_job__finds_its_task_from_then_on(servers: Server
             ("job/1", JobExtended((3,), {"recipe_sets": [{"recipes": [{"tasks": [{"name": "/third"}]}]}]})),
             ("recipe-set/3", RecipeSetSubmitted(1, "Normal", (3,))),
             ("recipe/3", third),
-            ("job/1", JobChanged("renamed", "scratch", None)),
+            ("job/1", JobChanged("renamed in İzmir", "scratch", None)),
         )[-1]
-        assert found_jobs(models, at, task="/third", whiteboard="NAMED") == [1]
+        assert found_jobs(models, at, task="/third", whiteboard="NAMED in izm") == [1]
 
 
 def closed_blocks(models: ProjectedLog) -> list[int]:
