@@ -22,7 +22,7 @@ SELECT s.after_position, s.upto_position, t.indexed_from * 2048 AS indexed_from,
        CASE WHEN s.after_position > 0 AND l.block > t.indexed_from THEN l.block * 2048 ELSE 0 END AS first,
        least(%(before)s::bigint, coalesce((SELECT max(d.job_id) + 1::bigint FROM read.job_documents d), 0),
              (SELECT (c.block + 2) * 2048::bigint FROM read.job_terms c
-              WHERE c.term = '' AND c.since_position > s.upto_position
+              WHERE c.term = '' AND c.since_position > s.upto_position AND c.block >= t.indexed_from
               ORDER BY c.since_position, c.block LIMIT 1)) AS before
 FROM span s CROSS JOIN terms t
 CROSS JOIN LATERAL (
