@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import smtplib
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from domain.directory.events import LabControllerSilent, UserRegistered, UserRemoved
 from domain.recipe.events import RecipeAborted, RecipeCompleted, TaskResult
-from domain.system.events import SystemConditionChanged, SystemLoaned
+from domain.system.events import SystemConditionChanged, SystemLoaned, SystemLoanExtended
 from store.event_log import EventLog
+from store.tailer import Tailer
 from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.workers.lab import add_lab
@@ -157,6 +159,29 @@ def test_notifier__events_older_than_a_day__are_counted(log: EventLog, owner: Ow
     with notifying(log, mail_options("smtp-plain://localhost:9")) as counters:
         wait_until(lambda: counters.too_old == 1, "the message to be counted")
     assert messages(log) == []
+
+
+def test_notifier__end_moved_while_it_was_away__is_not_announced(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pages of one commit: the loan has ended by the clock before its extension is read.
+    monkeypatch.setattr("workers.notifying.notifier.Tailer", partial(Tailer, page_size=1))
+    add_user(log, "ann")
+    (fqdn,) = add_lab(log, "lab", 1)
+    with notifying(log, mail_options("smtp-plain://localhost:9")):
+        pass
+    earlier, later = (datetime.now(UTC) + timedelta(hours=hours) for hours in (-1, 9))
+    append(log, f"system/{fqdn}", SystemLoaned("ann", earlier.isoformat()))
+    append(log, f"system/{fqdn}", SystemLoanExtended(later.isoformat(), None))
+    _, (recipe,) = submit_job(log, "ann")
+    finish(log, recipe)
+    with notifying(log, mail_options("smtp-plain://localhost:9")):
+        wait_until(lambda: bool(kinds(log)), "a message")
+    assert kinds(log) == ["job-ended"]
+
+
+def kinds(log: EventLog) -> list[str]:
+    return [kind for (kind,) in log.rows(b"SELECT kind FROM live.notifications ORDER BY number", ())]
 
 
 def test_mail_server__without_encryption__is_not_used(cert: Path) -> None:
