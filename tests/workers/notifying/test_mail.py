@@ -61,7 +61,7 @@ def test_mail__all_kinds__reach_those_whom_they_concern(log: EventLog, cert: Pat
         append(log, f"recipe/{other}", RecipeAborted("watchdog"))
         wait_for(log, ("ann", "mail", "sent"), ("ann", "mail", "sent"), ("ann", "mail", "given-up"))
         finish(log, earlier[1], "Fail")
-        append(log, f"system/{fqdn}", SystemConditionChanged("Broken", "smoke"))
+        append(log, f"system/{fqdn}", SystemConditionChanged("Broken", "smoke\r\nand " + "fire " * 100))
         append(log, "lab-controller/lab", LabControllerSilent())
         until = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
         append(log, f"system/{fqdn}", SystemLoaned("ann", until))
@@ -70,7 +70,9 @@ def test_mail__all_kinds__reach_those_whom_they_concern(log: EventLog, cert: Pat
     subjects = sorted(str(mail["Subject"]) for mail in mailbox.mails[2:])
     assert subjects[0] == "Job 1 completed: Fail"
     assert subjects[1].startswith("Lab controller lab is silent")
-    assert subjects[2] == f"System {fqdn} is broken: smoke"
+    assert subjects[2].startswith(f"System {fqdn} is broken: smoke and fire fire") and subjects[2].endswith(
+        "…"
+    )
     assert subjects[3].startswith(f"Your loan of {fqdn} ends at ")
     first = mailbox.mails[0]
     assert first["Subject"] == f"Job {job} aborted: Warn"
@@ -92,15 +94,17 @@ def test_mail__server_is_away__is_sent_when_it_is_back(log: EventLog, cert: Path
     assert mailbox.recipients == ["ann@example.com"]
 
 
-def test_mail__wrong_password__is_tried_again_and_shows_why(log: EventLog, cert: Path) -> None:
+@pytest.mark.parametrize(("password", "shown"), [("wrong", "535"), ("pässword", "'ascii' codec")])
+def test_mail__password_is_refused__is_tried_again_and_shows_why(
+    log: EventLog, cert: Path, password: str, shown: str
+) -> None:
     add_user(log, "ann")
-    url = smtp_url(1, "wrong")
-    with mail_server(cert, Mailbox()) as port, notifying(log, mail_options(url.replace(":1", f":{port}"))):
+    with mail_server(cert, Mailbox()) as port, notifying(log, mail_options(smtp_url(port, password))):
         _, (recipe,) = submit_job(log, "ann")
         finish(log, recipe)
         wait_until(lambda: log.rows(b"SELECT FROM live.notifications WHERE attempts > 0", ()))
     ((error,),) = log.rows(b"SELECT last_error FROM live.notifications", ())
-    assert error.startswith("mail server: 535"), error
+    assert error.startswith(f"mail server: {shown}"), error
 
 
 def test_mail__user_of_the_job_was_replaced__goes_to_nobody(log: EventLog, cert: Path) -> None:
