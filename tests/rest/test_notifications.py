@@ -67,9 +67,13 @@ def test_choice__wrong__has_all_faults_and_stores_nothing(nora: httpx.Client, se
         "http://h:99999/",
         "http://h/ a",
         "http://h/\u00e9",
+        "http://h/\0",
+        "http://h/\x7f",
     ):
         answer = nora.put("/users/nora/notifications", json={"webhook": {**HOOK, "url": url}})
         assert [each["where"] for each in answer.json()["errors"]] == ["webhook.url"], url
+    answer = nora.put("/users/nora/notifications", json={"webhook": {**HOOK, "secret": "\0" * 20}})
+    assert [each["where"] for each in answer.json()["errors"]] == ["webhook.secret"]
     assert not [each for each in service.events(begin) if each["subject"] == "user/nora"]
 
 
