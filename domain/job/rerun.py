@@ -16,12 +16,17 @@ Dependencies = Sequence[Mapping[str, Any]]
 
 
 def chosen_sets(
-    job_id: int, results: Mapping[int, str], failed: bool, numbers: Sequence[int] | None
+    job_id: int,
+    results: Mapping[int, str],
+    failed: bool,
+    numbers: Sequence[int] | None,
+    waived: Collection[int] = (),
 ) -> list[int]:
     """Return the ids of the recipe sets to copy, in the order of the job; `results` has all sets of the job.
 
     With `failed` these are the sets with a recipe whose result is Warn, Fail or Panic, which includes
-    cancelled and aborted ones; with `numbers` the named ones. Raises FaultyInput for both together and for
+    cancelled and aborted ones, without the sets in `waived`, whose failures people have accepted; with
+    `numbers` the named ones. Raises FaultyInput for both together and for
     numbers of other sets, Refused if nothing is left to copy.
     """
     if failed and numbers is not None:
@@ -37,9 +42,16 @@ def chosen_sets(
         raise Refused(f"job {job_id} has no recipe sets")
     if numbers is not None:
         return sorted(set(numbers))
-    chosen = [set_id for set_id, result in results.items() if not failed or result in BAD_RESULTS]
-    if not chosen:
+    if not failed:
+        return [*results]
+    bad = [set_id for set_id, result in results.items() if result in BAD_RESULTS]
+    chosen = [set_id for set_id in bad if set_id not in waived]
+    if not bad:
         raise Refused(f"no recipe set of job {job_id} has failed: none has the result Warn, Fail or Panic")
+    if not chosen:
+        raise Refused(
+            f"no recipe set of job {job_id} has a failure that is not waived; name sets to copy them"
+        )
     return chosen
 
 

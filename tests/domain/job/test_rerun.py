@@ -28,6 +28,12 @@ def test_chosen_sets__all_failed_or_named__are_in_the_order_of_the_job(
     assert chosen_sets(1, RESULTS, failed, numbers) == chosen
 
 
+def test_chosen_sets__waived_failures__are_copied_only_by_number() -> None:
+    assert chosen_sets(1, RESULTS, True, None, [6, 11]) == [9]
+    assert chosen_sets(1, RESULTS, False, None, [6, 11]) == [*RESULTS]
+    assert chosen_sets(1, RESULTS, False, [6], [6]) == [6]
+
+
 def test_chosen_sets__unknown_numbers__are_all_named_with_those_that_exist() -> None:
     with pytest.raises(FaultyInput) as refused:
         chosen_sets(1, RESULTS, False, [7, 5, 4])
@@ -44,6 +50,8 @@ def test_chosen_sets__nothing_to_copy__is_refused_with_the_reason() -> None:
         chosen_sets(1, {}, False, None)
     with pytest.raises(Refused, match="no recipe set of job 1 has failed"):
         chosen_sets(1, {5: "Pass", 8: "New"}, True, None)
+    with pytest.raises(Refused, match="no recipe set of job 1 has a failure that is not waived"):
+        chosen_sets(1, {5: "Pass", 8: "Fail"}, True, None, [8])
     with pytest.raises(FaultyInput, match="cannot be given together"):
         chosen_sets(1, RESULTS, True, [6])
 
