@@ -54,7 +54,8 @@ def files_of(tasks: Iterable[Row], task_id: int | None) -> list[LogFile]:
     return [
         LogFile(
             *(task["task_id"], result["position"], result["result"], result["path"]),
-            *(log["name"], log["url"], log["size_bytes"], log["sha256"], place),
+            *(log["name"], log["url"], log["size_bytes"], log["sha256"]),
+            place,
         )
         for task in tasks
         if task_id in (None, task["task_id"])

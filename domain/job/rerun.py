@@ -110,7 +110,7 @@ def _dependencies(
     """Yield the dependencies of the copy of a set; `places` are those of the copied sets."""
     for dependency in depends_on:
         number = dependency.get("recipe_set")
-        if number in places:
+        if number is not None and number in places:
             yield {**dependency, "recipe_set": places[number] - places[set_id]}
         elif number not in set_ids:
             yield dependency
