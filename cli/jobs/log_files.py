@@ -65,7 +65,7 @@ def files_of(tasks: Iterable[Row], task_id: int | None) -> list[LogFile]:
 
 
 def _placed(task_id: int, result: Row) -> Iterator[tuple[Row, PurePosixPath]]:
-    """Yield the logs of a result with their places, of which no two are equal.
+    """Yield the logs of a result, each with a place of its own.
 
     Each result has a folder, since results repeat names of logs. One result may repeat them, too: addresses
     without a name often end alike.

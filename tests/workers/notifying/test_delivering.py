@@ -1,4 +1,4 @@
-"""Which messages are sent next, while many servers fail."""
+"""The choice of the messages to send next, while many servers fail."""
 
 from __future__ import annotations
 
