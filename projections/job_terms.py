@@ -39,8 +39,9 @@ _COLUMNS: Final = {
 
 def text_terms(text: str) -> frozenset[str]:
     """Return the terms of a whiteboard or a part of it: each three successive characters, in lower case."""
-    # The lower case of a whole text depends on the places of its letters, for a sigma.
-    lower = text.lower() if text.isascii() else "".join(map(str.lower, text))
+    # One letter for one, as in PostgreSQL. The lower case of a whole text depends on the places of letters
+    # (for a sigma), and that of İ has two characters.
+    lower = text.lower() if text.isascii() else "".join(letter.lower()[0] for letter in text)
     return frozenset([lower[n : n + _PART] for n in range(len(lower) - _PART + 1)])
 
 

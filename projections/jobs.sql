@@ -22,7 +22,7 @@ SELECT s.after_position, s.upto_position, t.indexed_from * 2048 AS indexed_from,
        CASE WHEN s.after_position > 0 AND l.block > t.indexed_from THEN l.block * 2048 ELSE 0 END AS first,
        least(%(before)s::bigint, coalesce((SELECT max(d.job_id) + 1::bigint FROM read.job_documents d), 0),
              (SELECT (c.block + 2) * 2048::bigint FROM read.job_terms c
-              WHERE c.term = '' AND c.since_position > s.upto_position
+              WHERE c.term = '' AND c.since_position > s.upto_position AND c.block >= t.indexed_from
               ORDER BY c.since_position, c.block LIMIT 1)) AS before
 FROM span s CROSS JOIN terms t
 CROSS JOIN LATERAL (
@@ -234,9 +234,22 @@ WHERE EXISTS (
       AND j.state = ANY (%(unfinished)s::text[]))
 
 -- name: results_of_sets
--- The results of the recipe sets of a job, in the order of its document.
-SELECT recipe_set_id, result FROM read.recipe_sets
-WHERE job_id = %(job_id)s AND since_position <= %(at)s AND until_position > %(at)s ORDER BY recipe_set_id
+-- The results of the recipe sets of a job, in the order of its document. A set is waived as a whole, or by waivers of all
+-- its failures; a cancelled or aborted recipe without a failed task is a failure, too.
+SELECT s.recipe_set_id, s.result,
+       s.waiver IS NOT NULL OR coalesce(failures.waived_count > 0 AND failures.count = failures.waived_count, false) AS waived
+FROM read.recipe_sets s
+CROSS JOIN LATERAL (
+    SELECT sum(greatest(of_recipe.count, CASE WHEN r.state IN ('cancelled', 'aborted') THEN 1 ELSE 0 END)) AS count,
+           sum(of_recipe.waived_count) AS waived_count
+    FROM (SELECT recipe_id FROM read.recipe_details WHERE recipe_set_id = s.recipe_set_id OFFSET 0) AS d
+    JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS count, count(t.waiver) AS waived_count
+        FROM (SELECT * FROM read.tasks WHERE recipe_id = d.recipe_id OFFSET 0) AS t
+        WHERE t.since_position <= %(at)s AND t.until_position > %(at)s AND t.result = ANY (%(bad_results)s::text[])
+    ) AS of_recipe) AS failures
+WHERE s.job_id = %(job_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s ORDER BY s.recipe_set_id
 
 -- name: recipe_set
 SELECT s.recipe_set_id, s.job_id, d.owner, d.group_name AS "group", d.partition, d.queue, s.priority, s.state, s.result,

@@ -73,9 +73,14 @@ RETURNING channel
 DELETE FROM live.notifications WHERE finished_at < %(before)s RETURNING number
 
 -- name: notifications_of
+-- The messages to a user since the registration: an earlier user may have had the name.
 SELECT number, id, channel, address, kind, title, state, attempts, created_at, next_attempt_at, last_error, finished_at
 FROM live.notifications
 WHERE user_name = %(user)s AND number < %(before)s AND (%(state)s::text IS NULL OR state = %(state)s)
+  AND created_at >= coalesce((
+      SELECT e.recorded_at FROM log.events e
+      WHERE e.originator_id = 'user/' || %(user)s::text AND e.topic = 'user.registered'
+      ORDER BY e.originator_version DESC LIMIT 1), '-infinity')
 ORDER BY number DESC LIMIT %(limit)s
 
 -- name: store_webhook

@@ -12,6 +12,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from api.durations import duration
+from domain.roll_up import BAD_RESULTS
 from domain.scheduling.supply.reasons import shown_reason
 
 # Longer texts are cut in lists; the page of the thing itself has the whole text.
@@ -99,6 +100,13 @@ def as_text(value: Any) -> str:
 def words(name: str) -> str:
     """Return the name of a field as words: `lab_controller` is `lab controller`."""
     return _WHOLE_WORDS.get(name) or name.replace("_", " ").replace("-", " ")
+
+
+def has_failed(recipe_set: dict[str, Any]) -> bool:
+    """Return whether a recipe set has failed, and its failures are not all waived."""
+    failed, waived = recipe_set["failed_task_count"], recipe_set["waived_task_count"]
+    is_accepted = recipe_set["waiver"] is not None or (waived > 0 and failed == 0)
+    return recipe_set["result"] in BAD_RESULTS and not is_accepted
 
 
 def external_link(url: str, name: str | None = None) -> Markup:

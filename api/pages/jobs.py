@@ -42,7 +42,6 @@ class JobPages:
             "stage_meaning": next(stage.when for stage in STAGES if stage.name == job["stage"]),
             "sentence": _sentence(f"Job {job_id}", job),
             "actions": actions,
-            "has_failed": job["result"] in BAD_RESULTS,
         }
         await show(req, resp, self._parts, view, "job.html", values, begin=job["submitted_at"])
 

@@ -36,6 +36,7 @@ _ENVIRONMENT.filters |= {
     "pretty": elements.pretty,
     "as_text": elements.as_text,
 }
+_ENVIRONMENT.tests["failed"] = elements.has_failed
 _ENVIRONMENT.globals |= {
     "static": static_path,
     "external_link": elements.external_link,

@@ -145,6 +145,6 @@ def _url_fault(url: str) -> str | None:
         return "must be a URL that begins with http:// or https:// and names a host"
     if parts.username is not None or parts.fragment:
         return "must have neither a user nor a fragment"
-    if not url.isascii() or any(character.isspace() for character in url):
-        return "must have only ASCII characters, without spaces"
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return "must have only ASCII characters, without spaces and control characters"
     return None

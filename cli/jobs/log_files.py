@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -25,7 +26,10 @@ class NotFetched(LabledgerError):
 
 @dataclass(frozen=True)
 class LogFile:
-    """A log file of a result; `position` is that of the result in the log of events."""
+    """A log file of a result; `position` is that of the result in the log of events.
+
+    `place` is the path below the folder into which it is fetched.
+    """
 
     task_id: int
     position: int
@@ -35,15 +39,10 @@ class LogFile:
     url: str
     size_bytes: int | None
     sha256: str | None
+    place: PurePosixPath
 
     def document(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @property
-    def place(self) -> PurePosixPath:
-        """Return the path below the folder: each result has its own, since results repeat names of logs."""
-        parts = [part for part in re.split(r"[/\\]", self.name) if part not in ("", ".", "..")]
-        return PurePosixPath(f"task-{self.task_id}", f"result-{self.position}", *(parts or ["log"]))
+        return {name: value for name, value in asdict(self).items() if name != "place"}
 
 
 def files_of(tasks: Iterable[Row], task_id: int | None) -> list[LogFile]:
@@ -56,12 +55,30 @@ def files_of(tasks: Iterable[Row], task_id: int | None) -> list[LogFile]:
         LogFile(
             *(task["task_id"], result["position"], result["result"], result["path"]),
             *(log["name"], log["url"], log["size_bytes"], log["sha256"]),
+            place,
         )
         for task in tasks
         if task_id in (None, task["task_id"])
         for result in task["results"]
-        for log in (*result["logs"], *map(_unnamed, result["log_urls"]))
+        for log, place in _placed(task["task_id"], result)
     ]
+
+
+def _placed(task_id: int, result: Row) -> Iterator[tuple[Row, PurePosixPath]]:
+    """Yield the logs of a result, each with a place of its own.
+
+    Each result has a folder, since results repeat names of logs. One result may repeat them, too: addresses
+    without a name often end alike.
+    """
+    folder = PurePosixPath(f"task-{task_id}", f"result-{result['position']}")
+    taken: set[PurePosixPath] = set()
+    for log in (*result["logs"], *map(_unnamed, result["log_urls"])):
+        parts = [part for part in re.split(r"[/\\]", log["name"]) if part not in ("", ".", "..")]
+        named = folder.joinpath(*(parts or ["log"]))
+        numbered = (named.with_name(f"{number}-{named.name}") for number in count(2))
+        place = next(place for place in chain([named], numbered) if place not in taken)
+        taken.add(place)
+        yield log, place
 
 
 def _unnamed(url: str) -> Row:

@@ -29,7 +29,11 @@ def _numbers(text: str) -> list[int]:
 
 @click.command
 @click.argument("job_id", metavar="JOB", type=JOB_ID, shell_complete=completing.jobs)
-@click.option("--failed", is_flag=True, help="Copy only the recipe sets with the result Warn, Fail or Panic.")
+@click.option(
+    "--failed",
+    is_flag=True,
+    help="Copy only the recipe sets with the result Warn, Fail or Panic that are not waived.",
+)
 @click.option(
     "--sets",
     metavar="SET,…",

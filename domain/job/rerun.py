@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from domain.errors import Fault, FaultyInput, Refused
@@ -16,12 +16,17 @@ Dependencies = Sequence[Mapping[str, Any]]
 
 
 def chosen_sets(
-    job_id: int, results: Mapping[int, str], failed: bool, numbers: Sequence[int] | None
+    job_id: int,
+    results: Mapping[int, str],
+    failed: bool,
+    numbers: Sequence[int] | None,
+    waived: Collection[int] = (),
 ) -> list[int]:
     """Return the ids of the recipe sets to copy, in the order of the job; `results` has all sets of the job.
 
     With `failed` these are the sets with a recipe whose result is Warn, Fail or Panic, which includes
-    cancelled and aborted ones; with `numbers` the named ones. Raises FaultyInput for both together and for
+    cancelled and aborted ones, without the sets in `waived`, whose failures people have accepted; with
+    `numbers` the named ones. Raises FaultyInput for both together and for
     numbers of other sets, Refused if nothing is left to copy.
     """
     if failed and numbers is not None:
@@ -37,9 +42,16 @@ def chosen_sets(
         raise Refused(f"job {job_id} has no recipe sets")
     if numbers is not None:
         return sorted(set(numbers))
-    chosen = [set_id for set_id, result in results.items() if not failed or result in BAD_RESULTS]
-    if not chosen:
+    if not failed:
+        return [*results]
+    bad = [set_id for set_id, result in results.items() if result in BAD_RESULTS]
+    chosen = [set_id for set_id in bad if set_id not in waived]
+    if not bad:
         raise Refused(f"no recipe set of job {job_id} has failed: none has the result Warn, Fail or Panic")
+    if not chosen:
+        raise Refused(
+            f"no recipe set of job {job_id} has a failure that is not waived; name sets to copy them"
+        )
     return chosen
 
 
@@ -69,26 +81,37 @@ def copied(
     chosen set is one on its copy. One on a set of the job that is not chosen is left out: it had its turn.
     """
     of_sets = dict(zip(set_ids, document["recipe_sets"], strict=True))
-    own = {set_id: [*_dependencies(depends_on.get(set_id, ()), set_id, set_ids, chosen)] for set_id in chosen}
-    of_job = [each for each in own[chosen[0]] if all(each in others for others in own.values())]
-    of_job = [each for each in of_job if each.get("recipe_set", 1) > 0]
+    places = {set_id: place for place, set_id in enumerate(chosen)}
+    own = {
+        set_id: {
+            _key(each): each for each in _dependencies(depends_on.get(set_id, ()), set_id, of_sets, places)
+        }
+        for set_id in chosen
+    }
+    of_all = set(own[chosen[0]]).intersection(*own.values())
+    of_job = {key: each for key, each in own[chosen[0]].items() if key in of_all}
+    of_job = {key: each for key, each in of_job.items() if each.get("recipe_set", 1) > 0}
     sets = [
-        _with_dependencies(of_sets[set_id], [each for each in own[set_id] if each not in of_job])
+        _with_dependencies(of_sets[set_id], [each for key, each in own[set_id].items() if key not in of_job])
         for set_id in chosen
     ]
     kept = {name: value for name, value in document.items() if name not in _NOT_COPIED}
-    return _with_dependencies({**kept, "recipe_sets": sets}, of_job)
+    return _with_dependencies({**kept, "recipe_sets": sets}, [*of_job.values()])
+
+
+def _key(dependency: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Return a key that equal dependencies share. A job may have hundreds of sets with a hundred each."""
+    return tuple(sorted((name, repr(value)) for name, value in dependency.items()))
 
 
 def _dependencies(
-    depends_on: Dependencies, set_id: int, set_ids: Sequence[int], chosen: Sequence[int]
+    depends_on: Dependencies, set_id: int, set_ids: Collection[int], places: Mapping[int, int]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the dependencies of the copy of a set."""
-    place = chosen.index(set_id)
+    """Yield the dependencies of the copy of a set; `places` are those of the copied sets."""
     for dependency in depends_on:
         number = dependency.get("recipe_set")
-        if number in chosen:
-            yield {**dependency, "recipe_set": chosen.index(number) - place}
+        if number is not None and number in places:
+            yield {**dependency, "recipe_set": places[number] - places[set_id]}
         elif number not in set_ids:
             yield dependency
 

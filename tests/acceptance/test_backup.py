@@ -206,7 +206,7 @@ def is_closed(database: TestDatabase) -> bool:
 def test_archive__moment_between_two_jobs__recovered_with_the_first_and_without_the_second(
     folder: Path,
 ) -> None:
-    make_folders, base_backup = shell_blocks("Point-in-time recovery")
+    make_folders, base_backup, announce = shell_blocks("Point-in-time recovery")
     with debian_server(**in_folder(server_settings("archive.conf"), folder)) as server, ExitStack() as stack:
         original = database_as_the_page_says(server)
         with running(original, *SERVICES) as service, at_work(service) as work:
@@ -223,10 +223,13 @@ def test_archive__moment_between_two_jobs__recovered_with_the_first_and_without_
         )
         stack.callback(recovered.remove)
         put_base_backup(folder, recovered)
-        restored = database_of(recovered.start())
+        second = recovered.start()
+        restored = database_of(second)
         wait_until(lambda: row_of(restored, IN_RECOVERY) == (False,), "the end of the recovery")
         assert acknowledged <= end_of_beginning(restored, original)
         assert row_of(restored, LATER, moment) == (0,) < row_of(original, LATER, moment)
+        as_postgres(second, announce, folder)
+        assert row_of(restored, b"SELECT database_id FROM live.notifier") == (None,)
         with continued(restored, token) as again:
             assert_sound_and_goes_on(again)
 

@@ -58,10 +58,12 @@ def test_recipe_set_page__of_an_ended_set__is_reviewed_and_waived_by_its_owner(
     assert people[OTHER].get(f"{path}/actions/review").status_code == 403
     require_reason(service, owner, f"{path}/actions/review", review="rejected")
     assert f'rejected by <a href="/ui/users/{OWNER}">' in taken(owner, path, "review", review="rejected")
+    again = f"/ui/submit?rerun={ended['job_id']}&amp;failed=true"
+    assert again in owner.get(f"/ui/jobs/{ended['job_id']}").text
     page = taken(owner, path, "waive")
     assert "0 failed, 2 waived" in page and REASON in page
     of_job = owner.get(f"/ui/jobs/{ended['job_id']}").text
-    assert "0 failed, 2 waived" in of_job and "rejected by" in of_job
+    assert "0 failed, 2 waived" in of_job and "rejected by" in of_job and again not in of_job
     results = f"/ui/jobs/{ended['job_id']}/results"
     assert "with the recipe set" in owner.get(results).text
     only_failed = owner.get(results, params={"failed": "true"}).text

@@ -199,9 +199,9 @@ def test_search__set_added_to_a_job__finds_its_task_from_then_on(servers: Server
             ("job/1", JobExtended((3,), {"recipe_sets": [{"recipes": [{"tasks": [{"name": "/third"}]}]}]})),
             ("recipe-set/3", RecipeSetSubmitted(1, "Normal", (3,))),
             ("recipe/3", third),
-            ("job/1", JobChanged("renamed", "scratch", None)),
+            ("job/1", JobChanged("renamed in İzmir", "scratch", None)),
         )[-1]
-        assert found_jobs(models, at, task="/third", whiteboard="NAMED") == [1]
+        assert found_jobs(models, at, task="/third", whiteboard="NAMED in izm") == [1]
 
 
 def closed_blocks(models: ProjectedLog) -> list[int]:
@@ -220,6 +220,20 @@ def test_search__job_submitted_after_its_block_was_closed__is_found_in_its_time(
         assert found_jobs(models, at, whiteboard="night", since=since) == [late]
         assert len(found_jobs(models, at, whiteboard="night")) == 4
         assert found_jobs(models, at - 1, owner="ada") == [4 * BLOCK_JOBS + 1, 3 * BLOCK_JOBS + 1, 1]
+
+
+def test_search__late_job_from_before_the_index__hides_no_later_jobs(servers: ServerPool) -> None:
+    with servers.databases("embedded").fresh() as database, projected_log(database) as models:
+        submission = JobSubmitted("ada", "ada", None, "nightly", (), {})
+        blocks = (0, 5, 6)
+        at = [models.commit((f"job/{block * BLOCK_JOBS + 1}", submission))[-1] for block in blocks][-1]
+        with owner_session(database.owner_url) as owner:
+            # As the migration leaves a database that had these jobs.
+            owner.execute("DELETE FROM read.job_terms")
+            owner.execute("INSERT INTO read.job_terms VALUES ('!', 4, repeat('0', 2048)::bit(2048), 0, 0)")
+        models.commit((f"job/{BLOCK_JOBS + 5}", submission))
+        expected = [block * BLOCK_JOBS + 1 for block in reversed(blocks)]
+        assert found_jobs(models, at, owner="ada") == expected
 
 
 def test_terms__projector_started_again__are_those_of_one_that_was_not(servers: ServerPool) -> None:

@@ -67,9 +67,13 @@ def test_choice__wrong__has_all_faults_and_stores_nothing(nora: httpx.Client, se
         "http://h:99999/",
         "http://h/ a",
         "http://h/\u00e9",
+        "http://h/\0",
+        "http://h/\x7f",
     ):
         answer = nora.put("/users/nora/notifications", json={"webhook": {**HOOK, "url": url}})
         assert [each["where"] for each in answer.json()["errors"]] == ["webhook.url"], url
+    answer = nora.put("/users/nora/notifications", json={"webhook": {**HOOK, "secret": "\0" * 20}})
+    assert [each["where"] for each in answer.json()["errors"]] == ["webhook.secret"]
     assert not [each for each in service.events(begin) if each["subject"] == "user/nora"]
 
 
@@ -85,9 +89,13 @@ def test_messages__of_a_user__in_pages_and_by_state(
 ) -> None:
     log = EventLog(service.database.service_url)
     rows = b"""
-    INSERT INTO live.notifications (id, user_name, channel, lane, kind, title, event, state, last_error)
-    SELECT 'nora-' || n, 'nora', 'mail', 'mail', 'job-ended', 'Job ' || n, '', s, e
-    FROM (VALUES (1, 'sent', NULL), (2, 'given-up', '550 gone'), (3, 'sent', NULL)) AS v (n, s, e)
+    INSERT INTO live.notifications
+        (id, user_name, channel, lane, kind, title, event, state, last_error, created_at)
+    SELECT 'nora-' || n, 'nora', 'mail', 'mail', 'job-ended', 'Job ' || n, '', s, e,
+           now() - make_interval(days => d)
+    FROM (VALUES (1, 'sent', NULL, 0), (2, 'given-up', '550 gone', 0), (3, 'sent', NULL, 0),
+                 -- To an earlier user of this name.
+                 (4, 'sent', NULL, 1)) AS v (n, s, e, d)
     RETURNING id"""
     log.rows(rows, ())
     try:

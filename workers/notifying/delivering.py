@@ -132,12 +132,14 @@ class MessageDelivery:
         free = THREADS - len(self._sending)
         if not free:
             return False
+        failing = sum(self._failures[lane] > 0 for lane in self._sending)
+        # Failing lanes that have to wait would leave no room for others in the answer.
+        skipped = [*self._sending, *(self._failures if failing >= MAX_FAILING else ())]
         lanes: dict[str, list[DueMessage]] = {}
-        for message in self.outbox.due(list(self._sending), MAX_DUE):
+        for message in self.outbox.due(skipped, MAX_DUE):
             lanes.setdefault(message.lane, []).append(message)
         if not lanes:
             return False
-        failing = sum(self._failures[lane] > 0 for lane in self._sending)
         chosen = list(_chosen(lanes, self._failures, free, MAX_FAILING - failing))
         webhooks = self._webhooks_of(people, [each for lane in chosen for each in lanes[lane][:BATCH]])
         for lane in chosen:

@@ -12,6 +12,7 @@ from email.utils import format_datetime, parseaddr
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from domain.characters import escaped
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
 
 # Each wait for the server is at most this long.
@@ -20,6 +21,7 @@ STARTTLS, TLS, PLAIN = "smtp", "smtps", "smtp-plain"
 PORTS: Final = {STARTTLS: 587, TLS: 465, PLAIN: 25}
 # Codes from here on say that a repetition cannot help (RFC 5321, 4.2.1).
 FIRST_FINAL_CODE: Final = 500
+MAX_SUBJECT_LENGTH: Final = 200
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Mailer:
             with _session(self._url) as session:
                 for mail in mails:
                     yield self._send(session, mail)
-        except (OSError, smtplib.SMTPException) as error:
+        except (OSError, smtplib.SMTPException, ValueError) as error:
+            # smtplib raises ValueError for a password or a host name that it cannot encode.
             yield DeliveryOutcome(f"mail server: {_text(error)}", is_of_host=True)
 
     def _send(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
@@ -64,13 +67,18 @@ class Mailer:
     def _message(self, mail: Mail) -> EmailMessage:
         message = EmailMessage()
         domain = parseaddr(self._sender)[1].rpartition("@")[2]
-        message["From"], message["To"], message["Subject"] = self._sender, mail.recipient, mail.subject
+        message["From"], message["To"], message["Subject"] = self._sender, mail.recipient, _subject(mail)
         message["Message-ID"] = f"<{mail.message_id}@{domain}>"
         message["Date"] = format_datetime(mail.created_at)
         # No automatic answers, such as those of absent people (RFC 3834).
         message["Auto-Submitted"] = "auto-generated"
         message.set_content(mail.text)
         return message
+
+
+def _subject(mail: Mail) -> str:
+    """Return the subject on one line: reasons that people write may have many, which no header can have."""
+    return escaped(" ".join(mail.subject.split()), MAX_SUBJECT_LENGTH)
 
 
 def _session(url: SplitResult) -> smtplib.SMTP:

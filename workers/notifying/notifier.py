@@ -114,9 +114,12 @@ class Notifier:
                 page = [self._log.mapper.recorded(row) for row in tailer.next_page(POLL_SECONDS)]
                 self._counters.events += len(page)
                 notices = follower.notices(page) if page else []
-                now = self._clock()
-                notices += follower.near(now)
-                following = NotifierProgress(tailer.position, now)
+                now, timers_until = self._clock(), progress.timers_until
+                # An end that is near may have moved in events that are not read yet.
+                if not tailer.has_unread:
+                    notices += follower.near(now)
+                    timers_until = now
+                following = NotifierProgress(tailer.position, timers_until)
                 if notices or now - progress.timers_until > timedelta(seconds=PROGRESS_SECONDS):
                     found = self._new_messages(notices, follower.people, now)
                     self._outbox.write(progress, following, found)

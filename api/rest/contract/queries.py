@@ -99,7 +99,9 @@ class PoolPage(Page):
 
 
 class RerunQuery(ReadQuery):
-    failed: Annotated[Truth, Field(description="only the recipe sets that failed")] = False
+    failed: Annotated[Truth, Field(description="only the recipe sets with a failure that is not waived")] = (
+        False
+    )
     sets: Annotated[Numbers, Field(description="only these recipe sets of the job")] = ()
 
 

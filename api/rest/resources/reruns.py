@@ -61,13 +61,13 @@ async def rerun_draft(
     """Return a copy of a job as of a position. Raises Unknown, and the errors of `chosen_sets`."""
     _, job, (rows,) = await find(parts, at, "job", job_id, "results_of_sets")
     results = {row["recipe_set_id"]: row["result"] for row in rows}
-    chosen = chosen_sets(job_id, results, failed, sets)
+    waived = {row["recipe_set_id"] for row in rows if row["waived"]}
+    chosen = chosen_sets(job_id, results, failed, sets, waived)
     document = orjson.loads(job["document"])
     with_dependencies = chosen if states_dependencies(document) else []
     submitted, depends_on = await asyncio.to_thread(_submitted, parts.log, job_id, with_dependencies)
-    copy, warnings = _for_caller(
-        parts, principal, copied(document, [*results], chosen, depends_on), job["group"]
-    )
+    whole = await asyncio.to_thread(copied, document, [*results], chosen, depends_on)
+    copy, warnings = _for_caller(parts, principal, whole, job["group"])
     kind = JSON if submitted.original_type == JSON else XML
     content = await asyncio.to_thread(_WRITERS[kind], copy, parts.retention_tags.default)
     return Draft(Original(content, kind), chosen, warnings)

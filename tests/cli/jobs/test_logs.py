@@ -92,6 +92,22 @@ def test_fetch__answer_is_an_error__is_said(run: Run, server: LoopbackServer, tm
     assert "404" in json.loads(found.stderr)["detail"]
 
 
+def test_fetch__logs_of_one_result_with_one_name__are_all_fetched(
+    run: Run, server: LoopbackServer, tmp_path: Path
+) -> None:
+    serve(server)
+    urls = [f"{server.url}/{folder}/console.log" for folder in "abc"]
+    for url in urls:
+        server.on("GET", url.removeprefix(server.url), Answer(url.encode()))
+    result = {"position": 12, "result": "Fail", "path": "/boot", "logs": [], "log_urls": urls}
+    server.on("GET", "/recipes/2/results", Answer({"tasks": [{"task_id": 4, "results": [result]}]}))
+    for _ in range(2):
+        found = json.loads(run("logs", "2", "--fetch", str(tmp_path), "--json").stdout)["logs"]
+        assert [Path(log["file"]).read_text() for log in found] == urls
+    names = [Path(log["file"]).name for log in found]
+    assert names == ["console.log", "2-console.log", "3-console.log"]
+
+
 @pytest.mark.parametrize("name", ["../../../etc/passwd", "/etc/passwd", "..", "a/../../b", "..\\..\\c"])
 def test_fetch__name_that_leads_elsewhere__stays_in_the_folder(
     run: Run, server: LoopbackServer, tmp_path: Path, name: str

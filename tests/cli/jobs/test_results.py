@@ -118,6 +118,19 @@ def test_junit__several_results_of_one_name__are_different_cases(run: Run, serve
     assert [case.get("name") for case in cases] == ["/task4", "/task4 (2)", "/own", "/task4 (3)"]
 
 
+def test_junit__task_that_ran_again__has_the_results_of_the_last_attempt(
+    run: Run, server: LoopbackServer
+) -> None:
+    results = (
+        {**result(kind, path), "attempt": attempt}
+        for kind, path, attempt in (("Fail", "/boot", 1), ("Pass", "/boot", 2))
+    )
+    tasks = [{**task(4, 2, "Pass", *results), "attempt": 2}]
+    server.on("GET", "/jobs/7/results", Answer({"position": 9, "tasks": tasks}))
+    document = ET.fromstring(run("results", "7", "--format", "junit").stdout)
+    assert (document.get("tests"), document.get("failures")) == ("1", "0")
+
+
 def recipe(*results: dict[str, Any]) -> dict[str, Any]:
     tasks = [{"task_id": 4, "name": "/task4", "state": "running", "result": "Fail"}]
     return {"recipe_id": 2, "state": "running", "attempt": 1, "tasks": tasks, "results": list(results)}

@@ -28,6 +28,12 @@ def test_chosen_sets__all_failed_or_named__are_in_the_order_of_the_job(
     assert chosen_sets(1, RESULTS, failed, numbers) == chosen
 
 
+def test_chosen_sets__waived_failures__are_copied_only_by_number() -> None:
+    assert chosen_sets(1, RESULTS, True, None, [6, 11]) == [9]
+    assert chosen_sets(1, RESULTS, False, None, [6, 11]) == [*RESULTS]
+    assert chosen_sets(1, RESULTS, False, [6], [6]) == [6]
+
+
 def test_chosen_sets__unknown_numbers__are_all_named_with_those_that_exist() -> None:
     with pytest.raises(FaultyInput) as refused:
         chosen_sets(1, RESULTS, False, [7, 5, 4])
@@ -44,6 +50,8 @@ def test_chosen_sets__nothing_to_copy__is_refused_with_the_reason() -> None:
         chosen_sets(1, {}, False, None)
     with pytest.raises(Refused, match="no recipe set of job 1 has failed"):
         chosen_sets(1, {5: "Pass", 8: "New"}, True, None)
+    with pytest.raises(Refused, match="no recipe set of job 1 has a failure that is not waived"):
+        chosen_sets(1, {5: "Pass", 8: "Fail"}, True, None, [8])
     with pytest.raises(FaultyInput, match="cannot be given together"):
         chosen_sets(1, RESULTS, True, [6])
 
@@ -90,6 +98,25 @@ def test_copied__sets_with_one_dependency_on_an_earlier_set__is_not_one_of_the_j
     made = copied(document({}, {}, {}), [5, 6, 8], [5, 6, 8], ids)
     assert "depends_on" not in made
     assert [each.get("depends_on") for each in made["recipe_sets"]] == [None, [of_set(-1)], [of_set(-2)]]
+
+
+class Compared(dict[str, Any]):
+    """A dependency that counts comparisons with others."""
+
+    count = 0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        Compared.count += 1
+        return super().__eq__(other)
+
+
+def test_copied__many_sets_with_many_dependencies__are_not_compared_with_each_other() -> None:
+    numbers = range(1, 51)
+    ids = {number: [Compared(job=100 + each) for each in range(20)] for number in numbers}
+    made = copied(document(*({} for _ in numbers)), [*numbers], [*numbers], ids)
+    assert len(made["depends_on"]) == 20
+    assert Compared.count <= len(numbers) * 20
 
 
 def test_states_dependencies__of_the_job_or_a_set__is_true() -> None:

@@ -105,6 +105,29 @@ def test_waiver__of_a_task__is_counted_apart_and_keeps_the_result(
     assert results(client, ended, **after(ended_again))["failed_task_count"] == 2
 
 
+def test_waiver__of_all_failures__leaves_nothing_to_run_again(
+    client: httpx.Client, people: People, ended: Ended
+) -> None:
+    path = f"/jobs/{ended.job}/rerun"
+    waive = f"/recipes/{ended.recipe}/tasks/{{}}/waiver"
+    first, last = (
+        people["alice"].post(waive.format(task), json={"reason": WHY}).raise_for_status()
+        for task in ended.tasks
+    )
+    copied = client.get(path, params={"failed": "true", "as_of": first.json()["position"]})
+    assert copied.json()["recipe_set_ids"] == [ended.recipe_set]
+    refused = client.get(path, params={"failed": "true", **after(last)})
+    assert (refused.status_code, "not waived" in refused.json()["detail"]) == (409, True)
+    assert people["alice"].post(path, json={"failed": True}).status_code == 409
+    assert client.get(path).json()["recipe_set_ids"] == [ended.recipe_set]
+    waiver = f"/recipe-sets/{ended.recipe_set}/waiver"
+    people["alice"].post(waiver, json={"reason": WHY}).raise_for_status()
+    revoked = people["alice"].post(waive.format(ended.tasks[0]), json={"waived": False, "reason": WHY})
+    assert client.get(path, params={"failed": "true", **after(revoked)}).status_code == 409
+    revoked = people["alice"].post(waiver, json={"waived": False, "reason": WHY})
+    assert client.get(path, params={"failed": "true", **after(revoked)}).status_code == 200
+
+
 def test_waiver__of_a_set__is_that_of_its_failed_tasks_without_one(
     client: httpx.Client, people: People, ended: Ended
 ) -> None:

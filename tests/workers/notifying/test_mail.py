@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import smtplib
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from domain.directory.events import LabControllerSilent, UserRegistered, UserRemoved
 from domain.recipe.events import RecipeAborted, RecipeCompleted, TaskResult
-from domain.system.events import SystemConditionChanged, SystemLoaned
+from domain.system.events import SystemConditionChanged, SystemLoaned, SystemLoanExtended
 from store.event_log import EventLog
+from store.tailer import Tailer
 from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.workers.lab import add_lab
@@ -59,7 +61,7 @@ def test_mail__all_kinds__reach_those_whom_they_concern(log: EventLog, cert: Pat
         append(log, f"recipe/{other}", RecipeAborted("watchdog"))
         wait_for(log, ("ann", "mail", "sent"), ("ann", "mail", "sent"), ("ann", "mail", "given-up"))
         finish(log, earlier[1], "Fail")
-        append(log, f"system/{fqdn}", SystemConditionChanged("Broken", "smoke"))
+        append(log, f"system/{fqdn}", SystemConditionChanged("Broken", "smoke\r\nand " + "fire " * 100))
         append(log, "lab-controller/lab", LabControllerSilent())
         until = (datetime.now(UTC) + timedelta(seconds=2)).isoformat()
         append(log, f"system/{fqdn}", SystemLoaned("ann", until))
@@ -68,7 +70,9 @@ def test_mail__all_kinds__reach_those_whom_they_concern(log: EventLog, cert: Pat
     subjects = sorted(str(mail["Subject"]) for mail in mailbox.mails[2:])
     assert subjects[0] == "Job 1 completed: Fail"
     assert subjects[1].startswith("Lab controller lab is silent")
-    assert subjects[2] == f"System {fqdn} is broken: smoke"
+    assert subjects[2].startswith(f"System {fqdn} is broken: smoke and fire fire") and subjects[2].endswith(
+        "…"
+    )
     assert subjects[3].startswith(f"Your loan of {fqdn} ends at ")
     first = mailbox.mails[0]
     assert first["Subject"] == f"Job {job} aborted: Warn"
@@ -90,15 +94,17 @@ def test_mail__server_is_away__is_sent_when_it_is_back(log: EventLog, cert: Path
     assert mailbox.recipients == ["ann@example.com"]
 
 
-def test_mail__wrong_password__is_tried_again_and_shows_why(log: EventLog, cert: Path) -> None:
+@pytest.mark.parametrize(("password", "shown"), [("wrong", "535"), ("pässword", "'ascii' codec")])
+def test_mail__password_is_refused__is_tried_again_and_shows_why(
+    log: EventLog, cert: Path, password: str, shown: str
+) -> None:
     add_user(log, "ann")
-    url = smtp_url(1, "wrong")
-    with mail_server(cert, Mailbox()) as port, notifying(log, mail_options(url.replace(":1", f":{port}"))):
+    with mail_server(cert, Mailbox()) as port, notifying(log, mail_options(smtp_url(port, password))):
         _, (recipe,) = submit_job(log, "ann")
         finish(log, recipe)
         wait_until(lambda: log.rows(b"SELECT FROM live.notifications WHERE attempts > 0", ()))
     ((error,),) = log.rows(b"SELECT last_error FROM live.notifications", ())
-    assert error.startswith("mail server: 535"), error
+    assert error.startswith(f"mail server: {shown}"), error
 
 
 def test_mail__user_of_the_job_was_replaced__goes_to_nobody(log: EventLog, cert: Path) -> None:
@@ -157,6 +163,29 @@ def test_notifier__events_older_than_a_day__are_counted(log: EventLog, owner: Ow
     with notifying(log, mail_options("smtp-plain://localhost:9")) as counters:
         wait_until(lambda: counters.too_old == 1, "the message to be counted")
     assert messages(log) == []
+
+
+def test_notifier__end_moved_while_it_was_away__is_not_announced(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Pages of one commit: the loan has ended by the clock before its extension is read.
+    monkeypatch.setattr("workers.notifying.notifier.Tailer", partial(Tailer, page_size=1))
+    add_user(log, "ann")
+    (fqdn,) = add_lab(log, "lab", 1)
+    with notifying(log, mail_options("smtp-plain://localhost:9")):
+        pass
+    earlier, later = (datetime.now(UTC) + timedelta(hours=hours) for hours in (-1, 9))
+    append(log, f"system/{fqdn}", SystemLoaned("ann", earlier.isoformat()))
+    append(log, f"system/{fqdn}", SystemLoanExtended(later.isoformat(), None))
+    _, (recipe,) = submit_job(log, "ann")
+    finish(log, recipe)
+    with notifying(log, mail_options("smtp-plain://localhost:9")):
+        wait_until(lambda: bool(kinds(log)), "a message")
+    assert kinds(log) == ["job-ended"]
+
+
+def kinds(log: EventLog) -> list[str]:
+    return [kind for (kind,) in log.rows(b"SELECT kind FROM live.notifications ORDER BY number", ())]
 
 
 def test_mail_server__without_encryption__is_not_used(cert: Path) -> None:

@@ -6,7 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from api.rest.contract.values import Flag, Fqdn, Input, Moment, Name, Password, Permission, PriorityName, Role
+from api.rest.contract.values import (
+    ONE_LINE_PATTERN,
+    Flag,
+    Fqdn,
+    Input,
+    Moment,
+    Name,
+    Password,
+    Permission,
+    PriorityName,
+    Role,
+)
 
 
 class Token(Input):
@@ -37,7 +48,7 @@ class NewWebhook(Input):
     """A webhook, and the kinds of notification that it gets. Without `secret`, the present one is kept."""
 
     url: Annotated[str, StringConstraints(min_length=1, max_length=2_048)]
-    secret: Annotated[str | None, Field(max_length=255)] = None
+    secret: Annotated[str, StringConstraints(max_length=255, pattern=ONE_LINE_PATTERN)] | None = None
     kinds: Annotated[list[str], Field(max_length=20)]
 
 

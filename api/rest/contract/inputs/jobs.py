@@ -28,7 +28,10 @@ class JobPatch(Input):
 
 
 class Rerun(Input):
-    """The recipe sets to copy, by default all: those that failed, or `sets` by id. Or the edited `job`."""
+    """The recipe sets to copy, by default all: those with a failure that is not waived, or `sets` by id.
+
+    Or the edited `job`.
+    """
 
     failed: Flag = False
     sets: Annotated[list[Id], Field(min_length=1, max_length=MAX_ITEMS)] | None = None
