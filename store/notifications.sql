@@ -31,7 +31,8 @@ UPDATE live.notifier SET held_until = '-infinity' WHERE holder = %(holder)s RETU
 -- Move the position, and store the messages of the events up to it. No row: another process is active, or this
 -- statement was executed already.
 WITH moved AS (
-    UPDATE live.notifier SET position = %(position)s, timers_until = %(timers_until)s
+    UPDATE live.notifier SET position = %(position)s, timers_until = %(timers_until)s,
+        people_without_mail = %(people_without_mail)s
     WHERE holder = %(holder)s AND position = %(before)s AND timers_until = %(timers_before)s RETURNING holder
 ), written AS (
     INSERT INTO live.notifications (id, user_name, channel, address, lane, kind, title, event)
@@ -73,9 +74,11 @@ RETURNING channel
 DELETE FROM live.notifications WHERE finished_at < %(before)s RETURNING number
 
 -- name: notifications_of
-SELECT number, id, channel, address, kind, title, state, attempts, created_at, next_attempt_at, last_error, finished_at
+-- Without a user, the messages to all.
+SELECT number, id, user_name, channel, address, kind, title, state, attempts, created_at, next_attempt_at, last_error, finished_at
 FROM live.notifications
-WHERE user_name = %(user)s AND number < %(before)s AND (%(state)s::text IS NULL OR state = %(state)s)
+WHERE (%(user)s::text IS NULL OR user_name = %(user)s) AND number < %(before)s
+  AND (%(state)s::text IS NULL OR state = %(state)s)
 ORDER BY number DESC LIMIT %(limit)s
 
 -- name: store_webhook
