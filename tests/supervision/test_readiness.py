@@ -195,7 +195,8 @@ def test_notifier__none_or_behind_or_without_mail__is_warned_of_but_the_service_
         owner.execute(
             "INSERT INTO live.notifications (id, user_name, channel, lane, kind, title, event, state, "
             "created_at, next_attempt_at, finished_at) "
-            "SELECT 'r-' || n, 'ann', 'mail', 'none', 'job-ended', '', '', s, now() - interval '20 min', now() + interval '1 h', f FROM (VALUES (1, 'waiting', NULL), "
+            "SELECT 'r-' || n, 'ann', 'mail', 'none', 'job-ended', '', '', s, now() - interval '20 min', "
+            "now() + interval '1 h', f FROM (VALUES (1, 'waiting', NULL), "
             "(2, 'given-up', now()), (3, 'given-up', now() - interval '2 days')) AS v (n, s, f)"
         )
         found = warning() or ""
