@@ -145,35 +145,6 @@ def scheduler_process(service: Running) -> int:
     return pid
 
 
-def test_ready__projector_is_far_behind__says_by_how_much(service: Running, owner: Owner) -> None:
-    service.kill("projector")
-    service.labledger("token", "create", "admin", "--role", "admin")
-    assert failed(service) == {}, "behind, but not for long"
-    # Only the log is sixty seconds older.
-    owner.execute("SET session_replication_role = replica")
-    owner.execute("UPDATE log.events SET recorded_at = recorded_at - interval '61 s'")
-    said = re.search(r"(\d+) s behind: does a projector run\?", failed(service)["read_models"])
-    # The time of the test is added.
-    assert said and int(said[1]) >= 61
-
-
-def test_ready__database_away__says_so_and_the_process_lives(service: Running) -> None:
-    with unavailable(service.database):
-        said = {"database": "the database cannot be reached"}
-        wait_until(lambda: failed(service) == said, "it to be noticed")
-        assert httpx.get(f"{service.url}/healthz", **LOCAL_HTTP).json() == {"alive": True}
-    service.wait_ready()
-
-
-def test_ready__database_takes_nothing_in__says_so(service: Running, owner: Owner) -> None:
-    """Make the database read-only for good: this is the last test of the service."""
-    database = owner.info.dbname
-    owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
-    end_sessions(owner)
-    said = "the database is read-only; it may be a standby"
-    wait_until(lambda: failed(service).get("database") == said, "the sessions to be new")
-
-
 def test_notifier__none_or_behind_or_without_mail__is_warned_of_but_the_service_is_ready(
     service: Running, owner: Owner
 ) -> None:
@@ -211,3 +182,32 @@ def test_notifier__none_or_behind_or_without_mail__is_warned_of_but_the_service_
         owner.execute("UPDATE live.notifier SET held_until = now(), timers_until = now() - interval '5 min'")
         assert re.fullmatch(r"no notifier has run for 3\d\d s", warning() or "")
         assert re.search(r"\nlabledger_notifier_lag_seconds 3\d\d\.", client.get("/metrics").text)
+
+
+def test_ready__projector_is_far_behind__says_by_how_much(service: Running, owner: Owner) -> None:
+    service.kill("projector")
+    service.labledger("token", "create", "admin", "--role", "admin")
+    assert failed(service) == {}, "behind, but not for long"
+    # Only the log is sixty seconds older.
+    owner.execute("SET session_replication_role = replica")
+    owner.execute("UPDATE log.events SET recorded_at = recorded_at - interval '61 s'")
+    said = re.search(r"(\d+) s behind: does a projector run\?", failed(service)["read_models"])
+    # The time of the test is added.
+    assert said and int(said[1]) >= 61
+
+
+def test_ready__database_away__says_so_and_the_process_lives(service: Running) -> None:
+    with unavailable(service.database):
+        said = {"database": "the database cannot be reached"}
+        wait_until(lambda: failed(service) == said, "it to be noticed")
+        assert httpx.get(f"{service.url}/healthz", **LOCAL_HTTP).json() == {"alive": True}
+    service.wait_ready()
+
+
+def test_ready__database_takes_nothing_in__says_so(service: Running, owner: Owner) -> None:
+    """Make the database read-only for good: this is the last test of the service."""
+    database = owner.info.dbname
+    owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
+    end_sessions(owner)
+    said = "the database is read-only; it may be a standby"
+    wait_until(lambda: failed(service).get("database") == said, "the sessions to be new")
