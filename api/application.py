@@ -31,6 +31,8 @@ from api.pages.locks import ClaimPages, LockPages
 from api.pages.maintenance_actions import MAINTENANCE_WINDOW
 from api.pages.maintenance_windows import MaintenanceWindowPages
 from api.pages.many_systems_action import MANY_SYSTEMS
+from api.pages.notification_actions import NOTIFICATIONS
+from api.pages.notifications import NotificationPages
 from api.pages.partition_actions import PARTITION
 from api.pages.partitions import PartitionPages
 from api.pages.past import ChangeSteps
@@ -214,6 +216,8 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "reconciliation_pages": ReconciliationPages(parts),
         "wait_pages": WaitPages(parts),
         "retention_pages": RetentionPages(parts),
+        "notification_pages": NotificationPages(parts),
+        "notification_actions": ActionPages(parts, NOTIFICATIONS),
         "token_actions": ActionPages(parts, TOKEN),
         "many-systems_actions": ActionPages(parts, MANY_SYSTEMS),
         **{f"{each.kind}_actions": ActionPages(parts, each) for each in ACTION_SUBJECTS},

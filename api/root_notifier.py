@@ -35,10 +35,11 @@ def run_notifier(settings: Settings) -> None:
 
 
 def _options(settings: Settings) -> Options:
-    mailer = None if settings.smtp_url is None else Mailer(settings.smtp_url, settings.mail_from)
+    ca_file = settings.ca_file
+    mailer = None if settings.smtp_url is None else Mailer(settings.smtp_url, settings.mail_from, ca_file)
     return Options(
         Routing(settings.notifications, sends_mail=mailer is not None),
-        Senders(mailer, WebhookSender(settings.webhook_networks)),
+        Senders(mailer, WebhookSender(settings.webhook_networks, ca_file)),
         settings.end_near_seconds,
         settings.web_url,
     )

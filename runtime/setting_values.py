@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parseaddr
@@ -25,6 +26,16 @@ TAG_PATTERN: Final = "^[a-z0-9_.-]{1,100}:[0-9]{1,5}(:product)?$"
 
 def folder(text: str) -> Path:
     return Path(text).expanduser().absolute()
+
+
+def certificates(text: str) -> Path:
+    """Return the path of a file of certificates that can be loaded."""
+    path = folder(text)
+    try:
+        ssl.create_default_context(cafile=path)
+    except OSError as error:
+        raise ValueError(f"must be a file of certificates in PEM: {error.strerror or error}") from None
+    return path
 
 
 def word(text: str) -> str:

@@ -297,6 +297,15 @@ class Settings:
         unset="none",
     )
 
+    ca_file: Path | None = _setting(  # noqa: RUF009  (it makes a field)
+        None,
+        values.certificates,
+        "file with certificates of further authorities, in PEM, that sign the certificates of mail servers "
+        "and webhooks",
+        NOTIFIER,
+        unset="those of the system alone",
+    )
+
     traceback: bool = _setting(
         False, values.yes_or_no, "show a traceback for an unexpected error: yes or no", COMMANDS, unset="no"
     )

@@ -67,6 +67,7 @@ class ShownMessage(NamedTuple):
 
     number: int
     id: str
+    user: str
     channel: str
     address: str | None
     kind: str
@@ -111,9 +112,16 @@ class Outbox:
         self._log.rows(SQL["release_notifier"], {"holder": self._holder})
 
     def write(
-        self, before: NotifierProgress, after: NotifierProgress, messages: Sequence[NewMessage]
+        self,
+        before: NotifierProgress,
+        after: NotifierProgress,
+        messages: Sequence[NewMessage],
+        people_without_mail: int,
     ) -> None:
-        """Store messages together with the progress. Raises ConcurrentNotifier."""
+        """Store messages together with the progress, and the number of people whose chosen mail is not sent.
+
+        Raises ConcurrentNotifier.
+        """
         columns = list(zip(*messages, strict=True)) or [()] * len(NewMessage._fields)
         names = ("ids", "users", "channels", "addresses", "lanes", "kinds", "titles", "events")
         params = {
@@ -122,6 +130,7 @@ class Outbox:
             "timers_before": before.timers_until,
             "position": after.position,
             "timers_until": after.timers_until,
+            "people_without_mail": people_without_mail,
             **{name: list(column) for name, column in zip(names, columns, strict=True)},
         }
         if not self._log.rows(SQL["write_notifications"], params):
@@ -151,8 +160,10 @@ class Outbox:
         self._log.rows(SQL["delete_old_notifications"], {"before": moment})
 
 
-def messages_of(log: EventLog, user: str, state: str | None, before: int, limit: int) -> list[ShownMessage]:
-    """Return the messages of a user with smaller numbers, the newest first."""
+def messages_of(
+    log: EventLog, user: str | None, state: str | None, before: int, limit: int
+) -> list[ShownMessage]:
+    """Return the messages of a user, None for all users, with smaller numbers, the newest first."""
     params = {"user": user, "state": state, "before": before, "limit": limit}
     return [ShownMessage(*row) for row in log.rows(SQL["notifications_of"], params)]
 

@@ -31,7 +31,8 @@ UPDATE live.notifier SET held_until = '-infinity' WHERE holder = %(holder)s RETU
 -- Move the position, and store the messages of the events up to it. No row: another process is active, or this
 -- statement was executed already.
 WITH moved AS (
-    UPDATE live.notifier SET position = %(position)s, timers_until = %(timers_until)s
+    UPDATE live.notifier SET position = %(position)s, timers_until = %(timers_until)s,
+        people_without_mail = %(people_without_mail)s
     WHERE holder = %(holder)s AND position = %(before)s AND timers_until = %(timers_before)s RETURNING holder
 ), written AS (
     INSERT INTO live.notifications (id, user_name, channel, address, lane, kind, title, event)
@@ -73,10 +74,12 @@ RETURNING channel
 DELETE FROM live.notifications WHERE finished_at < %(before)s RETURNING number
 
 -- name: notifications_of
--- The messages to a user since the registration: an earlier user may have had the name.
-SELECT number, id, channel, address, kind, title, state, attempts, created_at, next_attempt_at, last_error, finished_at
+-- The messages to a user since the registration, because an earlier user may have had the name. Without a user, those to
+-- all.
+SELECT number, id, user_name, channel, address, kind, title, state, attempts, created_at, next_attempt_at, last_error, finished_at
 FROM live.notifications
-WHERE user_name = %(user)s AND number < %(before)s AND (%(state)s::text IS NULL OR state = %(state)s)
+WHERE (%(user)s::text IS NULL OR user_name = %(user)s) AND number < %(before)s
+  AND (%(state)s::text IS NULL OR state = %(state)s)
   AND created_at >= coalesce((
       SELECT e.recorded_at FROM log.events e
       WHERE e.originator_id = 'user/' || %(user)s::text AND e.topic = 'user.registered'

@@ -11,7 +11,7 @@ from store.event_log import EventLog
 from store.lease import scheduler_lease
 from store.partitions import existing_partitions
 
-QUERY = named_queries(Path(__file__).with_name("readiness.sql"))["readiness"]
+SQL = named_queries(Path(__file__).with_name("readiness.sql"))
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,24 @@ class LeaseHolder:
 
 
 @dataclass(frozen=True)
+class NotifierState:
+    """The state of the notifier as it has stored it, and of its messages.
+
+    `lag_seconds` is the age of the first event that it has not read, or the time since it stored its position
+    if that is longer. `backlog_seconds` has the age of the oldest waiting message by channel.
+    `people_without_mail` have chosen mail, but the notifier has no mail server.
+    """
+
+    has_run: bool
+    is_active: bool
+    lag_events: int
+    lag_seconds: float
+    people_without_mail: int
+    backlog_seconds: Mapping[str, float]
+    given_up_count: int
+
+
+@dataclass(frozen=True)
 class DatabaseState:
     """The state of database, log, and leases.
 
@@ -40,13 +58,24 @@ class DatabaseState:
     behind_seconds: float
     append_hangs: bool
     schedulers: Mapping[str, LeaseHolder | None]
+    notifier: NotifierState
 
 
 def database_state(log: EventLog, position: int) -> DatabaseState:
     """Return the state, with `behind_seconds` for a position. Blocking. Raises DatabaseAway."""
     partitions = existing_partitions(log)
-    rows = log.rows(QUERY, {"leases": list(map(scheduler_lease, partitions)), "position": position})
+    rows = log.rows(
+        SQL["readiness"], {"leases": list(map(scheduler_lease, partitions)), "position": position}
+    )
     writable, end, behind_seconds, append_hangs, *_ = rows[0]
     holders = (LeaseHolder(*lease) if lease[0] is not None else None for _, _, _, _, *lease in rows)
     schedulers = dict(zip((identity.name for identity in partitions), holders, strict=True))
-    return DatabaseState(writable, end, max(0.0, behind_seconds), append_hangs, schedulers)
+    return DatabaseState(
+        writable, end, max(0.0, behind_seconds), append_hangs, schedulers, notifier_state(log)
+    )
+
+
+def notifier_state(log: EventLog) -> NotifierState:
+    """Return the state of the notifier. Blocking. Raises DatabaseAway."""
+    ((*state,),) = log.rows(SQL["notifier"], {})
+    return NotifierState(*state)

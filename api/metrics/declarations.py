@@ -88,6 +88,17 @@ GAUGES: Final = (
         "Notifications that are waiting to be sent, or that were given up in the last 30 days",
         {"state": NOTIFICATION_STATES},
     ),
+    MetricSpec(
+        "notification_backlog_seconds",
+        "Age of the oldest notification that is waiting to be sent; 0: none",
+        {"channel": (MAIL, WEBHOOK)},
+    ),
+    MetricSpec("notifier_lag_events", "Positions of the log that the notifier has not processed yet"),
+    MetricSpec(
+        "notifier_lag_seconds",
+        "Age of the first event that the notifier has not processed, or the time since it stored its "
+        "position if that is longer; 0 if there has never been a notifier",
+    ),
     MetricSpec("watchers", "Clients that follow the event stream"),
     MetricSpec("log_position", "Last position of the log"),
     MetricSpec(

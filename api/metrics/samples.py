@@ -11,6 +11,7 @@ from prometheus_client.core import Metric
 
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
+from domain.notifications.kinds import MAIL, WEBHOOK
 from projections.durations import LABELS, NO_LABEL
 from projections.read_sessions import Row
 from projections.reader import Reader
@@ -64,10 +65,20 @@ async def all_metrics(reader: Reader, log: EventLog) -> list[Metric]:
 
 
 async def _database_samples(reader: Reader, log: EventLog) -> dict[str, Samples]:
-    """Return the samples of `log_position` and `scheduler_active`, from the same query as `/readyz`."""
+    """Return the samples of log, schedulers and notifier, from the same queries as `/readyz`."""
     state = await asyncio.to_thread(database_state, log, reader.position)
     active: Samples = {(name,): _is_live(holder) for name, holder in state.schedulers.items()}
-    return {"log_position": {(): state.log_end}, "scheduler_active": active}
+    notifier = state.notifier
+    return {
+        "log_position": {(): state.log_end},
+        "scheduler_active": active,
+        # A service that has never had a notifier is not behind.
+        "notifier_lag_events": {(): notifier.lag_events if notifier.has_run else 0},
+        "notifier_lag_seconds": {(): notifier.lag_seconds if notifier.has_run else 0.0},
+        "notification_backlog_seconds": {
+            (channel,): notifier.backlog_seconds.get(channel, 0.0) for channel in (MAIL, WEBHOOK)
+        },
+    }
 
 
 def _is_live(holder: LeaseHolder | None) -> bool:

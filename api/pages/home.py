@@ -29,7 +29,9 @@ class HomePage:
         checks = {} if view.is_past else await self._readiness.checks()
         values = {
             "overview": found,
-            "checks": {name: {"fault": finding.fault} for name, finding in checks.items()},
+            "checks": {
+                name: {"fault": finding.fault, "warning": finding.warning} for name, finding in checks.items()
+            },
             "activities": ACTIVITIES,
             "sentence": _sentence(found),
         }

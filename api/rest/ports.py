@@ -146,7 +146,9 @@ class DocumentParts(ReadParts, PasswordParts, Protocol):
     def contacts(self) -> Contacts: ...
 
 
-class PageParts(JobResourceParts, RecipeResourceParts, MatchParts, DocumentParts, Protocol):
+class PageParts(
+    JobResourceParts, RecipeResourceParts, MatchParts, DocumentParts, NotificationParts, Protocol
+):
     """Parts of pages with actions, which read, explain and change."""
 
 

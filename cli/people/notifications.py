@@ -118,17 +118,23 @@ def _is_new(present: dict[str, Any] | None, url: str | None) -> bool:
 
 @notifications.command("list")
 @USER
+@click.option("--all", "of_all", is_flag=True, help="As an admin, the messages to all users.")
 @click.option("--failed", is_flag=True, help="Only messages that were given up.")
 @limit_option(FIRST_ROWS, "Maximum number of messages to show.")
 @remote
-def list_messages(client: Client, output: Output, user: str | None, failed: bool, limit: int) -> None:
+def list_messages(
+    client: Client, output: Output, user: str | None, of_all: bool, failed: bool, limit: int
+) -> None:
     """List the messages to you, or as an admin to USER, newest first, for 30 days."""
-    messages = Listing(
-        client.path("users", _name(client, user), "notifications", "messages"),
-        "messages",
-        COLUMNS,
-        "There are no messages.",
+    if user is not None and of_all:
+        raise click.UsageError("Give only one of USER and --all.")
+    path = (
+        client.path("notification-messages")
+        if of_all
+        else client.path("users", _name(client, user), "notifications", "messages")
     )
+    columns = (COLUMNS[0], Column("user", "user", rank=0), *COLUMNS[1:]) if of_all else COLUMNS
+    messages = Listing(path, "messages", columns, "There are no messages.")
     messages.show(client, output, limit, None, state=GIVEN_UP if failed else None)
 
 

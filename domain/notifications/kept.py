@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -58,6 +58,17 @@ class KeptSystems:
 
     _kept: dict[str, Kept] = field(default_factory=dict)
     _reported: dict[str, int] = field(default_factory=dict)
+
+    def stored(self) -> Mapping[str, Kept]:
+        """Return the kept systems as values for JSON, from which `restored` returns the same.
+
+        The ends that were reported follow from the time up to which they were: `skip_near`.
+        """
+        return self._kept
+
+    @classmethod
+    def restored(cls, kept: Mapping[str, Mapping[str, Any]]) -> KeptSystems:
+        return cls({key: Kept(**{**row, **_times_of(row)}) for key, row in kept.items()})
 
     def apply(self, recorded: Recorded) -> None:
         kind, name = split_subject(recorded.subject)
@@ -119,6 +130,10 @@ class KeptSystems:
     def _drop(self, key: str) -> None:
         self._kept.pop(key, None)
         self._reported.pop(key, None)
+
+
+def _times_of(row: Mapping[str, Any]) -> dict[str, datetime]:
+    return {name: datetime.fromisoformat(row[name]) for name in ("until", "set_at")}
 
 
 def kept_notice(key: str, kept: Kept, owner: str, near_seconds: float) -> Notice:

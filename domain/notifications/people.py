@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from domain.directory import events as directory_events
 from domain.directory.roles import ADMIN
@@ -66,17 +66,41 @@ class People:
     """Mutable: `apply` the events of the log in order."""
 
     _by_name: dict[str, Recipient] = field(default_factory=dict)
+    _mail_choosers: set[str] = field(default_factory=set)
+
+    @property
+    def mail_chooser_count(self) -> int:
+        """Return the number of people who chose kinds by mail, without those who have the defaults."""
+        return len(self._mail_choosers)
+
+    def stored(self) -> list[Recipient]:
+        """Return the people as values for JSON, from which `restored` returns the same."""
+        return list(self._by_name.values())
+
+    @classmethod
+    def restored(cls, rows: Iterable[Mapping[str, Any]]) -> People:
+        people = cls()
+        for row in rows:
+            mail = None if row["mail"] is None else tuple(row["mail"])
+            registered_at = datetime.fromisoformat(row["registered_at"])
+            changed = {"mail": mail, "webhook": tuple(row["webhook"]), "registered_at": registered_at}
+            people._put(row["name"], Recipient(**{**row, **changed}))
+        return people
 
     def apply(self, recorded: Recorded) -> None:
         """Apply an event; ignore events that are not `FOLDED_EVENTS`."""
         if not isinstance(recorded.event, FOLDED_EVENTS):
             return
         _, name = split_subject(recorded.subject)
-        person = evolve(self._by_name.get(name), recorded)
+        self._put(name, evolve(self._by_name.get(name), recorded))
+
+    def _put(self, name: str, person: Recipient | None) -> None:
         if person is None:
             self._by_name.pop(name, None)
         else:
             self._by_name[name] = person
+        chooses = person is not None and bool(person.mail)
+        (self._mail_choosers.add if chooses else self._mail_choosers.discard)(name)
 
     def get(self, name: str, position: int | None = None) -> Recipient | None:
         """Return the person of this name; with a position, None if it was registered after that."""

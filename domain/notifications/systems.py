@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from domain.directory.events import LabControllerSilent
 from domain.events import Event, Recorded, split_subject
@@ -20,6 +21,14 @@ class Systems:
     """The owners of systems, each since a position. Mutable: `apply` the events of the log in order."""
 
     _owners: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+    def stored(self) -> Mapping[str, tuple[str, int]]:
+        """Return the owners as values for JSON, from which `restored` returns the same."""
+        return self._owners
+
+    @classmethod
+    def restored(cls, owners: Mapping[str, Sequence[Any]]) -> Systems:
+        return cls({system: (owner, since) for system, (owner, since) in owners.items()})
 
     def apply(self, recorded: Recorded) -> Notice | None:
         """Apply an event; return the notice that follows from it, if any."""

@@ -159,6 +159,7 @@ CASES = [
     *(Call("token list"), Call("token revoke TOKEN"), Call("whoami"), Call("password alice --stdin")),
     Call("notifications set alice --no-mail --webhook https://hook.example.com/a --webhook-kind end-near"),
     *(Call("notifications show alice"), Call("notifications list alice --failed")),
+    Call("notifications list --all"),
     *(Call("user delete zoe"), Call("group delete spare"), Call("pool delete spare")),
     Call("lab-controller delete lab.north.example.com"),
     *(Call(f"submit {SMOKE}", lines=True), Call(f"lab load {LAB}"), Call("lab submit -", lines=True)),

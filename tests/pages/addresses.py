@@ -57,7 +57,7 @@ def addresses(service: Running) -> list[str]:
         *("/ui", "/ui/queue", f"/ui/queue?system={SYSTEM}", f"/ui/queue?as_of={jobs[-1]['position']}"),
         *(*recipes, *(f"{recipe}/why" for recipe in hosts), past),
         *("/ui/waits", "/ui/waits?by=pool", "/ui/waits?by=requirement"),
-        *("/ui/retention", "/ui/retention?tags=scratch:1"),
+        *("/ui/retention", "/ui/retention?tags=scratch:1", "/ui/notifications", "/ui/notifications/admin"),
         *("/ui/systems", f"/ui/systems/{SYSTEM}", f"/ui/systems/{SYSTEM}?as_of={jobs[-1]['position']}"),
     ]
 

@@ -31,7 +31,7 @@ FORMS = (
     *("/ui/new/users", "/ui/new/groups", "/ui/new/lab-controllers", "/ui/new/distro-trees", "/ui/new/tokens"),
     *("/ui/users/carol/actions/password", "/ui/groups/net-qe/actions/change", "/ui/pools/big/actions/remove"),
     *(f"/ui/partitions/default/actions/{action}" for action in ("configure", "put-filter")),
-    f"/ui/lab-controllers/{EAST}/actions/remove",
+    *(f"/ui/lab-controllers/{EAST}/actions/remove", "/ui/notifications/admin/actions/choose"),
 )
 
 

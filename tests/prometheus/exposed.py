@@ -26,6 +26,7 @@ AT_ZERO = {
     *("labledger_watching_cut", "labledger_watching_refused"),
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
     *("labledger_notifications", "labledger_notifications_too_old", "labledger_notification_attempts"),
+    *("labledger_notifier_lag_events", "labledger_notification_backlog_seconds"),
 }
 
 # The values of those labels that are declared as open.

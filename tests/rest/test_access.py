@@ -119,6 +119,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/users/{name}/password": {"PUT": "AS"},
     "/users/{name}/notifications": {"GET": "AS", "PUT": "AS"},
     "/users/{name}/notifications/messages": {"GET": "AS"},
+    "/notification-messages": {"GET": "A"},
     "/groups": {"GET": "ASLU"},
     "/groups/{name}": {"GET": "ASLU", "PUT": "AS", "DELETE": "A"},
     "/tokens": {"GET": "ASLU", "POST": "AS"},

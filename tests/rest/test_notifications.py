@@ -110,6 +110,9 @@ def test_messages__of_a_user__in_pages_and_by_state(
             "550 gone",
             None,
         )
+        everybody = client.get("/notification-messages", params={"user": "nora", "state": "given-up"})
+        assert everybody.json()["messages"] == [failed] and failed["user"] == "nora"
+        assert failed in client.get("/notification-messages").json()["messages"]
         assert nora.get(path, params={"state": "lost"}).status_code in (400, 422)
         assert '\nlabledger_notifications{state="given-up"} 1.0\n' in client.get("/metrics").text
     finally:

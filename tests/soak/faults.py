@@ -78,6 +78,10 @@ def kill_projectors(site: SoakSite, chance: Random) -> Struck:
     return _kill("kill -9 of both projectors", *(_pid(machine, "projector") for machine in site.machines))
 
 
+def kill_notifiers(site: SoakSite, chance: Random) -> Struck:
+    return _kill("kill -9 of both notifiers", *(_pid(machine, "notifier") for machine in site.machines))
+
+
 def kill_lab(site: SoakSite, chance: Random) -> Struck:
     site.kill_lab()
     site.start_lab()
@@ -183,6 +187,7 @@ FAULTS: tuple[Fault, ...] = (
     kill_master,
     kill_both_masters,
     kill_projectors,
+    kill_notifiers,
     kill_lab,
     kill_postmaster,
     kill_backend,

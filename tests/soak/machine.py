@@ -15,7 +15,7 @@ from tests.acceptance.up import Up
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.processes import children
 
-SERVICES = ("serve", "scheduler", "projector")
+SERVICES = ("serve", "scheduler", "projector", "notifier")
 # The processes that a service of `up` forks -> that service.
 PARENTS = {"worker": "serve", "scheduler": "scheduler"}
 

@@ -243,7 +243,7 @@ class Soak:
                 )
 
 
-ROLES = ("serve", "scheduler", "projector", "worker")
+ROLES = ("serve", "scheduler", "projector", "notifier", "worker")
 PARTITIONS = 2
 # Topics that occur only with contention and with the rules.
 CONTENTION = ("recipe.locked", "partition.job-filter-put", "partition.configured", "partition.state-changed")

@@ -82,6 +82,7 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(service: Runn
     assert list(checks) == list(CHECKS)
     assert all(check.pop("ok") for check in checks.values())
     scheduler = checks.pop("scheduler")
+    assert set(checks.pop("notifier")) >= {"active", "lag_events", "backlog_seconds", "given_up_count"}
     assert checks["read_models"].pop("position") == service.end()
     assert checks == {
         "database": {"writable": True},
@@ -142,6 +143,45 @@ def scheduler_process(service: Running) -> int:
     """Return the only process of `labledger scheduler` beside its parent."""
     (pid,) = children(service.processes["scheduler"].pid)
     return pid
+
+
+def test_notifier__none_or_behind_or_without_mail__is_warned_of_but_the_service_is_ready(
+    service: Running, owner: Owner
+) -> None:
+    def warning() -> str | None:
+        status, checks = asked(service)
+        assert status == 200 and checks["notifier"]["ok"]
+        found: str | None = checks["notifier"].get("warning")
+        return found
+
+    assert warning() == "no notifier has run yet: `labledger notifier` sends notifications"
+    service.start("notifier")
+    wait_until(lambda: warning() is None, "the notifier to be active")
+    with service.client() as client:
+        client.put("/users/ann", json={"email": "ann@example.com"}).raise_for_status()
+        client.put("/users/ann/notifications", json={"mail": ["job-ended"]}).raise_for_status()
+        wait_until(lambda: warning() == "the notifier has no LABLEDGER_SMTP_URL, and 1 user chose mail")
+        client.put("/users/ann/notifications", json={"mail": []}).raise_for_status()
+        wait_until(lambda: warning() is None, "nobody to want mail")
+        owner.execute(
+            "INSERT INTO live.notifications (id, user_name, channel, lane, kind, title, event, state, "
+            "created_at, next_attempt_at, finished_at) "
+            "SELECT 'r-' || n, 'ann', 'mail', 'none', 'job-ended', '', '', s, now() - interval '20 min', "
+            "now() + interval '1 h', f FROM (VALUES (1, 'waiting', NULL), "
+            "(2, 'given-up', now()), (3, 'given-up', now() - interval '2 days')) AS v (n, s, f)"
+        )
+        found = warning() or ""
+        late, given_up = found.split("; ")
+        assert re.fullmatch(r"a mail has been waiting for 1\d\d\d s: does the mail server answer\?", late)
+        assert given_up == "1 notification given up within a day"
+        text = client.get("/metrics").text
+        assert re.search(r'\nlabledger_notification_backlog_seconds{channel="mail"} 1[12]\d\d\.', text)
+        assert '\nlabledger_notification_backlog_seconds{channel="webhook"} 0.0\n' in text
+        owner.execute("DELETE FROM live.notifications")
+        service.kill("notifier")
+        owner.execute("UPDATE live.notifier SET held_until = now(), timers_until = now() - interval '5 min'")
+        assert re.fullmatch(r"no notifier has run for 3\d\d s", warning() or "")
+        assert re.search(r"\nlabledger_notifier_lag_seconds 3\d\d\.", client.get("/metrics").text)
 
 
 def test_ready__projector_is_far_behind__says_by_how_much(service: Running, owner: Owner) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import smtplib
-import ssl
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
+from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from domain.characters import escaped
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.tls import tls_context
 
 # Each wait for the server is at most this long.
 TIMEOUT_SECONDS: Final = 20.0
@@ -36,16 +37,20 @@ class Mail:
 
 
 class Mailer:
-    """A sender of mails to the server of a URL: smtp (STARTTLS), smtps (TLS) or smtp-plain."""
+    """A sender of mails to the server of a URL: smtp (STARTTLS), smtps (TLS) or smtp-plain.
 
-    def __init__(self, url: str, sender: str) -> None:
+    `ca_file` has further authorities.
+    """
+
+    def __init__(self, url: str, sender: str, ca_file: Path | None = None) -> None:
+        self._ca_file = ca_file
         self._url = urlsplit(url)
         self._sender = sender
 
     def send(self, mails: Sequence[Mail]) -> Iterator[DeliveryOutcome]:
         """Yield the outcome of each mail. After a failure of the server, the rest is not tried."""
         try:
-            with _session(self._url) as session:
+            with _session(self._url, self._ca_file) as session:
                 for mail in mails:
                     yield self._send(session, mail)
         except (OSError, smtplib.SMTPException, ValueError) as error:
@@ -81,9 +86,9 @@ def _subject(mail: Mail) -> str:
     return escaped(" ".join(mail.subject.split()), MAX_SUBJECT_LENGTH)
 
 
-def _session(url: SplitResult) -> smtplib.SMTP:
+def _session(url: SplitResult, ca_file: Path | None) -> smtplib.SMTP:
     host, port = url.hostname or "", url.port or PORTS[url.scheme]
-    context = ssl.create_default_context()
+    context = tls_context(ca_file)
     if url.scheme == TLS:
         session: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=TIMEOUT_SECONDS, context=context)
     else:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from domain.events import Event, Moment, Recorded, split_subject, subject
 from domain.job.events import JobSubmitted
@@ -19,10 +21,16 @@ from domain.recipe.state import Recipe, evolve
 from domain.recipe_set.events import RecipeSetSubmitted
 from store.event_log import EventLog
 from store.notifications import ended_recipes, events_of_topics, kept_recipes, recipe_beginnings
+from store.notifier_snapshots import NotifierSnapshots
 
 LOADED_EVENTS = (*people.FOLDED_EVENTS, *systems.FOLDED_EVENTS, *kept.SYSTEM_EVENTS)
 # The events after which a recipe no longer keeps its system.
 KEPT_ENDS: tuple[type[Event], ...] = (*ENDINGS, RecipeQueued)
+# Minimum number of events, and of seconds, between two snapshots.
+SNAPSHOT_EVENTS = 10_000
+SNAPSHOT_SECONDS = 30.0
+EVENTS_PER_PAGE = 5_000
+EMPTY: Mapping[str, Any] = {"position": 0, "people": [], "systems": {}, "kept": {}}
 # Maximum number of recipes whose events are in memory at a time.
 MAX_RECIPES = 500
 
@@ -30,22 +38,51 @@ MAX_RECIPES = 500
 class NoticeReader:
     """The notices of the log after a position, at which it loads people, owners and kept systems.
 
-    Jobs are loaded when one of their recipes ends. A page of the log costs a fixed number of queries.
+    They come from the newest snapshot and the events since, or without a snapshot from the whole log. Jobs
+    are loaded when one of their recipes ends. A page of the log costs a fixed number of queries.
     """
 
     def __init__(self, log: EventLog, position: int, timers_until: datetime, near_seconds: float) -> None:
         self._log = log
         self._near_seconds = near_seconds
-        self.people = People()
-        self._systems = Systems()
-        self._kept = KeptSystems()
         self._jobs = EndingJobs()
-        for recorded in events_of_topics(log, LOADED_EVENTS, position):
+        self._snapshots = NotifierSnapshots(log)
+        snapshot = self._snapshots.load(position)
+        stored = EMPTY if snapshot is None else snapshot
+        self.people = People.restored(stored["people"])
+        self._systems = Systems.restored(stored["systems"])
+        self._kept = KeptSystems.restored(stored["kept"])
+        self._saved_position: int = stored["position"]
+        self._saved_at = time.monotonic()
+        for recorded in self._whole_log(position) if snapshot is None else self._since_snapshot(position):
             self._apply(recorded)
-        keeping = kept_recipes(log, kept.RESERVED, KEPT_ENDS, position)
-        for recorded in log.history(keeping, position + 1):
-            self._kept.apply(recorded)
         self._kept.skip_near(timers_until, near_seconds)
+
+    def _whole_log(self, position: int) -> Iterator[Recorded]:
+        """Yield the events up to a position from which people, owners and kept systems follow."""
+        yield from events_of_topics(self._log, LOADED_EVENTS, position)
+        yield from self._log.history(
+            kept_recipes(self._log, kept.RESERVED, KEPT_ENDS, position), position + 1
+        )
+
+    def _since_snapshot(self, position: int) -> Iterator[Recorded]:
+        after = self._saved_position
+        while after < position:
+            events, after = self._log.select(after, position, EVENTS_PER_PAGE)
+            yield from events
+
+    def save_snapshot(self, position: int) -> None:
+        """Save a snapshot as of `position`, up to which all events were read, unless the last one is recent.
+
+        Call it after the position was stored: the next start can use no snapshot of a later one.
+        """
+        is_recent = time.monotonic() - self._saved_at < SNAPSHOT_SECONDS
+        if is_recent or position - self._saved_position < SNAPSHOT_EVENTS:
+            return
+        people, systems = self.people.stored(), self._systems.stored()
+        stored = {"position": position, "people": people, "systems": systems, "kept": self._kept.stored()}
+        self._snapshots.save(position, stored)
+        self._saved_position, self._saved_at = position, time.monotonic()
 
     def notices(self, page: Sequence[Recorded]) -> list[Notice]:
         """Return the notices of the next page of whole commits, and of jobs that end in it."""

@@ -122,13 +122,18 @@ class Notifier:
                 following = NotifierProgress(tailer.position, timers_until)
                 if notices or now - progress.timers_until > timedelta(seconds=PROGRESS_SECONDS):
                     found = self._new_messages(notices, follower.people, now)
-                    self._outbox.write(progress, following, found)
+                    self._outbox.write(progress, following, found, self._without_mail(follower.people))
                     progress = following
+                    follower.save_snapshot(progress.position)
                 delivery.step(follower.people)
         finally:
             tailer.close()
             with suppress(DatabaseAway):
                 delivery.close(STOP_SECONDS)
+
+    def _without_mail(self, people: People) -> int:
+        """Return the number of people who chose mail that is not sent, as the service has no mail server."""
+        return 0 if self._options.routing.sends_mail else people.mail_chooser_count
 
     def _new_messages(self, notices: Sequence[Notice], people: People, now: datetime) -> list[NewMessage]:
         found: list[Notification] = []

@@ -10,12 +10,14 @@ import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Timer
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from workers.notifying.addresses import ForbiddenAddress, Network, permitted_address
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.tls import tls_context
 
 # Each wait for the server, and the whole exchange, are at most this long.
 TIMEOUT_SECONDS: Final = 10.0
@@ -47,8 +49,11 @@ def signature(secret: str, body: bytes) -> str:
 
 
 class WebhookSender:
-    def __init__(self, allowed: Sequence[Network]) -> None:
+    """A sender of posts. `allowed` are networks besides public ones, `ca_file` has further authorities."""
+
+    def __init__(self, allowed: Sequence[Network], ca_file: Path | None = None) -> None:
         self._allowed = allowed
+        self._ca_file = ca_file
 
     def send(self, posts: Sequence[Post]) -> Iterator[DeliveryOutcome]:
         """Yield the outcome of each post. After a failure of the server, the rest is not tried."""
@@ -64,11 +69,12 @@ class WebhookSender:
             status = self._post(url, post)
         except ForbiddenAddress as error:
             return DeliveryOutcome(str(error))
+        except (OSError, http.client.HTTPException) as error:
+            # A refused certificate, too, although it is also a ValueError: the next one may be valid.
+            return DeliveryOutcome(str(error) or type(error).__name__, is_of_host=True)
         except ValueError as error:
             # A name or URL that cannot be sent.
             return DeliveryOutcome(str(error), is_final=True)
-        except (OSError, http.client.HTTPException) as error:
-            return DeliveryOutcome(str(error) or type(error).__name__, is_of_host=True)
         if 200 <= status < 300:
             return SENT
         # A redirect is not followed: it could lead to an address that is not permitted.
@@ -88,7 +94,8 @@ class WebhookSender:
             "Labledger-Message-Id": post.message_id,
             SIGNATURE: signature(post.secret, post.body),
         }
-        with _connected(url.scheme, host, port, address) as connection:
+        tls = tls_context(self._ca_file) if url.scheme == "https" else None
+        with _connected(tls, host, port, address) as connection:
             connection.request("POST", path, post.body, headers)
             answer = connection.getresponse()
             answer.read(MAX_ANSWER_BYTES)
@@ -96,8 +103,10 @@ class WebhookSender:
 
 
 @contextmanager
-def _connected(scheme: str, host: str, port: int, address: str) -> Iterator[http.client.HTTPConnection]:
-    """Connect to this address of the host, without another look at its name, which TLS checks."""
+def _connected(
+    tls: ssl.SSLContext | None, host: str, port: int, address: str
+) -> Iterator[http.client.HTTPConnection]:
+    """Connect to this address of the host without another look-up of its name, which TLS sends and checks."""
     sessions: list[Any] = [socket.create_connection((address, port), TIMEOUT_SECONDS)]
     # A server that trickles its answer would begin the timeout again with each byte.
     timer = Timer(TOTAL_SECONDS, _shut_down, (sessions,))
@@ -105,9 +114,9 @@ def _connected(scheme: str, host: str, port: int, address: str) -> Iterator[http
     timer.start()
     connection = http.client.HTTPConnection(host, port)
     try:
-        if scheme == "https":
+        if tls is not None:
             connection.default_port = 443
-            sessions.append(_with_tls(sessions[0], host))
+            sessions.append(tls.wrap_socket(sessions[0], server_hostname=host, do_handshake_on_connect=False))
             sessions[-1].do_handshake()
         connection.sock = sessions[-1]
         yield connection
@@ -115,11 +124,6 @@ def _connected(scheme: str, host: str, port: int, address: str) -> Iterator[http
         timer.cancel()
         connection.close()
         sessions[-1].close()
-
-
-def _with_tls(session: socket.socket, host: str) -> ssl.SSLSocket:
-    context = ssl.create_default_context()
-    return context.wrap_socket(session, server_hostname=host, do_handshake_on_connect=False)
 
 
 def _shut_down(sessions: Sequence[socket.socket]) -> None:

@@ -363,6 +363,10 @@ class MessagePage(Page):
     )
 
 
+class AllMessagesPage(MessagePage):
+    user: Annotated[Name | None, Field(description="only messages to this user")] = None
+
+
 class CommandQuery(ReadQuery):
     after: Annotated[Position, Field(description="only commands with an id above this one")] = 0
     wait_seconds: Annotated[Wait, Field(description="maximum number of seconds to wait for a command")] = 0

@@ -113,7 +113,7 @@ class Gate:
         req.context.principal = principal
         if principal.role == AUDITOR:
             await self._record_read(req, principal)
-        elif self._records_admins and bearer.is_admin and req.method in READS:
+        elif self._records_admins and bearer.is_admin and _is_read(req):
             # Also of one who acts as a lab controller.
             await self._record_read(req, bearer)
 
@@ -199,3 +199,9 @@ class Rates:
 def _take(window: MovingWindow, key: str) -> None:
     if window.take(key):
         raise TooOften(f"{window.amount} requests a second are allowed", 1)
+
+
+def _is_read(req: Request) -> bool:
+    """Return whether a request changes nothing: also a POST that only asks, and a dry run."""
+    is_dry_run = req.params.get("dry_run", "false") != "false"
+    return req.method in READS or operation_of_request(req).is_read or is_dry_run

@@ -37,6 +37,7 @@ class Matches:
         queries.Strict,
         body=Matchable,
         takes=(JSON, "application/xml", "text/xml"),
+        is_read=True,
     )
     async def on_post(self, req: Request, resp: Response) -> None:
         media_type, body = job_media_type(req), await read_body(req)

@@ -1,4 +1,4 @@
-"""/users/{name}/notifications: what a user is notified of, and the messages to the user."""
+"""/users/{name}/notifications, /notification-messages: the choices of users, and the messages to them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Notifications:
     @operation("Show the notifications that a user has chosen", NotificationsShown, queries.ReadQuery)
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         at = await paging.read_at(req, self._parts)
-        choice = await asyncio.to_thread(choice_of, self._parts.log, name, at.position)
+        _, shown = await choice_answer(self._parts, name, at.position)
         require_self(request_of(req), name, SEE)
-        paging.answer_read(resp, at, self._shown(choice))
+        paging.answer_read(resp, at, shown)
 
     @operation("Choose the notifications of a user", NotificationsChosen, body=Wanted, versioned=True)
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
@@ -52,32 +52,60 @@ class Notifications:
         hook = wanted.webhook
         webhook = None if hook is None else WantedWebhook(hook.url, hook.secret, hook.kinds)
         done = await choose_notifications(self._parts, request_of(req), name, wanted.mail, webhook)
-        choice = await asyncio.to_thread(choice_of, self._parts.log, name)
-        await paging.answer_write(resp, self._parts.log, done, self._shown(choice))
+        _, shown = await choice_answer(self._parts, name)
+        await paging.answer_write(resp, self._parts.log, done, shown)
 
     @operation("List the messages to a user, newest first", NotificationMessages, queries.MessagePage)
     async def on_get_messages(self, req: Request, resp: Response, name: str) -> None:
         """List the present messages, also in an answer about the past: they are no part of the log."""
-        query, parts = query_of(req, queries.MessagePage), self._parts
-        page = paging.page_at(req, await paging.read_at(req, parts), first=MAX_POSITION)
-        if parts.feed.directory.get("user", name) is None:
+        if self._parts.feed.directory.get("user", name) is None:
             raise Unknown(display_name("user", name))
         require_self(request_of(req), name, SEE)
-        found = await asyncio.to_thread(messages_of, parts.log, name, query.state, page.after, page.limit)
-        key = found[-1].number if found else None
-        listed = paging.listed(page, [_message(each) for each in found], key)
-        paging.answer_listed(req, resp, page, "messages", listed)
+        await self._answer_messages(req, resp, name, query_of(req, queries.MessagePage).state)
 
-    def _shown(self, choice: NotificationChoice) -> dict[str, Any]:
-        person, webhook = choice.person, choice.webhook
-        defaults = [kind for kind in person.default_kinds(self._parts.default_kinds) if kind in KINDS]
-        return {
-            "user": person.name,
-            "email": person.email,
-            "mail": person.mail,
-            "default_mail": defaults,
-            "webhook": None if webhook is None else {"url": webhook.url, "kinds": person.webhook},
-        }
+    @operation("List the messages to all users, newest first", NotificationMessages, queries.AllMessagesPage)
+    async def on_get_all_messages(self, req: Request, resp: Response) -> None:
+        """List the present messages, also in an answer about the past: they are no part of the log."""
+        query = query_of(req, queries.AllMessagesPage)
+        await self._answer_messages(req, resp, query.user, query.state)
+
+    async def _answer_messages(
+        self, req: Request, resp: Response, user: str | None, state: str | None
+    ) -> None:
+        page = paging.page_at(req, await paging.read_at(req, self._parts), first=MAX_POSITION)
+        paging.answer_listed(req, resp, page, "messages", await message_list(self._parts, user, state, page))
+
+
+async def choice_answer(
+    parts: NotificationParts, user: str, upto: int = MAX_POSITION
+) -> tuple[int, dict[str, Any]]:
+    """Return the version of a user, and the answer about the choice of the user at a position.
+
+    Raises Unknown.
+    """
+    choice = await asyncio.to_thread(choice_of, parts.log, user, upto)
+    return choice.version, _shown(parts, choice)
+
+
+async def message_list(
+    parts: NotificationParts, user: str | None, state: str | None, page: paging.PageAt
+) -> paging.Listed:
+    """Return a page of the messages to a user, None for all users."""
+    found = await asyncio.to_thread(messages_of, parts.log, user, state, page.after, page.limit)
+    key = found[-1].number if found else None
+    return paging.listed(page, [_message(each) for each in found], key)
+
+
+def _shown(parts: NotificationParts, choice: NotificationChoice) -> dict[str, Any]:
+    person, webhook = choice.person, choice.webhook
+    defaults = [kind for kind in person.default_kinds(parts.default_kinds) if kind in KINDS]
+    return {
+        "user": person.name,
+        "email": person.email,
+        "mail": person.mail,
+        "default_mail": defaults,
+        "webhook": None if webhook is None else {"url": webhook.url, "kinds": person.webhook},
+    }
 
 
 def _message(message: ShownMessage) -> dict[str, Any]:

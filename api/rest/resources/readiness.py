@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +14,17 @@ from api.rest.contract.answers.service import Alive, Ready
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadinessParts
 from api.rest.problems import answer, problem
+from domain.notifications.kinds import MAIL
 from postgres.errors import DatabaseAway
-from store.readiness import DatabaseState, LeaseHolder, database_state
+from store.readiness import DatabaseState, LeaseHolder, NotifierState, database_state
 
 MAX_LAG_EVENTS = 10_000
 MAX_LAG_SECONDS = 60.0
 # The log is read at least once a second.
 MAX_UNREAD_SECONDS = 10.0
 ANSWER_SECONDS = 5.0
+# A mail server that defers what it does not know, as greylisting does, takes a mail some minutes later.
+MAX_MAIL_SECONDS = 900.0
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,19 @@ class ReadinessState:
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check; `fault` says why the service is not ready, None if the check passes."""
+    """The result of a check; `fault` says why the service is not ready, None if the check passes.
+
+    `warning` says what operators should mend although the service is ready.
+    """
 
     fault: str | None
     figures: Mapping[str, Any]
+    warning: str | None = None
 
     def shown(self) -> dict[str, Any]:
         detail = {} if self.fault is None else {"detail": self.fault}
-        return {"ok": self.fault is None, **self.figures, **detail}
+        warning = {} if self.warning is None else {"warning": self.warning}
+        return {"ok": self.fault is None, **self.figures, **detail, **warning}
 
 
 class Readiness:
@@ -136,11 +144,41 @@ def _scheduler_of(holder: LeaseHolder | None) -> Finding:
     return Finding(fault, {"holder": holder.name, **figures})
 
 
+def _notifier(state: ReadinessState) -> Finding:
+    """Warn about notifications that are not sent. The service is ready without a notifier."""
+    found = state.database.notifier
+    figures = {
+        "active": found.is_active,
+        "lag_events": found.lag_events if found.has_run else 0,
+        "lag_seconds": round(found.lag_seconds, 3) if found.has_run else 0.0,
+        "backlog_seconds": {name: round(seconds, 3) for name, seconds in found.backlog_seconds.items()},
+        "given_up_count": found.given_up_count,
+    }
+    return Finding(None, figures, "; ".join(_notifier_warnings(found)) or None)
+
+
+def _notifier_warnings(found: NotifierState) -> Iterator[str]:
+    if not found.has_run:
+        yield "no notifier has run yet: `labledger notifier` sends notifications"
+    elif not found.is_active:
+        yield f"no notifier has run for {found.lag_seconds:.0f} s"
+    elif found.lag_events > MAX_LAG_EVENTS or found.lag_seconds > MAX_LAG_SECONDS:
+        yield f"the notifier is {found.lag_events} events and {found.lag_seconds:.0f} s behind"
+    if (people := found.people_without_mail) and found.is_active:
+        yield f"the notifier has no LABLEDGER_SMTP_URL, and {people} user{'s' * (people > 1)} chose mail"
+    mail_seconds = found.backlog_seconds.get(MAIL, 0.0)
+    if mail_seconds > MAX_MAIL_SECONDS:
+        yield f"a mail has been waiting for {mail_seconds:.0f} s: does the mail server answer?"
+    if count := found.given_up_count:
+        yield f"{count} notification{'s' * (count > 1)} given up within a day"
+
+
 CHECKS: Mapping[str, Callable[[ReadinessState], Finding]] = {
     "database": _database,
     "read_models": _read_models,
     "directory": _directory,
     "scheduler": _scheduler,
+    "notifier": _notifier,
 }
 
 

@@ -24,7 +24,10 @@ class Weights:
         self._parts = parts
 
     @operation(
-        "Compute the weight of a recipe set, from locks and age alone", answers.Weight, body=WeightQuestion
+        "Compute the weight of a recipe set, from locks and age alone",
+        answers.Weight,
+        body=WeightQuestion,
+        is_read=True,
     )
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)

@@ -70,6 +70,31 @@ def certificate(folder: Path) -> Path:
     return made
 
 
+class Authority:
+    """A certificate authority that nobody trusts yet; `file` has its certificate."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.file, self._key = folder / "ca.pem", folder / "ca.key"
+        _openssl("req", "-x509", *_NEW_KEY, "-subj", "/CN=Test CA", "-keyout", self._key, "-out", self.file)
+
+    def server(self, name: str) -> ssl.SSLContext:
+        """Return the context of a server with a certificate for a name."""
+        made, key = self._folder / f"{name}.pem", self._folder / f"{name}.key"
+        signed = ("-CA", self.file, "-CAkey", self._key, "-addext", f"subjectAltName=DNS:{name}")
+        _openssl("req", "-x509", *_NEW_KEY, "-subj", f"/CN={name}", *signed, "-keyout", key, "-out", made)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(made, key)
+        return context
+
+
+_NEW_KEY = ("-newkey", "rsa:2048", "-nodes", "-days", "2")
+
+
+def _openssl(*arguments: object) -> None:
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
 @contextmanager
 def mail_server(cert: Path, mailbox: Mailbox, port: int | None = None) -> Iterator[int]:
     """Run a mail server that demands STARTTLS and a login, and return its port."""
@@ -109,7 +134,7 @@ class Hook:
 
 
 @contextmanager
-def hook_server(hook: Hook) -> Iterator[int]:
+def hook_server(hook: Hook, tls: ssl.SSLContext | None = None) -> Iterator[int]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -125,6 +150,9 @@ def hook_server(hook: Hook) -> Iterator[int]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls is not None:
+        # The handshake is in the thread of the request, so that a refused one does not end the server.
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

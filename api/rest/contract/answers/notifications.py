@@ -32,12 +32,13 @@ class NotificationsShown(ReadAnswer, NotificationsChosen):
 
 
 class NotificationMessage(AnswerPart):
-    """A message. `address` is one that the job of the user names, null for that of the user.
+    """A message to `user`. `address` is one that the job of the user names, null for that of the user.
 
     `next_attempt_at` is null once the message is sent or given up; then `finished_at` has a time.
     """
 
     id: str
+    user: str
     channel: Annotated[str, OneOf((MAIL, WEBHOOK))]
     address: str | None
     kind: Kind

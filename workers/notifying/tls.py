@@ -1,0 +1,18 @@
+"""TLS to mail servers and webhooks: the certificate and the name are always checked."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+
+
+def tls_context(ca_file: Path | None) -> ssl.SSLContext:
+    """Return a context that trusts the authorities of the system, and those in a file.
+
+    The file is read at each connection, so that a new one needs no restart. Raises OSError, as does a failed
+    connection.
+    """
+    context = ssl.create_default_context()
+    if ca_file is not None:
+        context.load_verify_locations(ca_file)
+    return context
