@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from domain.directory.documents import Document
 from domain.directory.events import GroupChanged
-from domain.directory.state import Directory, Document
+from domain.directory.state import Directory
 from domain.events import Decided
 
 GroupMap: TypeAlias = Mapping[str, Sequence[str]]
