@@ -23,7 +23,7 @@ YES, NO = frozenset({"yes", "true", "1"}), frozenset({"no", "false", "0"})
 TAG_PATTERN: Final = "^[a-z0-9_.-]{1,100}:[0-9]{1,5}(:product)?$"
 
 
-def folder(text: str) -> Path:
+def path(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 

@@ -74,7 +74,7 @@ _CONNECTION = (
 class Settings:
     data: Path = _setting(  # noqa: RUF009  (it makes a field)
         default_data,
-        values.folder,
+        values.path,
         "data folder of `labledger up`, whose server or database the other commands use",
         *(UP, COMMANDS, REBUILD, VERIFY, DOCTOR),
         unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
@@ -256,6 +256,13 @@ class Settings:
         *(UP, SERVE, SCHEDULER),
     )
 
+    group_table: Path | None = _setting(  # noqa: RUF009  (it makes a field)
+        None,
+        values.path,
+        "TOML file with the groups for each group of the identity provider and of LDAP",
+        SERVE,
+        unset="memberships are changed only by people",
+    )
     smtp_url: str | None = _setting(
         None,
         values.mail_server,
