@@ -59,15 +59,15 @@ class LdapOptions:
     group_map: GroupMap
 
 
-def ldap_options(settings: Settings) -> LdapOptions | None:
-    """Return the options, None without an LDAP directory. Raises BadSettings with all faults, BadGroupTable."""
-    if not settings.ldap_urls:
-        return None
+def ldap_options(settings: Settings) -> LdapOptions:
+    """Return the options of a service with `ldap_urls`. Raises BadSettings with all faults, BadGroupTable."""
     if faults := list(_faults(settings)):
         raise BadSettings(faults)
     group_map = read_group_table(settings.group_table).ldap
     if not group_map:
-        raise BadSettings([Fault(variable("group_table"), f"{settings.group_table} must have rows in [ldap]")])
+        raise BadSettings(
+            [Fault(variable("group_table"), f"{settings.group_table} must have rows in [ldap]")]
+        )
     assert settings.ldap_user_base is not None and settings.ldap_group_base is not None
     return LdapOptions(
         servers=tuple(map(_server, settings.ldap_urls)),
@@ -122,7 +122,7 @@ def _is_dn(text: str) -> bool:
 
 def _is_filter(text: str) -> bool:
     try:
-        parse_filter(text, None, False, None, False)
+        parse_filter(text, None, False, False, None, False)  # type: ignore[no-untyped-call]
     except LDAPExceptionError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -11,13 +12,15 @@ from ldap3.core.exceptions import LDAPException
 from ldap3.utils.dn import parse_dn
 
 from api.ldap.options import LdapOptions, LdapServer
-from domain.directory.ldap_sync import LdapPeople
-from domain.errors import LabledgerError
+from api.rest.contract.values import NAME_PATTERN
+from domain.directory.ldap_sync import LdapFault, LdapPeople
 
 PAGE_SIZE: Final = 500
 # The control of RFC 2696.
 PAGES: Final = "1.2.840.113556.1.4.319"
 ENTRY, REFERENCE = "searchResEntry", "searchResRef"
+
+ESCAPE: Final = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 
 Dn = tuple[tuple[str, str], ...]
 """A DN in one form, so that equal ones are equal: attributes and values without regard to case."""
@@ -163,12 +166,17 @@ def people(options: LdapOptions, users: Sequence[Entry], groups: Sequence[Entry]
     members_of: dict[str, frozenset[str]] = {}
     wanted = {name.casefold(): name for name in options.group_map}
     for group in groups:
-        for name in {wanted[each.casefold()] for each in _values(group, options.group_name)
-                     if each.casefold() in wanted}:
+        for name in {
+            wanted[each.casefold()]
+            for each in _values(group, options.group_name)
+            if each.casefold() in wanted
+        }:
             if name in members_of:
                 raise LdapFault(f"several groups below {options.group_base} are named {name}")
             members_of[name] = members(group, frozenset({group.dn}))
-    return LdapPeople(names, members_of)
+    found = frozenset().union(*members_of.values())
+    invalid = frozenset(name for name in found if not re.search(NAME_PATTERN, name))
+    return LdapPeople(names, {name: each - invalid for name, each in members_of.items()}, invalid)
 
 
 def _values(entry: Entry, attribute: str) -> Sequence[str]:
@@ -178,9 +186,20 @@ def _values(entry: Entry, attribute: str) -> Sequence[str]:
 def _dn(text: str) -> Dn | None:
     """Return a DN in one form, None for a text that is none, such as a user name."""
     try:
-        return tuple((name.casefold(), value.casefold()) for name, value, _ in parse_dn(text, strip=True))
+        parts = parse_dn(text, strip=True)
     except LDAPException:
         return None
+    return tuple((name.casefold(), _unescaped(value).casefold()) for name, value, _ in parts)
+
+
+def _unescaped(value: str) -> str:
+    """Return a value of a DN without escapes: the same one may be written in several ways (RFC 4514)."""
+    plain = ESCAPE.sub(lambda found: _escaped_byte(found[1]), value.encode())
+    return plain.decode(errors="replace")
+
+
+def _escaped_byte(escaped: bytes) -> bytes:
+    return bytes.fromhex(escaped.decode()) if len(escaped) > 1 else escaped
 
 
 def _result(connection: Connection) -> str:
@@ -191,7 +210,3 @@ def _result(connection: Connection) -> str:
 
 def _message(error: Exception) -> str:
     return str(error) or type(error).__name__
-
-
-class LdapFault(LabledgerError):
-    """The LDAP directory cannot be read."""

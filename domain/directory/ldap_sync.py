@@ -1,23 +1,22 @@
-"""The changes after which the directory agrees with LDAP: new people, people who have left, and memberships."""
+"""The changes after which the directory agrees with LDAP: new people, people who left, and memberships."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_left
+from domain.directory.documents import Document
 from domain.directory.external_groups import GroupMap, groups_of, missing_groups
 from domain.directory.partition_queues import partitions_naming
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN, SUBMITTER
-from domain.directory.state import Directory, Document
+from domain.directory.state import Directory
 from domain.directory.tokens import revoked
-from domain.errors import Refused
+from domain.errors import LabledgerError, Refused
 from domain.events import Decided
-from domain.names import NAME_PATTERN
 
 PRESENT, LEFT = "present", "left"
 """Values of `ldap` in the document of a user: in LDAP at the last sync, or no longer."""
@@ -28,10 +27,14 @@ LEFT_LDAP: Final = "is no longer in LDAP"
 
 @dataclass(frozen=True)
 class LdapPeople:
-    """The content of LDAP: the names of all people, and the members of the groups in the group table."""
+    """The content of LDAP: the names of all people, and the members of the groups in the group table.
+
+    `invalid` are names in these groups that no user can have; they are no members here.
+    """
 
     users: frozenset[str]
     members: Mapping[str, frozenset[str]]
+    invalid: frozenset[str] = frozenset()
 
 
 class MembershipChange(NamedTuple):
@@ -46,7 +49,7 @@ class MembershipChange(NamedTuple):
 class SyncPlan:
     """The difference between LDAP and the directory.
 
-    `registered` are new users, who are in a mapped group, `found` are users that LDAP has now, and `left` those
+    `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
     registered: their names are invalid, or those of removed users in a configuration. `missing_groups` of
     the table do not exist here, `absent_groups` not in LDAP: their memberships stay.
@@ -83,7 +86,7 @@ def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> 
     found = {name for name in people.users - managed if directory.get("user", name) is not None}
     wanted = _wanted_members(directory, people, group_map)
     new = {name for members in wanted.values() for name in members if directory.get("user", name) is None}
-    refused = {name for name in new if not _may_register(directory, name)}
+    refused = {name for name in new if partitions_naming(directory, "user", name)}
     left, kept = _leaving(directory, managed - people.users)
     changes = (
         _membership_change(directory, group, members - refused, managed | found)
@@ -94,7 +97,7 @@ def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> 
         found=tuple(sorted(found)),
         left=left,
         kept=kept,
-        refused=tuple(sorted(refused)),
+        refused=tuple(sorted(refused | people.invalid)),
         memberships=tuple(change for change in changes if change.added or change.removed),
         missing_groups=missing_groups(directory, group_map),
         absent_groups=tuple(sorted(name for name in group_map if name not in people.members)),
@@ -145,7 +148,7 @@ def find(directory: Directory, names: Iterable[str]) -> Decided:
 
 
 def register(directory: Directory, names: Collection[str]) -> Decided:
-    """Return the events that register people. Groups and policies may still name removed users of the name."""
+    """Return the events that register people, without the references to removed users of these names."""
     new = [name for name in names if directory.get("user", name) is None]
     decided = list(remove_references(directory, "user", *new))
     for name in new:
@@ -214,5 +217,5 @@ def _has_admin(directory: Directory, names: Iterable[str]) -> bool:
     return any(ADMIN in directory.roles_of(name) for name in names)
 
 
-def _may_register(directory: Directory, name: str) -> bool:
-    return re.search(NAME_PATTERN, name) is not None and not partitions_naming(directory, "user", name)
+class LdapFault(LabledgerError):
+    """LDAP cannot be read."""
