@@ -293,8 +293,7 @@ class Settings:
         None, values.word, "DN below which the groups are in LDAP", SERVE, unset="required with LDAP"
     )
     ldap_group_filter: str = _setting(
-        "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup)"
-        "(objectClass=group))",
+        "(cn=*)",
         values.word,
         "filter of the groups in LDAP",
         SERVE,

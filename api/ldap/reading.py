@@ -33,6 +33,18 @@ class Entry(NamedTuple):
     values: Mapping[str, Sequence[str]]
 
 
+class _VerifyingTls(Tls):
+    """TLS with all checks of the standard library; ldap3 has its own copy of the check of the host."""
+
+    def __init__(self, options: LdapOptions) -> None:
+        super().__init__(validate=ssl.CERT_REQUIRED)
+        self._context = ssl.create_default_context(cafile=options.ca_file)
+
+    def wrap_socket(self, connection: Connection, do_handshake: bool = False) -> None:
+        host = connection.server.host
+        connection.socket = self._context.wrap_socket(connection.socket, server_hostname=host)
+
+
 class Search(NamedTuple):
     base: str
     filter: str
@@ -70,19 +82,20 @@ def _read(options: LdapOptions, server: LdapServer) -> LdapPeople:
         groups = _search(connection, Search(options.group_base, options.group_filter, of_groups), options)
         return people(options, list(users), list(groups))
     finally:
-        # Not `unbind`, which would send on a connection that has failed.
+        # Not `unbind`, which would send on a failed connection. ldap3 does not close a socket that it
+        # could not connect.
         connection.strategy.close()
+        if connection.socket is not None:
+            connection.socket.close()
 
 
 def _connection(options: LdapOptions, server: LdapServer) -> Connection:
-    certificates = None if options.ca_file is None else str(options.ca_file)
-    tls = Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=certificates, sni=server.host)
     return Connection(
         Server(
             server.host,
             port=server.port,
             use_ssl=server.has_tls,
-            tls=tls,
+            tls=_VerifyingTls(options),
             get_info=NONE,
             connect_timeout=options.timeout_seconds,
         ),
@@ -111,7 +124,7 @@ def _search(connection: Connection, search: Search, options: LdapOptions) -> Ite
             paged_cookie=cookie,
         )
         if connection.result["result"] != 0:
-            raise LdapFault(f"search below {search.base}: {_result(connection)}; nothing was changed")
+            raise LdapFault(f"search below {search.base}: {_result(connection)}")
         for item in connection.response or ():
             if item["type"] == REFERENCE:
                 raise LdapFault(
@@ -209,4 +222,6 @@ def _result(connection: Connection) -> str:
 
 
 def _message(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    """Return the message of an error; some of ldap3 are a tuple with one text."""
+    first = error.args[0] if error.args else None
+    return str(first[0] if isinstance(first, tuple) and first else error) or type(error).__name__

@@ -98,14 +98,14 @@ async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_ask
 
 
 async def last_sync(parts: LdapParts) -> LastSync:
-    return await asyncio.to_thread(source_of(parts).turns.last)
+    return await asyncio.to_thread(LdapTurns(parts.log).last)
 
 
 async def apply_sync(parts: LdapParts, request: RequestContext, *, force: bool) -> SyncPlan:
     """Read LDAP, commit all changes and return them. Raises Refused and LdapFault before the first commit.
 
-    A sync that was killed is completed by the next one: each commit is whole, people who have left come first,
-    and every sync ends what people who have left still have of systems.
+    A sync that was killed is completed by the next one: each commit is whole, people who have left come
+    first, and every sync ends what people who have left still have of systems.
     """
     source = source_of(parts)
     plan = await _plan(parts, source)

@@ -23,6 +23,7 @@ COLUMNS = (
     Column("group", lambda row: plain(row["group"]), rank=0),
 )
 LAST_COLUMNS = (
+    Column("configured", lambda row: "yes" if row["configured"] else "no", rank=1),
     Column("running", lambda row: "yes" if row["running"] else "no", rank=1),
     Column(f"finished ({zone()})", lambda row: clock(row["finished_at"]), rank=0),
     Column(f"succeeded ({zone()})", lambda row: clock(row["succeeded_at"]), rank=0),

@@ -21,12 +21,13 @@ class LdapSync:
     def __init__(self, parts: LdapSyncParts) -> None:
         self._parts = parts
 
-    @operation("Show the last LDAP sync", answers.LdapSyncShown, refuses=(409,))
+    @operation("Show the last LDAP sync", answers.LdapSyncShown)
     async def on_get(self, req: Request, resp: Response) -> None:
         last = await last_sync(self._parts)
         await self._answer(
             resp,
             {
+                "configured": self._parts.ldap is not None,
                 "running": last.is_running,
                 "finished_at": last.finished_at,
                 "succeeded_at": last.succeeded_at,

@@ -43,8 +43,12 @@ class LdapCounts(AnswerPart):
 
 
 class LdapSyncShown(Answer):
-    """The last sync; `fault` says why it did not succeed. `running`: one is running now."""
+    """The last sync; `fault` says why it did not succeed. `running`: one is running now.
 
+    `configured`: the service has settings of LDAP.
+    """
+
+    configured: bool
     running: bool
     finished_at: Time | None
     succeeded_at: Time | None
