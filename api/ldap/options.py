@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -45,7 +45,7 @@ class LdapOptions:
     servers: tuple[LdapServer, ...]
     ca_file: Path | None
     bind_dn: str | None
-    password: str | None
+    password: str | None = field(repr=False)
     user_base: str
     user_filter: str
     user_name: str

@@ -88,6 +88,7 @@ GAUGES: Final = (
         "Notifications that are waiting to be sent, or that were given up in the last 30 days",
         {"state": NOTIFICATION_STATES},
     ),
+    MetricSpec("ldap_sync_failed", "1 if the last LDAP sync did not succeed, else 0"),
     MetricSpec("watchers", "Clients that follow the event stream"),
     MetricSpec("log_position", "Last position of the log"),
     MetricSpec(
