@@ -37,7 +37,7 @@ class LdapServer:
 
 @dataclass(frozen=True)
 class LdapOptions:
-    """How to reach the directory, and where its people and groups are.
+    """The servers of the directory, and the places of its people and groups.
 
     `max_removed_percent` is the share of the people of the directory that one sync may take rights from.
     """

@@ -26,7 +26,7 @@ Dn = tuple[tuple[str, str], ...]
 """A DN in one form, so that equal ones are equal: attributes and values without regard to case."""
 
 
-class Entry(NamedTuple):
+class LdapEntry(NamedTuple):
     """An entry: its DN, and the values of attributes by name in lower case."""
 
     dn: str
@@ -110,7 +110,7 @@ def _connection(options: LdapOptions, server: LdapServer) -> Connection:
     )
 
 
-def _search(connection: Connection, search: Search, options: LdapOptions) -> Iterator[Entry]:
+def _search(connection: Connection, search: Search, options: LdapOptions) -> Iterator[LdapEntry]:
     """Yield the entries of a search, page by page. Raises LdapFault unless the answer is complete."""
     cookie: bytes | None = None
     while cookie != b"":
@@ -138,17 +138,17 @@ def _search(connection: Connection, search: Search, options: LdapOptions) -> Ite
         cookie = control["value"]["cookie"] if control else b""
 
 
-def _entry(item: Mapping[str, Any]) -> Entry:
+def _entry(item: Mapping[str, Any]) -> LdapEntry:
     values = {
         name.lower(): [value.decode("utf-8", errors="replace") for value in raw]
         for name, raw in item["raw_attributes"].items()
     }
     if parts := [name for name in values if ";range=" in name]:
         raise LdapFault(f"{item['dn']}: the server sent only a part of {parts[0]}")
-    return Entry(item["dn"], values)
+    return LdapEntry(item["dn"], values)
 
 
-def people(options: LdapOptions, users: Sequence[Entry], groups: Sequence[Entry]) -> LdapPeople:
+def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[LdapEntry]) -> LdapPeople:
     """Return the names of people, and of the members of each group in the group table.
 
     A member that is a group of this answer stands for its members. Raises LdapFault without people, and if
@@ -162,7 +162,7 @@ def people(options: LdapOptions, users: Sequence[Entry], groups: Sequence[Entry]
         )
     groups_by_dn = {_dn(group.dn): group for group in groups}
 
-    def members(group: Entry, within: frozenset[str]) -> frozenset[str]:
+    def members(group: LdapEntry, within: frozenset[str]) -> frozenset[str]:
         found: set[str] = set()
         for attribute in options.member_attributes:
             for value in _values(group, attribute):
@@ -192,7 +192,7 @@ def people(options: LdapOptions, users: Sequence[Entry], groups: Sequence[Entry]
     return LdapPeople(names, {name: each - invalid for name, each in members_of.items()}, invalid)
 
 
-def _values(entry: Entry, attribute: str) -> Sequence[str]:
+def _values(entry: LdapEntry, attribute: str) -> Sequence[str]:
     return entry.values.get(attribute.lower(), ())
 
 

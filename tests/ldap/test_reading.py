@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.ldap.options import LdapServer
-from api.ldap.reading import Entry, people, read_people
+from api.ldap.reading import LdapEntry, people, read_people
 from domain.directory.ldap_sync import LdapFault
 from tests.harness.running import free_port
 from tests.ldap.slapd import GROUPS, HOST, LIMITED, PEOPLE, SUFFIX, Slapd, group, person
@@ -96,12 +96,12 @@ def test_read__server_hangs__fails_after_the_time_limit(directory: Slapd, has_tl
 
 def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(directory: Slapd) -> None:
     users = [
-        Entry(r"cn=Lee\, Ann,dc=x", {"uid": ["lee"]}),
-        Entry("cn=b,dc=x", {"uid": ["not a name"]}),
-        Entry(r"cn=\C3\A9,dc=x", {"uid": ["eric"]}),
+        LdapEntry(r"cn=Lee\, Ann,dc=x", {"uid": ["lee"]}),
+        LdapEntry("cn=b,dc=x", {"uid": ["not a name"]}),
+        LdapEntry(r"cn=\C3\A9,dc=x", {"uid": ["eric"]}),
     ]
     members = [r"CN=lee\2c ann, DC=X", "cn=b,dc=x", "cn=é,dc=x"]
-    groups = [Entry("cn=kernel,dc=x", {"cn": ["kernel"], "member": members})]
+    groups = [LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "member": members})]
     found = people(directory.options(), users, groups)
     assert found.members == {"kernel": {"lee", "eric"}}
     assert found.invalid == {"not a name"}

@@ -108,7 +108,7 @@ def test_leaver__events__end_roles_tokens_and_password_and_a_return_brings_none_
 def test_plan__groups_absent_here_or_in_ldap__leave_memberships_as_they_are(directory: Directory) -> None:
     plan = plan_sync(directory, people({"kernel": "bob"}, "bob cleo dan"), {**TABLE, "all": ["nothere"]})
     assert (plan.missing_groups, plan.absent_groups) == (("nothere",), ("all", "tools"))
-    # `dev` has members from `tools`, too, which are not known now.
+    # `dev` has members from `tools`, too, which LDAP does not have now.
     assert plan.memberships == ()
 
 
