@@ -71,6 +71,7 @@ from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
 from api.rest.resources.job_filters import JobFilters
 from api.rest.resources.jobs import Jobs
+from api.rest.resources.ldap_sync import LdapSync
 from api.rest.resources.locks import Locks
 from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.maintenance_windows import MaintenanceWindows
@@ -160,6 +161,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "pools": Pools(parts),
         "job_filters": JobFilters(parts),
         "partitions": Partitions(parts),
+        "ldap_sync": LdapSync(parts),
         "users": Users(parts),
         "groups": Groups(parts),
         "commands": Commands(parts),

@@ -18,6 +18,7 @@ from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
 from api.quotas import Quotas
 from api.rest.cached_waits import RecentWaits
+from api.use_cases.ldap_sync import LdapSource
 from domain.job.retention import RetentionTags
 from domain.notifications.kinds import DEFAULT_KINDS
 from projections.reader import Reader
@@ -59,6 +60,8 @@ class Parts:
     page_reads: PageReads | None = None
     # The number of days for which the addresses of clients are kept, 0 for not at all.
     address_days: int = 0
+    # None without LDAP.
+    ldap: LdapSource | None = None
 
     def for_pages(self) -> Parts:
         """Return the parts of the pages, which read by their own sessions, so no lab controller waits."""

@@ -14,6 +14,7 @@ from api.application import HttpOptions, Lifespan, application
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
 from api.feed import Feed
 from api.item_pace import ItemPace
+from api.ldap_sync_loop import LdapSyncLoop
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from api.parts import PageReads, Parts
@@ -22,6 +23,7 @@ from api.rest.serving.in_flight import InFlight
 from api.rest.slow_metrics_loop import SlowMetricsLoop
 from api.result_deletion import ResultDeletion
 from api.startup import ServiceLifecycle
+from api.use_cases.ldap_sync import LdapSource
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
 from runtime.processes.garbage_collection import freeze_present_objects
@@ -33,6 +35,7 @@ from store.datastore import SERVICE_ROLE, with_keepalive
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
+from store.ldap_sync import LdapTurns
 from store.migrate import require_migrated
 from store.registrations import Registrations
 from store.slow_metric_turns import SlowMetricTurns
@@ -69,6 +72,7 @@ def http_application(settings: Settings) -> InFlight:
         max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
         page_reads=page_reads,
         address_days=settings.address_days,
+        ldap=_ldap_source(settings, page_log),
     )
     feed = parts.feed
     sources = (parts.requests, parts.commits.counters, feed.broadcast.counters)
@@ -77,17 +81,20 @@ def http_application(settings: Settings) -> InFlight:
     slow_metrics = SlowMetricsLoop(parts.for_pages(), parts.slow_metrics, SlowMetricTurns(page_log))
     addresses = AddressDeletion(page_log, settings.address_days)
     results = ResultDeletion(parts.for_pages(), parts.retention_tags)
+    ldap_sync = LdapSyncLoop(parts)
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = ServiceLifecycle(
         opening=(
             *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open, addresses.open),
             results.open,
+            ldap_sync.open,
             freeze_present_objects,
         ),
         on_start=writer.start,
         closing=(
             *(
+                ldap_sync.close,
                 results.close,
                 addresses.close,
                 slow_metrics.close,
@@ -107,6 +114,23 @@ def http_application(settings: Settings) -> InFlight:
     )
     return InFlight(
         application(parts, Lifespan(lifecycle.start, lifecycle.stop), options), feed.begin_shutdown
+    )
+
+
+def _ldap_source(settings: Settings, log: EventLog) -> LdapSource | None:
+    if not settings.ldap_urls:
+        return None
+    # Imported here, so that a service without LDAP starts faster.
+    from api.ldap.options import ldap_options
+    from api.ldap.reading import read_people
+
+    options = ldap_options(settings)
+    return LdapSource(
+        partial(read_people, options),
+        options.group_map,
+        options.max_removed_percent,
+        options.sync_seconds,
+        LdapTurns(log),
     )
 
 

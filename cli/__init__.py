@@ -115,6 +115,7 @@ SECTIONS = {
             "Choose the notifications that you get by mail and by webhook.",
         ),
         "users": ("cli.lists.directory:users", "List the users."),
+        "ldap": ("cli.directory.ldap:ldap", "Sync people and groups with LDAP."),
         "user": ("cli.directory.commands:user", "Show, add, change and delete a user."),
         "groups": ("cli.lists.directory:groups", "List the groups."),
         "group": (

@@ -111,6 +111,8 @@ FOLDED: dict[type[Event], Fold] = {
     directory_events.UserChanged: fold_systems.put_document,
     directory_events.UserPasswordSet: fold_systems.put_document,
     directory_events.UserNotificationsChanged: fold_systems.put_document,
+    directory_events.UserFoundInLdap: fold_systems.put_document,
+    directory_events.UserLeftLdap: fold_systems.put_document,
     directory_events.UserRemoved: fold_systems.remove_document,
     directory_events.GroupRegistered: fold_systems.put_document,
     directory_events.GroupChanged: fold_systems.put_document,

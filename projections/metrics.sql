@@ -54,6 +54,10 @@ FROM read.progress ORDER BY name
 -- Notifications that are not sent. Both states together have few rows.
 SELECT state, count(*) AS notifications FROM live.notifications WHERE state <> 'sent' GROUP BY state ORDER BY state
 
+-- name: ldap_sync_failed
+-- Whether the last LDAP sync did not succeed; false a day after the last one was due, as then there is no LDAP any more.
+SELECT (fault IS NOT NULL AND due_at > now() - interval '1 day')::integer AS failed FROM live.ldap_sync
+
 -- name: counted
 -- The counters of all processes, since the database was created. One row has all buckets of a histogram, by limit,
 -- because a row for each would double the cost of reading.

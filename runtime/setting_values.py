@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.utils import parseaddr
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -19,12 +19,13 @@ from domain.notifications.kinds import fault_of
 Network = IPv4Network | IPv6Network
 
 MAIL_SCHEMES: Final = ("smtp", "smtps", "smtp-plain")
+LDAP_STARTTLS, LDAP_TLS, LDAP_PLAIN = "ldap", "ldaps", "ldap-plain"
 NONE: Final = "none"
 YES, NO = frozenset({"yes", "true", "1"}), frozenset({"no", "false", "0"})
 TAG_PATTERN: Final = "^[a-z0-9_.-]{1,100}:[0-9]{1,5}(:product)?$"
 
 
-def folder(text: str) -> Path:
+def path(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 
@@ -130,14 +131,37 @@ def _retention_tag(text: str) -> RetentionTag:
 
 
 def mail_server(text: str) -> str:
+    if not _is_server(text, MAIL_SCHEMES):
+        raise ValueError("must be a URL such as smtp://user:password@mail.example.com:587")
+    return text
+
+
+def ldap_servers(text: str) -> tuple[str, ...]:
+    servers = tuple(part.strip() for part in text.split(",") if part.strip())
+    schemes = (LDAP_STARTTLS, LDAP_TLS, LDAP_PLAIN)
+    if not all(_is_server(each, schemes) and urlsplit(each).username is None for each in servers):
+        raise ValueError("must be URLs such as ldap://ldap.example.com:389, with commas between")
+    return servers
+
+
+def _is_server(text: str, schemes: Sequence[str]) -> bool:
+    """Return whether a text is a URL with one of the schemes, a host, perhaps a port, and nothing after."""
     found = urlsplit(text)
     try:
         is_complete = bool(found.hostname) and (found.port is None or found.port > 0)
     except ValueError:
-        is_complete = False
-    if found.scheme not in MAIL_SCHEMES or not is_complete or found.path.strip("/"):
-        raise ValueError("must be a URL such as smtp://user:password@mail.example.com:587")
+        return False
+    return found.scheme in schemes and is_complete and not found.path.strip("/")
+
+
+def ldap_attribute(text: str) -> str:
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9-]*", text):
+        raise ValueError("must be the name of an attribute, such as uid")
     return text
+
+
+def ldap_attributes(text: str) -> tuple[str, ...]:
+    return tuple(ldap_attribute(part.strip()) for part in text.split(","))
 
 
 def mail_address(text: str) -> str:

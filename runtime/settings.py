@@ -74,7 +74,7 @@ _CONNECTION = (
 class Settings:
     data: Path = _setting(  # noqa: RUF009  (it makes a field)
         default_data,
-        values.folder,
+        values.path,
         "data folder of `labledger up`, whose server or database the other commands use",
         *(UP, COMMANDS, REBUILD, VERIFY, DOCTOR),
         unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
@@ -256,6 +256,67 @@ class Settings:
         *(UP, SERVE, SCHEDULER),
     )
 
+    group_table: Path | None = _setting(  # noqa: RUF009  (it makes a field)
+        None,
+        values.path,
+        "TOML file with the groups for each group of the identity provider and of LDAP",
+        SERVE,
+        unset="memberships are changed only by people",
+    )
+    ldap_urls: tuple[str, ...] = _setting(
+        (),
+        values.ldap_servers,
+        "LDAP servers of one directory, tried in turn, separated by commas: ldap://HOST:PORT with STARTTLS, "
+        "ldaps://… with TLS, or ldap-plain://… without",
+        SERVE,
+        unset="no LDAP",
+    )
+    ldap_ca_file: Path | None = _setting(  # noqa: RUF009  (it makes a field)
+        None,
+        values.path,
+        "file of the certificates (PEM) that sign those of the LDAP servers",
+        SERVE,
+        unset="those that the machine trusts",
+    )
+    ldap_bind_dn: str | None = _setting(
+        None, values.word, "DN as which the service reads LDAP", SERVE, unset="anonymous"
+    )
+    ldap_password: str | None = _setting(None, str, "password of that DN", SERVE, secret=True, unset="none")
+    ldap_user_base: str | None = _setting(
+        None, values.word, "DN below which the people are in LDAP", SERVE, unset="required with LDAP"
+    )
+    ldap_user_filter: str = _setting(
+        "(objectClass=person)", values.word, "filter of the people in LDAP", SERVE
+    )
+    ldap_user_name: str = _setting("uid", values.ldap_attribute, "attribute with the name of the user", SERVE)
+    ldap_group_base: str | None = _setting(
+        None, values.word, "DN below which the groups are in LDAP", SERVE, unset="required with LDAP"
+    )
+    ldap_group_filter: str = _setting(
+        "(cn=*)",
+        values.word,
+        "filter of the groups in LDAP",
+        SERVE,
+    )
+    ldap_group_name: str = _setting(
+        "cn", values.ldap_attribute, "attribute with the name of a group, as the group table has it", SERVE
+    )
+    ldap_members: tuple[str, ...] = _setting(
+        ("member", "uniqueMember", "memberUid"),
+        values.ldap_attributes,
+        "attributes with the members of a group, by DN or by the name of the user, separated by commas",
+        SERVE,
+    )
+    ldap_sync_seconds: float = _setting(900.0, values.seconds_from(10), "interval of the LDAP sync", SERVE)
+    ldap_timeout_seconds: int = _setting(
+        10, values.Integer(1, 300), "maximum time for each answer of an LDAP server", SERVE
+    )
+    ldap_max_removed_percent: int = _setting(
+        20,
+        values.Integer(0, 100),
+        "share of the people of LDAP that may lose rights in one sync; 5 people always may",
+        SERVE,
+    )
     smtp_url: str | None = _setting(
         None,
         values.mail_server,

@@ -99,6 +99,7 @@ GAUGES: Final = (
         "Age of the first event that the notifier has not processed, or the time since it stored its "
         "position if that is longer; 0 if there has never been a notifier",
     ),
+    MetricSpec("ldap_sync_failed", "1 if the last LDAP sync did not succeed, else 0"),
     MetricSpec("watchers", "Clients that follow the event stream"),
     MetricSpec("log_position", "Last position of the log"),
     MetricSpec(

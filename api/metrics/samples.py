@@ -28,6 +28,7 @@ GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
     "oldest_unplaced_seconds": ("oldest_unplaced", "seconds"),
     "lab_controller_silent": ("silent_labs", "silent"),
     "notifications": ("notifications_by_state", "notifications"),
+    "ldap_sync_failed": ("ldap_sync_failed", "failed"),
     "watchers": ("watchers", "watchers"),
     "projector_lag_events": ("projectors", "events"),
     "projector_lag_seconds": ("projectors", "seconds"),

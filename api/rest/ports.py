@@ -11,6 +11,7 @@ from api.item_pace import ItemPace
 from api.metrics.slow_metrics import SlowMetrics
 from api.password_attempts import FaultyLogins
 from api.rest.cached_waits import RecentWaits
+from api.use_cases.ldap_sync import LdapParts
 from api.use_cases.ports import (
     EventParts,
     JobParts,
@@ -137,6 +138,10 @@ class UpdateParts(RegistrationParts, SubmissionParts, Protocol):
 
     @property
     def item_pace(self) -> ItemPace: ...
+
+
+class LdapSyncParts(ReadParts, LdapParts, Protocol):
+    """Parts of the LDAP sync."""
 
 
 class DocumentParts(ReadParts, PasswordParts, Protocol):

@@ -15,6 +15,7 @@ from api.concurrency_limits import Overloaded
 from api.feed import NotReady
 from api.headers import PROBLEM
 from api.rest.context import action_of_request, request_id_of
+from domain.directory.ldap_sync import LdapFault
 from domain.errors import (
     Fault,
     FaultyInput,
@@ -45,6 +46,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (Conflict, 409),
     (Stale, 412),
     (TooOften, 429),
+    (LdapFault, 502),
     (NotYetFolded, 504),
     (NotReady, 503),
     (Overloaded, 503),

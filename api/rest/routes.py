@@ -138,6 +138,7 @@ API_ROUTES: dict[str, Route] = {
     "/partitions/{name}/operations": Route("partitions", READ, "operations"),
     "/partitions/{name}/queues": Route("partitions", READ, "queues"),
     "/partitions/{name}/queues/{path}": Route("partitions", READ, "queue"),
+    "/ldap-sync": Route("ldap_sync", {"GET": AUDITORS, "POST": ADMIN}),
     "/users": Route("users", READ, "list"),
     "/users/{name}": Route("users", PUT_BY_ADMINS),
     "/groups": Route("groups", READ, "list"),

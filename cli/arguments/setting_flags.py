@@ -28,7 +28,7 @@ def _option(setting: Field[Any]) -> Decorator:
     about = f"{setting.metadata['about']} ({variable(setting.name)})"
     parse = setting.metadata["parse"]
     # The setting itself validates the value; the type only lets a shell complete folders.
-    kind = click.Path() if parse is values.folder else click.STRING
+    kind = click.Path() if parse is values.path else click.STRING
     bounds = f"  [{parse.minimum} to {parse.maximum}]" if isinstance(parse, values.Integer) else ""
     return click.option(
         flag(setting.name), type=kind, metavar=_metavar(setting), help=about[0].upper() + about[1:] + bounds

@@ -70,6 +70,11 @@ def serve(**given: Any) -> None:
     from api.root import http_application
 
     settings = Settings.read(**given)
+    if settings.ldap_urls:
+        from api.ldap.options import ldap_options
+
+        # All faults at once, before there are workers that would each report them.
+        ldap_options(settings)
     with _logged(settings, SERVE):
         # Wait for a free port here, because gunicorn retries only once a second.
         is_free_within(PORT_SECONDS, settings.port, settings.host)

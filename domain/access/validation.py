@@ -55,10 +55,10 @@ def merged(policy: Policy) -> Policy:
     return tuple({entry._replace(maximum=None): entry for entry in reversed(policy)}.values())[::-1]
 
 
-def without(policy: Policy, kind: str, name: str) -> Policy:
-    """Return the policy without the entries for a user or a group."""
-    return tuple(entry for entry in policy if getattr(entry, kind) != name)
+def without(policy: Policy, kind: str, *names: str) -> Policy:
+    """Return the policy without the entries for these users or groups."""
+    return tuple(entry for entry in policy if getattr(entry, kind) not in names)
 
 
-def mentions(policy: Policy, kind: str, name: str) -> bool:
-    return kind in PRINCIPALS and any(getattr(entry, kind) == name for entry in policy)
+def mentions(policy: Policy, kind: str, *names: str) -> bool:
+    return kind in PRINCIPALS and any(getattr(entry, kind) in names for entry in policy)

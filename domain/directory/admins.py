@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from domain.directory.roles import ADMIN
@@ -11,11 +12,11 @@ from domain.errors import Refused
 
 def require_admin_without(directory: Directory, user: str) -> tuple[str, ...]:
     """Return the result of `require_admin_left` without this user; () for a user who is no admin."""
-    return require_admin_left(directory, without_user=user) if ADMIN in directory.roles_of(user) else ()
+    return require_admin_left(directory, without_users=(user,)) if ADMIN in directory.roles_of(user) else ()
 
 
 def require_admin_left(
-    directory: Directory, without_token: str | None = None, without_user: str | None = None
+    directory: Directory, without_token: str | None = None, without_users: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Return the subjects of a remaining admin. Raises Refused if there is none.
 
@@ -23,7 +24,7 @@ def require_admin_left(
     the admin that the other one removes.
     """
     for name, user in directory.items("user"):
-        if name == without_user or ADMIN not in directory.roles_of(name):
+        if name in without_users or ADMIN not in directory.roles_of(name):
             continue
         if subjects := _subjects_of_admin(directory, name, user, without_token):
             return subjects

@@ -23,7 +23,8 @@ class HeldToken(NamedTuple):
 class Credentials:
     """Mutable: `apply` the events of users, lab controllers and tokens in order.
 
-    The credentials of a removed user are dropped, because the name may later belong to another user. Revoked
+    The credentials of a removed user are dropped, because the name may later belong to another user. A user
+    who left LDAP loses them, too. Revoked
     and expired tokens are dropped to bound the memory, because each login creates a token.
     """
 
@@ -48,9 +49,9 @@ class Credentials:
             return [name]
         if isinstance(event, directory_events.UserPasswordSet):
             self._passwords[name] = event.password_id
-        elif isinstance(event, directory_events.UserRemoved):
+        elif isinstance(event, directory_events.UserRemoved | directory_events.UserLeftLdap):
             self._passwords.pop(name, None)
-            # No event revokes a token that was created concurrently with the removal of its user.
+            # No event revokes a token that was created concurrently.
             return self._drop(list(self.tokens_of(name)))
         elif isinstance(event, directory_events.LabControllerRemoved):
             tokens = self._held.items()

@@ -47,8 +47,19 @@ def document_after(document: Document, event: Event) -> Document:
         return shown_of(event)
     if isinstance(event, directory_events.TokenRevoked):
         return {**document, "revoked": True}
-    special = _partition_after(document, event) or _window_after(document, event)
+    special = (
+        _partition_after(document, event) or _window_after(document, event) or _in_ldap_after(document, event)
+    )
     return special or {**document, **shown_of(event)}
+
+
+def _in_ldap_after(document: Document, event: Event) -> Document | None:
+    """Return the document of a user that LDAP has, or no longer has, None after any other event."""
+    if isinstance(event, directory_events.UserFoundInLdap):
+        return {**document, "ldap": "present"}
+    if isinstance(event, directory_events.UserLeftLdap):
+        return {**document, "ldap": "left", "roles": []}
+    return None
 
 
 def _window_after(document: Document, event: Event) -> Document | None:

@@ -45,6 +45,16 @@ class UserPasswordSet(DirectoryEvent):
     password_id: str
 
 
+@event("user.found-in-ldap")
+class UserFoundInLdap(DirectoryEvent):
+    """LDAP has the user: when it no longer has, the user loses all rights."""
+
+
+@event("user.left-ldap")
+class UserLeftLdap(DirectoryEnding):
+    """LDAP no longer has the user, who has no roles, tokens and password from now on; jobs stay."""
+
+
 @event("user.notifications-changed")
 class UserNotificationsChanged(DirectoryEvent):
     """The whole new choice of the user: the kinds of notification (`domain.notifications.kinds`) by channel.

@@ -43,19 +43,19 @@ def _user(directory: Directory, name: str, systems: Iterable[System], reason: st
     ]
 
 
-def remove_references(directory: Directory, kind: str, name: str) -> Decided:
-    """Return the events that remove a user from groups, a group from its pools, and both from pool policies.
+def remove_references(directory: Directory, kind: str, *names: str) -> Decided:
+    """Return the events that remove users from groups, groups from their pools, and both from pool policies.
 
     Call it at a registration too: a reference may have been added concurrently with the removal of an earlier
     user or group of the same name, and must not apply to the new one.
     """
     if kind == "user":
         groups = [
-            (f"group/{group}", _without(name, entry.document["owners"], entry.document["members"]))
+            (f"group/{group}", _without(names, entry.document["owners"], entry.document["members"]))
             for group, entry in directory.items("group")
-            if name in entry.document["owners"] or name in entry.document["members"]
+            if not set(names).isdisjoint([*entry.document["owners"], *entry.document["members"]])
         ]
-        return [*groups, *_remove_from_policies(directory, kind, name)]
+        return [*groups, *_remove_from_policies(directory, kind, names)]
     if kind == "group":
         pools = [
             (
@@ -65,27 +65,30 @@ def remove_references(directory: Directory, kind: str, name: str) -> Decided:
                 ),
             )
             for pool, entry in directory.items("pool")
-            if entry.document["owner_group"] == name
+            if entry.document["owner_group"] in names
         ]
-        return [*pools, *_remove_from_policies(directory, kind, name)]
+        return [*pools, *_remove_from_policies(directory, kind, names)]
     return []
 
 
-def _remove_from_policies(directory: Directory, kind: str, name: str) -> Decided:
+def _remove_from_policies(directory: Directory, kind: str, names: Sequence[str]) -> Decided:
     policies = [(pool, policy_of_pool(directory, pool) or ()) for pool, _ in directory.items("pool")]
     return [
         (
             f"pool/{pool}",
-            directory_events.PoolAccessPolicyChanged(entries=policy_form(without(policy, kind, name))),
+            directory_events.PoolAccessPolicyChanged(entries=policy_form(without(policy, kind, *names))),
         )
         for pool, policy in policies
-        if mentions(policy, kind, name)
+        if mentions(policy, kind, *names)
     ]
 
 
-def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> directory_events.GroupChanged:
+def _without(
+    users: Sequence[str], owners: Sequence[str], members: Sequence[str]
+) -> directory_events.GroupChanged:
     return directory_events.GroupChanged(
-        owners=[name for name in owners if name != user], members=[name for name in members if name != user]
+        owners=[name for name in owners if name not in users],
+        members=[name for name in members if name not in users],
     )
 
 

@@ -96,7 +96,7 @@ def role_given(directory: Directory, request: TokenRequest) -> Decided:
     roles = directory.roles_of(request.user)
     if user is None or request.role in roles:
         return []
-    changed = UserChanged(**{**user.document, "roles": [*roles, request.role]})
+    changed = UserChanged(roles=[*roles, request.role], email=user.document["email"])
     return [(f"user/{request.user}", changed)]
 
 

@@ -16,6 +16,7 @@ FOLDED_EVENTS: Final[tuple[type[Event], ...]] = (
     directory_events.UserRegistered,
     directory_events.UserChanged,
     directory_events.UserNotificationsChanged,
+    directory_events.UserLeftLdap,
     directory_events.UserRemoved,
 )
 
@@ -55,6 +56,8 @@ def evolve(person: Recipient | None, recorded: Recorded) -> Recipient | None:
         if person is None or not isinstance(event, directory_events.UserChanged):
             person = Recipient(split_subject(recorded.subject)[1], recorded.position, recorded.recorded_at)
         return replace(person, email=event.email, is_admin=ADMIN in (event.roles or ()))
+    if isinstance(event, directory_events.UserLeftLdap) and person is not None:
+        return replace(person, email=None, is_admin=False, webhook=(), webhook_id=None)
     if isinstance(event, directory_events.UserNotificationsChanged) and person is not None:
         mail = None if event.mail is None else tuple(event.mail)
         return replace(person, mail=mail, webhook=tuple(event.webhook), webhook_id=event.webhook_id)

@@ -65,11 +65,21 @@ def remove_system_references(system: System, kind: str, name: str, reason: str |
     if kind == "pool":
         return leave_pool(system, name)
     why = with_reason(f"{display_name(kind, name)} was removed", reason)
-    decided = give_back(system, name, why) if kind == "user" else []
-    if mentions(system.access_policy or (), kind, name):
-        rest = without(own_policy(system.access_policy), kind, name)
-        decided += _changed(system, policy_form(rest), system.active_pool)
-    return decided
+    ended = give_back(system, name, why) if kind == "user" else []
+    return [*ended, *_without_entries(system, kind, name)]
+
+
+def remove_users(system: System, users: Sequence[str], reason: str) -> Decided:
+    """Return the events that end loans and reservations of users, and remove them from the policy."""
+    ended = [event for user in users for event in give_back(system, user, f"user {user} {reason}")]
+    return [*ended, *_without_entries(system, "user", *users)]
+
+
+def _without_entries(system: System, kind: str, *names: str) -> Decided:
+    if not mentions(system.access_policy or (), kind, *names):
+        return []
+    rest = without(own_policy(system.access_policy), kind, *names)
+    return _changed(system, policy_form(rest), system.active_pool)
 
 
 def _changed(system: System, entries: Sequence[Mapping[str, Any]], active_pool: str | None) -> Decided:

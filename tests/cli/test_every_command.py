@@ -52,6 +52,8 @@ class Call:
 REMOTE = {path for path in LEAVES if any(param.name == "url" for param in command_at(path).params)}
 # Commands that prompt for a password, or need a login: see test_login.py.
 WITH_PASSWORD = {("login",), ("logout",)}
+# Needs an LDAP server: see tests/ldap.
+WITH_LDAP = {("ldap", "sync")}
 # In this order: job 1 is completed, jobs 2 to 9 are submitted, and some of them wait for a system.
 CASES = [
     *(
@@ -94,6 +96,7 @@ CASES = [
     Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
     *(Call("set-priority 9 High"), Call("cancel-set 8 --reason late"), Call("cancel 7"), Call("return 1")),
     *(Call("review 8 rejected --reason late"), Call("waive 8 --reason late")),
+    Call("ldap show"),
     *(Call("keep 7 --reason bug"), Call("retention"), Call("retention --dry-run --tags scratch:1")),
     *(
         Call("submit -", given='{"open": true}', lines=True),
@@ -221,6 +224,7 @@ REFUSED = [
         "policy revoke view --system no.such --everybody",
         f"policy use {MANUAL} nosuch",
         "policy set - --pool nosuch",
+        "ldap sync",
         "user show nobody",
         "group show nosuch",
     ),
@@ -290,7 +294,7 @@ def test_usage__of_every_command__wrong__is_status_2(run: Run, path: tuple[str, 
 
 
 def test_table__of_cases__has_every_command_that_calls_a_server() -> None:
-    assert {case.command for case in CASES} >= REMOTE - WITH_PASSWORD
+    assert {case.command for case in CASES} >= REMOTE - WITH_PASSWORD - WITH_LDAP
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)

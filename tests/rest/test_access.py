@@ -114,6 +114,7 @@ MATRIX: dict[str, dict[str, str]] = {
     "/partitions/{name}/configurations/{version}": {"GET": "ASLU"},
     "/partitions/{name}/queues": {"GET": "ASLU"},
     "/partitions/{name}/queues/{path}": {"GET": "ASLU"},
+    "/ldap-sync": {"GET": "AU", "POST": "A"},
     "/users": {"GET": "ASLU"},
     "/users/{name}": {"GET": "ASLU", "PUT": "A", "DELETE": "A"},
     "/users/{name}/password": {"PUT": "AS"},

@@ -185,6 +185,10 @@ class DryRunQuery(Query):
     )
 
 
+class LdapSyncQuery(DryRunQuery):
+    force: Annotated[Truth, Field(description="sync even if many people lose rights")] = False
+
+
 class EndingQuery(Query):
     """A request that ends something, and has no body."""
 

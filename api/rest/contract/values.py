@@ -26,6 +26,7 @@ from domain.access.policy import PERMISSIONS
 from domain.contention.documents import NAMED
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.directory import passwords
+from domain.directory.ldap_sync import LEFT, PRESENT
 from domain.directory.roles import ROLES
 from domain.job.stages import STAGES
 from domain.lab_commands.lifecycle import COMMAND
@@ -149,6 +150,7 @@ RecipeState = Annotated[str, OneOf(RECIPE.states)]
 TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
+LdapState = Annotated[str, OneOf((PRESENT, LEFT))]
 StepName = Annotated[str, OneOf(("hour", "day"))]
 DrawnEnd = Annotated[str, OneOf((*USAGE.states, *UNAVAILABLE))]
 # Intervals of a time line also have these.

@@ -74,6 +74,9 @@ class Users(People):
     def _defaults(self) -> dict[str, Any]:
         return {"roles": [SUBMITTER]}
 
+    async def _further_fields(self, view: View) -> Callable[[str], dict[str, Any]]:
+        return lambda name: {"ldap": None}
+
     @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
         new: NewPassword = await read_model(req)

@@ -254,9 +254,9 @@ def test_revoke__last_token_of_the_last_admin__refused(directory: Directory) -> 
 def test_require_admin_left__another_admin_without_a_token__refused(directory: Directory) -> None:
     put_document(directory, "user/bob", {"roles": ["admin"]})
     with pytest.raises(Refused):
-        require_admin_left(directory, without_user="ada")
+        require_admin_left(directory, without_users=("ada",))
     token(directory, "b3", "bob", "admin")
-    assert require_admin_left(directory, without_user="ada") == ("user/bob", "token/b3")
+    assert require_admin_left(directory, without_users=("ada",)) == ("user/bob", "token/b3")
 
 
 def test_topics__of_users_and_tokens__move_the_directory() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.documents import DistroTree, Group, LabControllerFields, Pool, User
-from api.rest.contract.values import Id, Time
+from api.rest.contract.values import Id, LdapState, Time
 
 
 class _Named(AnswerPart):
@@ -26,12 +26,18 @@ class NamedUser(User, _Named):
     pass
 
 
-class UserShown(ReadAnswer, NamedUser):
+class ListedUser(NamedUser):
+    """`ldap`: `present` for a person of LDAP, `left` after the person has left it, null for all others."""
+
+    ldap: LdapState | None
+
+
+class UserShown(ReadAnswer, ListedUser):
     pass
 
 
 class UserList(ListAnswer):
-    users: list[NamedUser]
+    users: list[ListedUser]
 
 
 class UserPut(_Put, NamedUser):

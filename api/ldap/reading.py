@@ -1,0 +1,227 @@
+"""One read of the people and groups of the LDAP directory: complete, or an error. Blocking."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ldap3 import ANONYMOUS, NONE, SIMPLE, SUBTREE, Connection, Server, Tls
+from ldap3.core.exceptions import LDAPException
+from ldap3.utils.dn import parse_dn
+
+from api.ldap.options import LdapOptions, LdapServer
+from api.rest.contract.values import NAME_PATTERN
+from domain.directory.ldap_sync import LdapFault, LdapPeople
+
+PAGE_SIZE: Final = 500
+# The control of RFC 2696.
+PAGES: Final = "1.2.840.113556.1.4.319"
+ENTRY, REFERENCE = "searchResEntry", "searchResRef"
+
+ESCAPE: Final = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
+
+Dn = tuple[tuple[str, str], ...]
+"""A DN in one form, so that equal ones are equal: attributes and values without regard to case."""
+
+
+class LdapEntry(NamedTuple):
+    """An entry: its DN, and the values of attributes by name in lower case."""
+
+    dn: str
+    values: Mapping[str, Sequence[str]]
+
+
+class _VerifyingTls(Tls):
+    """TLS with all checks of the standard library; ldap3 has its own copy of the check of the host."""
+
+    def __init__(self, options: LdapOptions) -> None:
+        super().__init__(validate=ssl.CERT_REQUIRED)
+        self._context = ssl.create_default_context(cafile=options.ca_file)
+
+    def wrap_socket(self, connection: Connection, do_handshake: bool = False) -> None:
+        host = connection.server.host
+        connection.socket = self._context.wrap_socket(connection.socket, server_hostname=host)
+
+
+class Search(NamedTuple):
+    base: str
+    filter: str
+    attributes: tuple[str, ...]
+
+
+def read_people(options: LdapOptions) -> LdapPeople:
+    """Return the people and groups as the first server that answers has them.
+
+    Raises LdapFault with the fault of each server, if none gives a complete answer.
+    """
+    faults = []
+    for server in options.servers:
+        try:
+            return _read(options, server)
+        except LdapFault as fault:
+            faults.append(f"{server.name}: {fault}")
+        except (LDAPException, OSError) as error:
+            faults.append(f"{server.name}: {_message(error)}")
+    raise LdapFault("; ".join(faults))
+
+
+def _read(options: LdapOptions, server: LdapServer) -> LdapPeople:
+    connection = _connection(options, server)
+    try:
+        connection.open()
+        if server.starts_tls:
+            connection.start_tls()
+        if not connection.bind():
+            raise LdapFault(f"bind as {options.bind_dn or 'anonymous'}: {_result(connection)}")
+        users = _search(
+            connection, Search(options.user_base, options.user_filter, (options.user_name,)), options
+        )
+        of_groups = (options.group_name, *options.member_attributes)
+        groups = _search(connection, Search(options.group_base, options.group_filter, of_groups), options)
+        return people(options, list(users), list(groups))
+    finally:
+        # Not `unbind`, which would send on a failed connection. ldap3 does not close a socket that it
+        # could not connect.
+        connection.strategy.close()
+        if connection.socket is not None:
+            connection.socket.close()
+
+
+def _connection(options: LdapOptions, server: LdapServer) -> Connection:
+    return Connection(
+        Server(
+            server.host,
+            port=server.port,
+            use_ssl=server.has_tls,
+            tls=_VerifyingTls(options),
+            get_info=NONE,
+            connect_timeout=options.timeout_seconds,
+        ),
+        user=options.bind_dn,
+        password=options.password,
+        authentication=ANONYMOUS if options.bind_dn is None else SIMPLE,
+        receive_timeout=options.timeout_seconds,
+        read_only=True,
+        # A referral names a server that the operator did not.
+        auto_referrals=False,
+        check_names=False,
+    )
+
+
+def _search(connection: Connection, search: Search, options: LdapOptions) -> Iterator[LdapEntry]:
+    """Yield the entries of a search, page by page. Raises LdapFault unless the answer is complete."""
+    cookie: bytes | None = None
+    while cookie != b"":
+        connection.search(
+            search.base,
+            search.filter,
+            SUBTREE,
+            attributes=list(search.attributes),
+            time_limit=options.timeout_seconds,
+            paged_size=PAGE_SIZE,
+            paged_cookie=cookie,
+        )
+        if connection.result["result"] != 0:
+            raise LdapFault(f"search below {search.base}: {_result(connection)}")
+        for item in connection.response or ():
+            if item["type"] == REFERENCE:
+                raise LdapFault(
+                    f"search below {search.base}: the server refers to {', '.join(item['uri'])}; name a base "
+                    "that this server has whole"
+                )
+            if item["type"] == ENTRY:
+                yield _entry(item)
+        control = connection.result.get("controls", {}).get(PAGES)
+        # A server without pages sends everything at once.
+        cookie = control["value"]["cookie"] if control else b""
+
+
+def _entry(item: Mapping[str, Any]) -> LdapEntry:
+    values = {
+        name.lower(): [value.decode("utf-8", errors="replace") for value in raw]
+        for name, raw in item["raw_attributes"].items()
+    }
+    if parts := [name for name in values if ";range=" in name]:
+        raise LdapFault(f"{item['dn']}: the server sent only a part of {parts[0]}")
+    return LdapEntry(item["dn"], values)
+
+
+def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[LdapEntry]) -> LdapPeople:
+    """Return the names of people, and of the members of each group in the group table.
+
+    A member that is a group of this answer stands for its members. Raises LdapFault without people, and if
+    several groups have a name of the table: a group of another branch must not give rights.
+    """
+    by_dn = {_dn(user.dn): name for user in users for name in _values(user, options.user_name)}
+    names = frozenset(name for user in users for name in _values(user, options.user_name))
+    if not names:
+        raise LdapFault(
+            f"no entry below {options.user_base} matches {options.user_filter} and has {options.user_name}"
+        )
+    groups_by_dn = {_dn(group.dn): group for group in groups}
+
+    def members(group: LdapEntry, within: frozenset[str]) -> frozenset[str]:
+        found: set[str] = set()
+        for attribute in options.member_attributes:
+            for value in _values(group, attribute):
+                dn = _dn(value)
+                nested = groups_by_dn.get(dn)
+                if nested is not None and nested.dn not in within:
+                    found |= members(nested, within | {nested.dn})
+                elif dn in by_dn:
+                    found.add(by_dn[dn])
+                elif value in names:
+                    found.add(value)
+        return frozenset(found)
+
+    members_of: dict[str, frozenset[str]] = {}
+    wanted = {name.casefold(): name for name in options.group_map}
+    for group in groups:
+        for name in {
+            wanted[each.casefold()]
+            for each in _values(group, options.group_name)
+            if each.casefold() in wanted
+        }:
+            if name in members_of:
+                raise LdapFault(f"several groups below {options.group_base} are named {name}")
+            members_of[name] = members(group, frozenset({group.dn}))
+    found = frozenset().union(*members_of.values())
+    invalid = frozenset(name for name in found if not re.search(NAME_PATTERN, name))
+    return LdapPeople(names, {name: each - invalid for name, each in members_of.items()}, invalid)
+
+
+def _values(entry: LdapEntry, attribute: str) -> Sequence[str]:
+    return entry.values.get(attribute.lower(), ())
+
+
+def _dn(text: str) -> Dn | None:
+    """Return a DN in one form, None for a text that is none, such as a user name."""
+    try:
+        parts = parse_dn(text, strip=True)
+    except LDAPException:
+        return None
+    return tuple((name.casefold(), _unescaped(value).casefold()) for name, value, _ in parts)
+
+
+def _unescaped(value: str) -> str:
+    """Return a value of a DN without escapes: the same one may be written in several ways (RFC 4514)."""
+    plain = ESCAPE.sub(lambda found: _escaped_byte(found[1]), value.encode())
+    return plain.decode(errors="replace")
+
+
+def _escaped_byte(escaped: bytes) -> bytes:
+    return bytes.fromhex(escaped.decode()) if len(escaped) > 1 else escaped
+
+
+def _result(connection: Connection) -> str:
+    """Return the code of the last answer in words, and the message of the server."""
+    result = connection.result
+    return f"{result['description']} {result['message'] or ''}".strip()
+
+
+def _message(error: Exception) -> str:
+    """Return the message of an error; some of ldap3 are a tuple with one text."""
+    first = error.args[0] if error.args else None
+    return str(first[0] if isinstance(first, tuple) and first else error) or type(error).__name__

@@ -1,0 +1,54 @@
+"""The loop of a serving process that syncs with LDAP in its turns."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Final
+
+from api.use_cases.external_groups import LDAP_SYNC
+from api.use_cases.ldap_sync import LdapParts, sync
+from api.use_cases.ports import RequestContext
+from domain.directory.ldap_sync import LdapFault
+from domain.errors import LabledgerError, Refused
+
+POLL_SECONDS: Final = 5.0
+REQUEST: Final = RequestContext(LDAP_SYNC, "ldap-sync", is_admin=True)
+
+logger = logging.getLogger(__name__)
+
+
+class LdapSyncLoop:
+    """The loop, which begins at `open`. It does nothing without LDAP. Processes take turns."""
+
+    def __init__(self, parts: LdapParts, poll_seconds: float = POLL_SECONDS) -> None:
+        self._parts = parts
+        self._poll_seconds = poll_seconds
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        if self._parts.ldap is not None:
+            self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                plan = await sync(self._parts, REQUEST, force=False, is_asked=False)
+                if plan is not None and plan.has_changes:
+                    logger.info(
+                        "LDAP sync: registered %d, found %d, left %d, changed %d groups",
+                        *(len(plan.registered), len(plan.found), len(plan.left), len(plan.memberships)),
+                    )
+            except (LdapFault, Refused) as error:
+                logger.error("LDAP sync: %s", error)
+            except LabledgerError as error:
+                logger.debug("LDAP sync: %s", error)
+            except Exception:
+                # The task must not end, because people who leave would keep their rights.
+                logger.exception("LDAP sync failed; retrying")
+            await asyncio.sleep(self._poll_seconds)

@@ -1,0 +1,68 @@
+"""Memberships that an identity provider or an LDAP directory gives, set for one user at a time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from api.use_cases.commit import append_for, commit_directory
+from api.use_cases.ports import RequestContext, WriteParts
+from domain.directory.external_groups import GroupMap, Memberships, memberships
+from domain.errors import Unknown, display_name, listed
+from store.requests import AppendRequest, Committed
+
+SIGN_IN: Final = "sign-in"
+"""The actor of changes that follow from a sign-in at the identity provider."""
+LDAP_SYNC: Final = "ldap-sync"
+"""The actor of changes that follow from the LDAP directory."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class MembershipsSet:
+    """The groups that a user has joined and left, in the commit `done`; None if nothing changed.
+
+    `missing` are groups that the user should be in, but that do not exist.
+    """
+
+    done: Committed | None
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+async def set_memberships(
+    parts: WriteParts,
+    request: RequestContext,
+    user: str,
+    group_map: GroupMap,
+    external_groups: Collection[str],
+) -> MembershipsSet:
+    """Make a user a member of exactly those groups of the table that its external groups map to.
+
+    The groups change in one commit, by the actor of the request: SIGN_IN or LDAP_SYNC. Groups are not
+    created: a missing one is logged. Raises Unknown without such a user.
+    """
+    decided: Memberships
+
+    def decide() -> AppendRequest | None:
+        nonlocal decided
+        directory = parts.feed.directory
+        if directory.get("user", user) is None:
+            raise Unknown(display_name("user", user))
+        decided = memberships(directory, user, group_map, external_groups)
+        if not decided.decided:
+            return None
+        versions = {subject: directory.version(subject) for subject in decided.used}
+        return append_for(parts, request, decided.decided, versions)
+
+    done = await commit_directory(parts, request, f"user/{user}", decide)
+    if decided.missing:
+        logger.error(
+            "%s: the group table puts %s into groups that do not exist: %s",
+            *(request.actor, user, listed(decided.missing)),
+        )
+    return MembershipsSet(done, decided.added, decided.removed, decided.missing)

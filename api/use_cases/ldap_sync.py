@@ -1,0 +1,209 @@
+"""The LDAP sync: people, memberships, and the rights of people who have left, as LDAP has them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
+from api.use_cases.ports import PasswordParts, RequestContext
+from api.use_cases.put_document import remove_stale_references
+from domain.directory.external_groups import GroupMap
+from domain.directory.ldap_sync import (
+    LEFT_LDAP,
+    LdapPeople,
+    SyncPlan,
+    find,
+    has_left,
+    is_managed,
+    join,
+    leave,
+    plan_sync,
+    register,
+    require_few,
+)
+from domain.directory.state import Directory
+from domain.errors import LabledgerError, Refused
+from domain.events import Decided
+from domain.read_set import ReadSet
+from domain.system_admin.policy import remove_users
+from store.ldap_sync import LastSync, LdapTurns
+from store.passwords import delete_stale_hashes
+from store.requests import AppendRequest
+
+# Each person who leaves may have many tokens and be in many groups.
+LEAVING_PER_COMMIT: Final = 50
+SYSTEMS_PER_COMMIT: Final = 50
+PEOPLE_PER_COMMIT: Final = 500
+GROUPS_PER_COMMIT: Final = 50
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LdapSource:
+    """LDAP as configured: `read` returns its content, or raises LdapFault. It blocks."""
+
+    read: Callable[[], LdapPeople]
+    group_map: GroupMap
+    max_removed_percent: int
+    sync_seconds: float
+    turns: LdapTurns
+
+
+class LdapParts(PasswordParts, Protocol):
+    """Parts of the LDAP sync; `ldap` is None if none is configured."""
+
+    @property
+    def ldap(self) -> LdapSource | None: ...
+
+
+def source_of(parts: LdapParts) -> LdapSource:
+    """Return the source. Raises Refused if none is configured."""
+    if parts.ldap is None:
+        raise Refused("no LDAP is configured; set LABLEDGER_LDAP_URLS for labledger serve")
+    return parts.ldap
+
+
+async def planned_sync(parts: LdapParts) -> SyncPlan:
+    """Return what a sync would change now. Raises Refused without LDAP, and LdapFault."""
+    return await _plan(parts, source_of(parts))
+
+
+async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_asked: bool) -> SyncPlan | None:
+    """Sync in the turn of this process; return what was changed, None if it is not its turn.
+
+    Raises Refused without LDAP, if a person asks while another sync runs, and without `force` for too many
+    people who would lose rights; raises LdapFault. The result is stored, also that of a failure.
+    """
+    source = source_of(parts)
+    if not await asyncio.to_thread(source.turns.take, is_asked=is_asked):
+        if is_asked:
+            raise Refused("another LDAP sync is running")
+        return None
+    fault: str | None = "interrupted"
+    counts: Mapping[str, int] = {}
+    try:
+        plan = await apply_sync(parts, request, force=force)
+        fault, counts = None, _counts(plan)
+    except LabledgerError as error:
+        fault = str(error)
+        raise
+    finally:
+        await asyncio.to_thread(source.turns.end, source.sync_seconds, fault, counts)
+    return plan
+
+
+async def last_sync(parts: LdapParts) -> LastSync:
+    return await asyncio.to_thread(LdapTurns(parts.log).last)
+
+
+async def apply_sync(parts: LdapParts, request: RequestContext, *, force: bool) -> SyncPlan:
+    """Read LDAP, commit all changes and return them. Raises Refused and LdapFault before the first commit.
+
+    A sync that was killed is completed by the next one: each commit is whole, people who have left come
+    first, and every sync ends what people who have left still have of systems.
+    """
+    source = source_of(parts)
+    plan = await _plan(parts, source)
+    if not force:
+        require_few(plan, source.max_removed_percent)
+    request = replace(request, command_id=None, expected=None)
+    for names in _batches(plan.left, LEAVING_PER_COMMIT):
+        await _leave(parts, request, names)
+    await _end_use_of_systems(parts, request)
+    for names in _batches(plan.found, PEOPLE_PER_COMMIT):
+        await _commit(parts, request, partial(find, names=names))
+    for names in _batches(plan.registered, PEOPLE_PER_COMMIT):
+        for name in names:
+            if parts.feed.visibility.referring_systems("user", name):
+                await remove_stale_references(parts, request, "user", name)
+        await _commit(parts, request, partial(register, names=names))
+    for changes in _batches(plan.memberships, GROUPS_PER_COMMIT):
+        joining = [f"user/{name}" for change in changes for name in change.added]
+        await _commit(parts, request, partial(join, changes=changes), joining)
+    return plan
+
+
+async def _plan(parts: LdapParts, source: LdapSource) -> SyncPlan:
+    people = await asyncio.to_thread(source.read)
+    await parts.feed.catch_up()
+    return plan_sync(parts.feed.directory, people, source.group_map)
+
+
+async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]) -> None:
+    admins: tuple[str, ...] = ()
+
+    def decide(directory: Directory) -> Decided:
+        nonlocal admins
+        present = [name for name in names if _is_managed(directory, name)]
+        decided, admins = leave(directory, present)
+        return decided
+
+    await _commit(parts, request, decide, lambda: admins)
+    for name in names:
+        await asyncio.to_thread(delete_stale_hashes, parts.log, name)
+
+
+async def _end_use_of_systems(parts: LdapParts, request: RequestContext) -> None:
+    """End loans, reservations and entries in policies of all people who have left."""
+    directory = parts.feed.directory
+    users = [name for name, _ in directory.items("user") if has_left(directory, name)]
+    fqdns = {fqdn for user in users for fqdn in parts.feed.visibility.referring_systems("user", user)}
+    for batch in _batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
+
+        def decide(gathered: ReadSet, batch: Sequence[str] = batch) -> Decided:
+            systems = (gathered.system(fqdn) for fqdn in batch)
+            return [
+                change
+                for system in systems
+                if system is not None
+                for change in remove_users(system, users, LEFT_LDAP)
+            ]
+
+        subjects = [f"system/{fqdn}" for fqdn in batch]
+        await wait_until_reflected(parts, await commit_aggregates(parts, request, subjects, decide))
+
+
+async def _commit(
+    parts: LdapParts,
+    request: RequestContext,
+    decide: Callable[[Directory], Decided],
+    also_used: Sequence[str] | Callable[[], Sequence[str]] = (),
+) -> None:
+    """Commit a decision on the directory, and wait until it is reflected.
+
+    The append checks the versions of all changed subjects, and of those `also_used`.
+    """
+    directory = parts.feed.directory
+
+    async def decide_append() -> AppendRequest | None:
+        decided = decide(directory)
+        used = also_used() if callable(also_used) else also_used
+        versions = {
+            subject: directory.version(subject) for subject in (*used, *(each for each, _ in decided))
+        }
+        return append_for(parts, request, decided, versions) if decided else None
+
+    await wait_until_reflected(parts, await commit(parts, decide_append))
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[first : first + size] for first in range(0, len(items), size))
+
+
+def _is_managed(directory: Directory, name: str) -> bool:
+    entry = directory.get("user", name)
+    return entry is not None and is_managed(entry.document)
+
+
+def _counts(plan: SyncPlan) -> dict[str, int]:
+    return {
+        "registered": len(plan.registered),
+        "found": len(plan.found),
+        "left": len(plan.left),
+        "groups": len(plan.memberships),
+    }

@@ -1,0 +1,54 @@
+"""The turn to read LDAP, and the result of the last sync, beside the log. Each method blocks."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import orjson
+
+from postgres.named_sql import named_queries
+from store.event_log import EventLog
+
+SQL = named_queries(Path(__file__).with_name("ldap_sync.sql"))
+HOLD_SECONDS: Final = 600.0
+"""After this time another process may sync, although the last one has not ended its turn."""
+
+
+class LastSync(NamedTuple):
+    """The last sync that ended. `fault` says why it changed nothing, None after a success.
+
+    `counts` are the changes of the last success, `seconds_ago` its age; None before the first.
+    """
+
+    is_running: bool
+    finished_at: datetime | None
+    succeeded_at: datetime | None
+    fault: str | None
+    counts: Mapping[str, int]
+    seconds_ago: float | None
+
+
+class LdapTurns:
+    """The turns of one process. The methods raise DatabaseAway."""
+
+    def __init__(self, log: EventLog) -> None:
+        self._log = log
+        self._holder = uuid.uuid4().hex
+
+    def take(self, *, is_asked: bool) -> bool:
+        """Take the turn if it is due, or at once if a person asks; False while another process syncs."""
+        params = {"holder": self._holder, "seconds": HOLD_SECONDS, "is_asked": is_asked}
+        return bool(self._log.rows(SQL["take_turn"], params))
+
+    def end(self, next_seconds: float, fault: str | None, counts: Mapping[str, int]) -> None:
+        """Record the result. The next turn is due after `next_seconds`."""
+        stored = orjson.dumps(counts).decode()
+        params = {"holder": self._holder, "next_seconds": next_seconds, "fault": fault, "counts": stored}
+        self._log.rows(SQL["end_turn"], params)
+
+    def last(self) -> LastSync:
+        return LastSync(*self._log.rows(SQL["last_sync"], ())[0])

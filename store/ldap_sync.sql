@@ -1,0 +1,20 @@
+-- The turn to read LDAP, and the result of the last sync (`live.ldap_sync`).
+
+-- name: take_turn
+-- Take the turn if it is due or asked for, unless another process has it.
+UPDATE live.ldap_sync SET holder = %(holder)s, held_until = now() + make_interval(secs => %(seconds)s)
+WHERE held_until <= now() AND (%(is_asked)s OR due_at <= now())
+RETURNING holder
+
+-- name: end_turn
+UPDATE live.ldap_sync SET held_until = '-infinity', finished_at = now(), fault = %(fault)s,
+    due_at = now() + make_interval(secs => %(next_seconds)s),
+    succeeded_at = CASE WHEN %(fault)s::text IS NULL THEN now() ELSE succeeded_at END,
+    counts = CASE WHEN %(fault)s::text IS NULL THEN %(counts)s::jsonb ELSE counts END
+WHERE holder = %(holder)s
+RETURNING holder
+
+-- name: last_sync
+SELECT held_until > now(), finished_at, succeeded_at, fault, counts,
+    extract(epoch FROM now() - succeeded_at)::float8
+FROM live.ldap_sync

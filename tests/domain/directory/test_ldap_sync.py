@@ -1,0 +1,158 @@
+"""The plan of an LDAP sync, and its events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from domain.directory import events as directory_events
+from domain.directory.ldap_sync import (
+    LEFT_LDAP,
+    LdapPeople,
+    MembershipChange,
+    SyncPlan,
+    find,
+    has_left,
+    join,
+    leave,
+    plan_sync,
+    register,
+    require_few,
+)
+from domain.directory.state import Directory
+from domain.errors import Refused
+from domain.events import Decided
+from tests.domain.directory.documents import NOW, apply, directory_with
+
+TABLE = {"kernel": ["qa", "dev"], "tools": ["dev"]}
+
+
+@pytest.fixture
+def directory() -> Directory:
+    """Ada is the admin, and not in LDAP; bob, cleo and dan are managed, eve is not yet."""
+    made = directory_with(
+        ("user/ada", {"roles": ["admin"]}),
+        *((f"user/{name}", {}) for name in ("bob", "cleo", "dan", "eve")),
+        ("group/qa", {"owners": ["bob"], "members": ["ada", "bob"]}),
+        ("group/dev", {"owners": ["ada"], "members": ["bob", "cleo"]}),
+        ("group/free", {"owners": [], "members": ["bob"]}),
+    )
+    for name in ("bob", "cleo", "dan"):
+        apply(made, f"user/{name}", directory_events.UserFoundInLdap(), 2)
+    apply(made, "token/a", directory_events.TokenCreated("ada", "admin", None, "a"))
+    apply(made, "token/b", directory_events.TokenCreated("bob", "submitter", None, "b"))
+    apply(made, "user/bob", directory_events.UserPasswordSet("p1"), 3)
+    return made
+
+
+def apply_decided(directory: Directory, decided: Decided) -> None:
+    for subject, event in decided:
+        apply(directory, subject, event, directory.version(subject) + 1)
+
+
+def apply_plan(directory: Directory, plan: SyncPlan) -> None:
+    apply_decided(directory, leave(directory, plan.left)[0])
+    apply_decided(directory, find(directory, plan.found))
+    apply_decided(directory, register(directory, plan.registered))
+    apply_decided(directory, join(directory, plan.memberships))
+
+
+def people(members: Mapping[str, str], users: str = "") -> LdapPeople:
+    found = {group: frozenset(names.split()) for group, names in members.items()}
+    return LdapPeople(frozenset(users.split()).union(*found.values()), found)
+
+
+def test_plan__all_kinds_of_differences__after_them_nothing_is_left_to_do(directory: Directory) -> None:
+    content = people({"kernel": "cleo zoe", "tools": "dan"}, "cleo dan eve yan")
+    plan = plan_sync(directory, content, TABLE)
+    assert (plan.registered, plan.found, plan.left) == (("zoe",), ("eve",), ("bob",))
+    # bob leaves the groups with all other rights, ada was added by hand, and yan is in no group of the table.
+    assert plan.memberships == (
+        MembershipChange("dev", ("dan", "zoe"), ("bob",)),
+        MembershipChange("qa", ("cleo", "zoe"), ("bob",)),
+    )
+    assert plan.losing == {"bob"} and plan.has_changes
+    apply_plan(directory, plan)
+    groups = {name: entry.document for name, entry in directory.items("group")}
+    assert groups["qa"] == {"owners": [], "members": ["ada", "cleo", "zoe"]}
+    assert groups["dev"] == {"owners": ["ada"], "members": ["cleo", "dan", "zoe"]}
+    assert groups["free"] == {"owners": [], "members": []}
+    assert directory.roles_of("zoe") == ("submitter",)
+    again = plan_sync(directory, content, TABLE)
+    assert not again.has_changes and not again.losing
+    assert again.managed_count == 4
+
+
+def test_leaver__events__end_roles_tokens_and_password_and_a_return_brings_none_back(
+    directory: Directory,
+) -> None:
+    decided, admins = leave(directory, ["bob"])
+    assert decided[-2:] == [
+        ("token/b", directory_events.TokenRevoked(reason=LEFT_LDAP)),
+        ("user/bob", directory_events.UserLeftLdap(reason=LEFT_LDAP)),
+    ]
+    assert admins == ()
+    apply_decided(directory, decided)
+    assert directory.roles_of("bob") == () and has_left(directory, "bob")
+    assert directory.credentials.password_of("bob") is None and not list(directory.tokens_of("bob"))
+    # A login that was decided on before, and appended after.
+    apply(directory, "token/late", directory_events.TokenCreated("bob", "submitter", None, "late"))
+    assert not directory.is_valid_token("late", NOW)
+    apply_decided(directory, find(directory, ["bob"]))
+    assert directory.roles_of("bob") == ("submitter",) and not has_left(directory, "bob")
+    assert directory.credentials.password_of("bob") is None
+    assert find(directory, ["bob"]) == []
+
+
+def test_plan__groups_absent_here_or_in_ldap__leave_memberships_as_they_are(directory: Directory) -> None:
+    plan = plan_sync(directory, people({"kernel": "bob"}, "bob cleo dan"), {**TABLE, "all": ["nothere"]})
+    assert (plan.missing_groups, plan.absent_groups) == (("nothere",), ("all", "tools"))
+    # `dev` has members from `tools`, too, which LDAP does not have now.
+    assert plan.memberships == ()
+
+
+def test_plan__name_that_cannot_be_a_user__is_refused(directory: Directory) -> None:
+    content = LdapPeople(frozenset({"bob", "cleo", "dan"}), {"kernel": frozenset()}, frozenset({"a b"}))
+    assert plan_sync(directory, content, TABLE).refused == ("a b",)
+
+
+def test_last_admin__left_ldap__stays_until_there_is_another(directory: Directory) -> None:
+    apply(directory, "user/ada", directory_events.UserFoundInLdap(), 2)
+    plan = plan_sync(directory, people({}, "bob cleo dan"), TABLE)
+    assert (plan.left, plan.kept) == ((), ("ada",))
+    with pytest.raises(Refused, match="no admin"):
+        leave(directory, ["ada"])
+    apply(directory, "token/e", directory_events.TokenCreated("eve", "admin", None, "e"))
+    apply(directory, "user/eve", directory_events.UserChanged(roles=["admin"]), 2)
+    plan = plan_sync(directory, people({}, "bob cleo dan"), TABLE)
+    assert (plan.left, plan.kept) == (("ada",), ())
+    assert leave(directory, ["ada"])[1] == ("user/eve", "token/e")
+
+
+@pytest.mark.parametrize(
+    ("leaving", "percent", "is_refused"),
+    # Five may always leave; of 40, 20 % are 8.
+    [(5, 0, False), (6, 0, True), (8, 20, False), (9, 20, True)],
+)
+def test_share__of_people_who_lose_rights__bounds_a_sync(
+    leaving: int, percent: int, is_refused: bool
+) -> None:
+    names = [f"u{number}" for number in range(40)]
+    directory = directory_with(
+        ("user/ada", {"roles": ["admin"]}),
+        *((f"user/{name}", {}) for name in names),
+        ("group/qa", {"owners": [], "members": names}),
+    )
+    for name in names:
+        apply(directory, f"user/{name}", directory_events.UserFoundInLdap(), 2)
+    # Half of them leave LDAP, the others only the group.
+    gone, lost = names[: leaving // 2], names[:leaving]
+    content = people({"kernel": " ".join(set(names) - set(lost))}, " ".join(set(names) - set(gone)))
+    plan = plan_sync(directory, content, {"kernel": ["qa"]})
+    assert plan.losing == set(lost)
+    if is_refused:
+        with pytest.raises(Refused, match=f"{leaving} of 40 people would lose rights"):
+            require_few(plan, percent)
+    else:
+        require_few(plan, percent)

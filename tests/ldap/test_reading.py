@@ -1,0 +1,107 @@
+"""Reads of a real LDAP server: complete, or an error."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.ldap.options import LdapServer
+from api.ldap.reading import LdapEntry, people, read_people
+from domain.directory.ldap_sync import LdapFault
+from tests.harness.running import free_port
+from tests.ldap.slapd import GROUPS, HOST, LIMITED, PEOPLE, SUFFIX, Slapd, group, person
+
+ALL = frozenset({"ann", "bob", "eve", "root", "zoe"})
+
+
+def test_read__by_starttls_and_by_tls__returns_people_and_members_by_dn_name_and_nested_group(
+    directory: Slapd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.ldap.reading.PAGE_SIZE", 2)
+    directory.add(group("posix"), ["posixGroup"], gidNumber="1", memberUid=["bob", "gone", "Ann"])
+    directory.add(group("inner"), ["groupOfNames"], member=[f"UID=eve, {PEOPLE.upper()}", group("kernel")])
+    directory.set(group("kernel"), member=[person("ann"), group("inner"), person("gone")])
+    options = directory.options(group_map={"Kernel": ("qa",), "posix": ("ops",), "absent": ("qa",)})
+    found = read_people(options)
+    assert (found.users, found.invalid) == (ALL, frozenset())
+    assert found.members == {"Kernel": {"ann", "eve"}, "posix": {"bob"}}
+    by_tls = LdapServer(HOST, directory.tls_port, True, False)
+    assert read_people(directory.options(servers=(by_tls,))).users == ALL
+
+
+def test_read__server_without_trust_or_answer__fails_with_the_reason(
+    directory: Slapd, tmp_path: Path
+) -> None:
+    other_ca = tmp_path / "other.pem"
+    # Valid, but has signed nothing here.
+    other_ca.write_bytes((directory.folder / "server.pem").read_bytes())
+    address = LdapServer("127.0.0.1", directory.port, False, True)
+    plain = LdapServer(HOST, directory.port, False, False)
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"ca_file": other_ca}, "certificate verify failed"),
+        ({"servers": (address,)}, "IP address mismatch"),
+        ({"servers": (plain,)}, "confidentialityRequired"),
+        ({"password": "wrong"}, "invalidCredentials"),
+        ({"user_base": f"ou=nobody,{SUFFIX}"}, "noSuchObject"),
+        ({"user_filter": "(cn=nobody)"}, "no entry below ou=people"),
+        ({"bind_dn": LIMITED}, "sizeLimitExceeded"),
+        ({"servers": (LdapServer(HOST, free_port(), False, True),)}, "Connection refused"),
+    ]
+    for changes, reason in cases:
+        with pytest.raises(LdapFault, match=reason):
+            read_people(directory.options(**changes))
+
+
+def test_read__several_servers__the_first_that_answers_counts(directory: Slapd) -> None:
+    away, present = LdapServer(HOST, free_port(), False, True), directory.options().servers[0]
+    assert read_people(directory.options(servers=(away, present))).users == ALL
+    with pytest.raises(LdapFault, match=rf"{away.name}: .*; {present.name}: .*invalidCredentials"):
+        read_people(directory.options(servers=(away, present), password="wrong"))
+
+
+def test_read__a_branch_on_another_server__fails_instead_of_leaving_out_its_people(directory: Slapd) -> None:
+    reference = f"ou=elsewhere,{PEOPLE}"
+    directory.add(reference, ["referral", "extensibleObject"], ref=f"ldap://ldap.example.org/{reference}")
+    with pytest.raises(LdapFault, match=r"refers to ldap://ldap\.example\.org"):
+        read_people(directory.options())
+
+
+def test_read__group_of_the_table_in_two_branches__fails(directory: Slapd) -> None:
+    other = f"ou=other,{GROUPS}"
+    directory.add(other, ["organizationalUnit"])
+    directory.add(f"cn=KERNEL,{other}", ["groupOfNames"], member=[person("eve")])
+    with pytest.raises(LdapFault, match=r"several groups below ou=groups,.* are named kernel"):
+        read_people(directory.options())
+
+
+@contextmanager
+def silent_server() -> Iterator[int]:
+    """Listen on a port, and never answer."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("has_tls", [False, True])
+def test_read__server_hangs__fails_after_the_time_limit(directory: Slapd, has_tls: bool) -> None:
+    with silent_server() as port:
+        hanging = LdapServer("127.0.0.1", port, has_tls, not has_tls)
+        with pytest.raises(LdapFault, match=r"timed out|receiving data"):
+            read_people(directory.options(servers=(hanging,), timeout_seconds=1))
+
+
+def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(directory: Slapd) -> None:
+    users = [
+        LdapEntry(r"cn=Lee\, Ann,dc=x", {"uid": ["lee"]}),
+        LdapEntry("cn=b,dc=x", {"uid": ["not a name"]}),
+        LdapEntry(r"cn=\C3\A9,dc=x", {"uid": ["eric"]}),
+    ]
+    members = [r"CN=lee\2c ann, DC=X", "cn=b,dc=x", "cn=é,dc=x"]
+    groups = [LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "member": members})]
+    found = people(directory.options(), users, groups)
+    assert found.members == {"kernel": {"lee", "eric"}}
+    assert found.invalid == {"not a name"}
