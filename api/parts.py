@@ -14,6 +14,7 @@ from api.feed import Feed
 from api.item_pace import ItemPace
 from api.metrics.requests import RequestCounters
 from api.metrics.slow_metrics import SlowMetrics
+from api.oidc.sign_in import SignIn
 from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
 from api.quotas import Quotas
@@ -59,6 +60,7 @@ class Parts:
     page_reads: PageReads | None = None
     # The number of days for which the addresses of clients are kept, 0 for not at all.
     address_days: int = 0
+    sign_in: SignIn | None = None
 
     def for_pages(self) -> Parts:
         """Return the parts of the pages, which read by their own sessions, so no lab controller waits."""

@@ -16,12 +16,14 @@ from api.feed import Feed
 from api.item_pace import ItemPace
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
+from api.oidc.sign_in import sign_in_of
 from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.serving.in_flight import InFlight
 from api.rest.slow_metrics_loop import SlowMetricsLoop
 from api.result_deletion import ResultDeletion
 from api.startup import ServiceLifecycle
+from api.use_cases.external_groups import report_missing_groups
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
 from runtime.processes.garbage_collection import freeze_present_objects
@@ -46,6 +48,7 @@ def http_application(settings: Settings) -> InFlight:
     """Return the ASGI application of `labledger serve`, for one worker process."""
     url = require_url(settings.database_url)
     log = EventLog(url, pool_size=4)
+    sign_in = sign_in_of(settings)
     # A separate session, so that reads do not delay appends.
     appended = EventLog(url, pool_size=1)
     page_log = EventLog(url, pool_size=PAGE_SESSIONS)
@@ -69,6 +72,7 @@ def http_application(settings: Settings) -> InFlight:
         max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
         page_reads=page_reads,
         address_days=settings.address_days,
+        sign_in=sign_in,
     )
     feed = parts.feed
     sources = (parts.requests, parts.commits.counters, feed.broadcast.counters)
@@ -83,6 +87,7 @@ def http_application(settings: Settings) -> InFlight:
         opening=(
             *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open, addresses.open),
             results.open,
+            *(() if sign_in is None else (partial(report_missing_groups, parts, sign_in.group_map),)),
             freeze_present_objects,
         ),
         on_start=writer.start,
@@ -96,6 +101,7 @@ def http_application(settings: Settings) -> InFlight:
                 reader.close,
                 parts.explainers.close,
             ),
+            *(() if sign_in is None else (sign_in.provider.close,)),
             *(parts.commits.close, stop_writer, appended.close, page_log.close, log.close),
         ),
     )

@@ -14,6 +14,7 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import Overloaded
 from api.feed import NotReady
 from api.headers import PROBLEM
+from api.oidc.errors import ProviderAway, SignInFailed
 from api.rest.context import action_of_request, request_id_of
 from domain.errors import (
     Fault,
@@ -39,6 +40,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (Unreadable, 400),
     (FaultyInput, 422),
     (NotRecognised, 401),
+    (SignInFailed, 401),
     (NotPermitted, 403),
     (Unknown, 404),
     (Refused, 409),
@@ -47,6 +49,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (TooOften, 429),
     (NotYetFolded, 504),
     (NotReady, 503),
+    (ProviderAway, 503),
     (Overloaded, 503),
     (NotYetBuilt, 503),
     (ChildFailed, 503),

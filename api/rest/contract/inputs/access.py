@@ -6,7 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from api.rest.contract.values import Flag, Fqdn, Input, Moment, Name, Password, Permission, PriorityName, Role
+from api.rest.contract.values import (
+    NO_NUL,
+    Flag,
+    Fqdn,
+    Input,
+    Moment,
+    Name,
+    Password,
+    Permission,
+    PriorityName,
+    Role,
+)
 
 
 class Token(Input):
@@ -23,6 +34,13 @@ class Login(Input):
 
     user: Name
     password: Password
+    role: Role | None = None
+
+
+class DeviceLogin(Input):
+    """`device_code` is that of the begin; `role`: one of the user's roles (default: the first)."""
+
+    device_code: Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=NO_NUL)]
     role: Role | None = None
 
 
