@@ -11,7 +11,7 @@ from api.oidc.errors import ProviderAway
 from api.oidc.transport import ProviderTransport
 from runtime.setting_values import provider_url
 
-WELL_KNOWN_PATH: Final = "/.well-known/openid-configuration"
+DISCOVERY_PATH: Final = "/.well-known/openid-configuration"
 # The methods of authentication of a client at the token endpoint, the first one if none is published.
 CLIENT_METHODS: Final = ("client_secret_basic", "client_secret_post")
 
@@ -34,7 +34,7 @@ class Metadata:
 
 async def discovered(transport: ProviderTransport, issuer: str) -> Metadata:
     """Return the metadata of an issuer. Raises ProviderAway if it is not there, or cannot be used."""
-    url = issuer.rstrip("/") + WELL_KNOWN_PATH
+    url = issuer.rstrip("/") + DISCOVERY_PATH
     answer = await transport.get(url)
     try:
         if answer.is_error:

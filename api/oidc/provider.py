@@ -16,8 +16,8 @@ from joserfc.jwk import KeySet
 
 from api.clock import Clock
 from api.oidc.browser_secrets import BrowserSecrets
-from api.oidc.cached import Cached
 from api.oidc.errors import ProviderAway, SignInFailed, refusal
+from api.oidc.fetched_value import FetchedValue
 from api.oidc.id_token import UnknownKey, claims_of, key_set_of
 from api.oidc.identity import Identity, identity_of
 from api.oidc.metadata import Metadata, discovered
@@ -76,8 +76,8 @@ class Provider:
         self._options = options
         self._transport = transport
         self._now = now
-        self._metadata = Cached(self._discovered, clock)
-        self._keys = Cached(self._fetched_keys, clock)
+        self._metadata = FetchedValue(self._discovered, clock)
+        self._keys = FetchedValue(self._fetched_keys, clock)
 
     async def close(self) -> None:
         await self._transport.close()

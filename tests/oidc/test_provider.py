@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from api.oidc.browser_secrets import BrowserSecrets
-from api.oidc.cached import MIN_REFETCH_SECONDS
 from api.oidc.errors import ProviderAway, SignInFailed
+from api.oidc.fetched_value import MIN_REFETCH_SECONDS
 from api.oidc.identity import Identity
 from api.oidc.provider import Pending, Provider, ProviderOptions
 from api.oidc.transport import ProviderTransport

@@ -58,7 +58,7 @@ def test_browser__signs_in_at_a_real_provider__has_a_session_and_its_groups(
             assert erika.get("/whoami").json()["user"] == "erika@example.com"
             members = [erika.get(f"/groups/{group}").json()["members"] for group in ("kernel", "readers")]
             assert members == [["erika@example.com"], ["erika@example.com"]]
-        # The code counts once, and a person who aborts is told so.
+        # The code counts once, and the login page says that a person has aborted.
         assert browser.get(back.removeprefix(WEB_URL)).status_code == 401
     with closing(Person("erika@example.com")) as person, closing(Browser(service.url)) as browser:
         start = browser.get("/ui/login/sso").headers["location"]

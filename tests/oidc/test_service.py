@@ -89,7 +89,7 @@ def test_browser__signs_in__is_the_user_of_the_name_with_its_groups_on_the_page_
         assert admin.get("/users/carol").json()["roles"] == ["submitter"]
 
 
-def test_way_there__asks_for_a_code_with_pkce_and_binds_it_to_a_cookie(
+def test_way_there__of_a_browser__asks_for_a_code_with_pkce_and_binds_it_to_a_cookie(
     fake: FakeProvider, browser: Browser
 ) -> None:
     sent = browser.get(START)
@@ -98,7 +98,7 @@ def test_way_there__asks_for_a_code_with_pkce_and_binds_it_to_a_cookie(
     (cookie,) = sent.headers.get_list("set-cookie")
     attributes = {part.strip() for part in cookie.split(";")}
     assert {"Secure", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=600"} <= attributes
-    # Whoever sees the address cannot compute the other values.
+    # The address does not reveal the other values.
     secret = browser.cookies[SIGN_IN].partition(".")[0]
     assert secret not in sent.headers["location"]
 

@@ -40,7 +40,7 @@ class TokenRevoked(Answer):
     revoked: bool
 
 
-class NewLogin(AnswerPart):
+class LoginToken(AnswerPart):
     user: str
     role: str
     token: str
@@ -48,7 +48,7 @@ class NewLogin(AnswerPart):
     expires_at: Time
 
 
-class LoggedIn(Answer, NewLogin):
+class LoggedIn(Answer, LoginToken):
     pass
 
 
@@ -71,7 +71,7 @@ class DeviceLoginState(Answer):
     """`state`: `pending`, `slow_down` (add 5 seconds to the interval, and go on), or `done` with `login`."""
 
     state: Annotated[str, OneOf(("pending", "slow_down", "done"))]
-    login: NewLogin | None
+    login: LoginToken | None
 
 
 class Whoami(Answer):

@@ -14,7 +14,7 @@ MAX_AGE_SECONDS: Final = 3600.0
 MIN_REFETCH_SECONDS: Final = 10.0
 
 
-class Cached(Generic[T]):
+class FetchedValue(Generic[T]):
     """Concurrent callers share one fetch, whose error each of them gets. An error is not kept."""
 
     def __init__(
