@@ -43,6 +43,7 @@ from api.pages.reconciliation_actions import RECONCILIATION
 from api.pages.reconciliations import ReconciliationPages
 from api.pages.retention import RetentionPages
 from api.pages.sessions import PageSessions
+from api.pages.sign_ins import PageSignIns
 from api.pages.submission import SubmissionPage
 from api.pages.system_actions import SYSTEM
 from api.pages.systems import SystemPages
@@ -62,6 +63,7 @@ from api.rest.resources.beaker_imports import BeakerImports
 from api.rest.resources.claims import ClaimResource
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
+from api.rest.resources.device_logins import DeviceLogins
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.resources.estimates import Estimates
 from api.rest.resources.events import Events
@@ -170,6 +172,7 @@ def resources(parts: Parts) -> dict[str, Any]:
         "notifications": Notifications(parts),
         "tokens": Tokens(parts),
         "sessions": Sessions(parts),
+        "device_logins": DeviceLogins(parts),
         "reads": Reads(parts),
         "log_usage": LogUsage(parts),
         "overviews": Overviews(parts),
@@ -194,6 +197,7 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "event_pages": EventPages(parts),
         "reads_page": ReadsPage(parts),
         "page_sessions": PageSessions(parts),
+        "page_sign_ins": PageSignIns(parts),
         "page_steps": ChangeSteps(parts),
         "live_stream": LiveStream(parts, SharedViews(parts.reader, partial(sight_now, parts=parts))),
         "lab_page": LabPage(parts),

@@ -14,6 +14,7 @@ from api.feed import Feed
 from api.item_pace import ItemPace
 from api.metrics.requests import RequestCounters
 from api.metrics.slow_metrics import SlowMetrics
+from api.oidc.sign_in import SignIn
 from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
 from api.quotas import Quotas
@@ -62,6 +63,7 @@ class Parts:
     address_days: int = 0
     # None without LDAP.
     ldap: LdapSource | None = None
+    sign_in: SignIn | None = None
 
     def for_pages(self) -> Parts:
         """Return the parts of the pages, which read by their own sessions, so no lab controller waits."""

@@ -17,12 +17,14 @@ from api.item_pace import ItemPace
 from api.ldap_sync_loop import LdapSyncLoop
 from api.metrics import counters
 from api.metrics.counters import CounterWriter
+from api.oidc.sign_in import sign_in_of
 from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.serving.in_flight import InFlight
 from api.rest.slow_metrics_loop import SlowMetricsLoop
 from api.result_deletion import ResultDeletion
 from api.startup import ServiceLifecycle
+from api.use_cases.external_groups import report_missing_groups
 from api.use_cases.ldap_sync import LdapSource
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -49,6 +51,7 @@ def http_application(settings: Settings) -> InFlight:
     """Return the ASGI application of `labledger serve`, for one worker process."""
     url = require_url(settings.database_url)
     log = EventLog(url, pool_size=4)
+    sign_in = sign_in_of(settings)
     # A separate session, so that reads do not delay appends.
     appended = EventLog(url, pool_size=1)
     page_log = EventLog(url, pool_size=PAGE_SESSIONS)
@@ -73,6 +76,7 @@ def http_application(settings: Settings) -> InFlight:
         page_reads=page_reads,
         address_days=settings.address_days,
         ldap=_ldap_source(settings, page_log),
+        sign_in=sign_in,
     )
     feed = parts.feed
     sources = (parts.requests, parts.commits.counters, feed.broadcast.counters)
@@ -89,6 +93,7 @@ def http_application(settings: Settings) -> InFlight:
             *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open, addresses.open),
             results.open,
             ldap_sync.open,
+            *(() if sign_in is None else (partial(report_missing_groups, parts, sign_in.group_map),)),
             freeze_present_objects,
         ),
         on_start=writer.start,
@@ -103,6 +108,7 @@ def http_application(settings: Settings) -> InFlight:
                 reader.close,
                 parts.explainers.close,
             ),
+            *(() if sign_in is None else (sign_in.provider.close,)),
             *(parts.commits.close, stop_writer, appended.close, page_log.close, log.close),
         ),
     )

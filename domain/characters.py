@@ -1,4 +1,4 @@
-"""Control characters that change how a terminal shows the text around them."""
+"""The characters of names, and control characters, which change how a terminal shows the text around them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ CONTROL_CLASS: Final = r"\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069"
 CONTROL_CHARACTERS: Final = re.compile(f"[{CONTROL_CLASS}]")
 # A text on one line must not have these: also tabs, line breaks, and NUL, which PostgreSQL cannot store.
 LINE_CONTROLS: Final = re.compile(rf"[\x00-\x1f{CONTROL_CLASS}]")
+
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
+"""The names of users, groups and the like."""
+MAX_NAME_LENGTH: Final = 255
 
 
 def escaped(text: str, max_characters: int) -> str:

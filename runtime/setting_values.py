@@ -21,6 +21,7 @@ Network = IPv4Network | IPv6Network
 MAIL_SCHEMES: Final = ("smtp", "smtps", "smtp-plain")
 LDAP_STARTTLS, LDAP_TLS, LDAP_PLAIN = "ldap", "ldaps", "ldap-plain"
 NONE: Final = "none"
+LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 YES, NO = frozenset({"yes", "true", "1"}), frozenset({"no", "false", "0"})
 TAG_PATTERN: Final = "^[a-z0-9_.-]{1,100}:[0-9]{1,5}(:product)?$"
 
@@ -90,6 +91,22 @@ def url(*schemes: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def provider_url(text: str) -> str:
+    """Return a URL of an identity provider, which needs TLS except on this machine."""
+    parts = urlsplit(text)
+    is_local = parts.scheme == "http" and parts.hostname in LOOPBACK
+    if not parts.hostname or parts.fragment or not (parts.scheme == "https" or is_local):
+        raise ValueError("must begin with https:// and name a host")
+    return text
+
+
+def scopes(text: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(text.replace(",", " ").split()))
+    if "openid" not in found:
+        raise ValueError("must be scopes with spaces or commas between, openid among them")
+    return found
 
 
 def one_of(*words: str) -> Callable[[str], str]:

@@ -316,6 +316,42 @@ class Settings:
         values.Integer(0, 100),
         "share of the people of LDAP that may lose rights in one sync; 5 people always may",
         SERVE,
+    oidc_issuer: str | None = _setting(
+        None,
+        values.provider_url,
+        "URL of the OpenID Connect provider at which people sign in; needs the client id and the web URL",
+        SERVE,
+        unset="people log in with passwords only",
+    )
+    oidc_client_id: str | None = _setting(
+        None, values.word, "id of this service at the provider", SERVE, unset="none"
+    )
+    oidc_client_secret: str | None = _setting(
+        None,
+        values.word,
+        "secret of this service at the provider",
+        SERVE,
+        secret=True,
+        unset="it is a public client",
+    )
+    oidc_name: str | None = _setting(
+        None, str, "name of the provider on the login page", SERVE, unset="the host of the issuer"
+    )
+    oidc_scopes: tuple[str, ...] = _setting(
+        ("openid", "profile"), values.scopes, "scopes to ask the provider for, separated by commas", SERVE
+    )
+    oidc_user_claim: str = _setting(
+        "preferred_username", values.word, "claim that has the name of the user", SERVE
+    )
+    oidc_groups_claim: str = _setting(
+        "groups", values.word, "claim that has the groups of the user, for the group table", SERVE
+    )
+    oidc_creates_users: bool = _setting(
+        True,
+        values.yes_or_no,
+        "create a user with the role submitter at the first sign-in of a person: yes or no",
+        SERVE,
+        unset="yes",
     )
     smtp_url: str | None = _setting(
         None,
@@ -346,8 +382,9 @@ class Settings:
     web_url: str | None = _setting(
         None,
         values.url("http", "https"),
-        "URL of the service for people, for links in notifications",
+        "URL of the service for people, for links in notifications and for the way back from the provider",
         NOTIFIER,
+        SERVE,
         unset="no links",
     )
     webhook_networks: tuple[values.Network, ...] = _setting(
@@ -383,6 +420,12 @@ class Settings:
             except ValueError as error:
                 value = "" if setting.metadata["secret"] else f", not {raw!r}"
                 faults.append(Fault(where, f"{error}{value}"))
+        if given.get("oidc_issuer"):
+            faults += [
+                Fault(variable(name), f"must be set, because {variable('oidc_issuer')} is")
+                for name in ("oidc_client_id", "web_url")
+                if given.get(name) is None
+            ]
         if faults:
             raise BadSettings(faults)
         return cls(**given)

@@ -138,6 +138,7 @@ SCRIPTS = (
     ".ci/prometheus",
     ".ci/slapd",
     ".ci/grafana-schema",
+    ".ci/oidc-provider",
 )
 
 

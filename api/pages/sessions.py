@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -22,6 +23,7 @@ from domain.directory.roles import LAB_CONTROLLER, ROLES
 from domain.errors import LabledgerError
 
 HOME: Final = "/ui"
+SIGN_IN_PATH: Final = "/ui/login/sso"
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -35,7 +37,7 @@ class PageSessions:
 
     @operation("Show the login page", None, LoginQuery, gives=(HTML,))
     async def on_get_login(self, req: Request, resp: Response) -> None:
-        await self._show_login(req, resp, {"next": req.get_param("next") or HOME})
+        await show_login(req, resp, self._parts, {"next": req.get_param("next") or HOME})
 
     @operation("Log in", takes=(FORM,), gives=(HTML,), max_bytes=MAX_LOGIN_BYTES)
     async def on_post_login(self, req: Request, resp: Response) -> None:
@@ -51,7 +53,7 @@ class PageSessions:
             )
         except LabledgerError as error:
             resp.status = falcon.HTTP_401
-            await self._show_login(req, resp, {**form, "refusal": str(error)})
+            await show_login(req, resp, self._parts, {**form, "refusal": str(error)})
             return
         store_session(resp, done.token, done.expires_at)
         see(resp, local(form.get("next")))
@@ -63,17 +65,22 @@ class PageSessions:
         end_session(resp)
         see(resp, "/ui/login")
 
-    async def _show_login(self, req: Request, resp: Response, form: dict[str, Any]) -> None:
-        values = {
-            "login_value": begin_login(req, resp),
-            "roles": [role for role in ROLES if role != LAB_CONTROLLER],
-            "drops_cookie": req.forwarded_scheme != "https" and req.host not in _LOOPBACK,
-            "refusal": form.get("refusal", ""),
-            "user": form.get("user", ""),
-            "role": form.get("role", ""),
-            "next": local(form.get("next")),
-        }
-        await show(req, resp, self._parts, None, "login.html", values)
+
+async def show_login(req: Request, resp: Response, parts: SessionParts, form: Mapping[str, Any]) -> None:
+    """Answer with the login page, and with the fields of a refused `form` and its `refusal`."""
+    next_path = local(form.get("next"))
+    values = {
+        "login_value": begin_login(req, resp),
+        "roles": [role for role in ROLES if role != LAB_CONTROLLER],
+        "drops_cookie": req.forwarded_scheme != "https" and req.host not in _LOOPBACK,
+        "provider": None if parts.sign_in is None else parts.sign_in.name,
+        "sign_in": f"{SIGN_IN_PATH}?{urlencode({'next': next_path})}",
+        "refusal": form.get("refusal", ""),
+        "user": form.get("user", ""),
+        "role": form.get("role", ""),
+        "next": next_path,
+    }
+    await show(req, resp, parts, None, "login.html", values)
 
 
 def local(path: str | None) -> str:

@@ -9,6 +9,7 @@ from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.feed import Feed
 from api.item_pace import ItemPace
 from api.metrics.slow_metrics import SlowMetrics
+from api.oidc.sign_in import SignIn
 from api.password_attempts import FaultyLogins
 from api.rest.cached_waits import RecentWaits
 from api.use_cases.ldap_sync import LdapParts
@@ -21,6 +22,7 @@ from api.use_cases.ports import (
     RegistrationParts,
     WriteParts,
 )
+from domain.errors import Unknown
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
 from store.aggregates import Aggregates
@@ -170,7 +172,17 @@ class SessionParts(PasswordParts, Protocol):
     @property
     def faulty_logins(self) -> FaultyLogins: ...
 
+    @property
+    def sign_in(self) -> SignIn | None: ...
+
 
 class ReadinessParts(ReadParts, Protocol):
     @property
     def commits(self) -> GroupCommit: ...
+
+
+def sign_in_options(parts: SessionParts) -> SignIn:
+    """Return the sign-in at the identity provider. Raises Unknown if this service has none."""
+    if parts.sign_in is None:
+        raise Unknown("identity provider", "this service takes passwords only")
+    return parts.sign_in

@@ -14,6 +14,7 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import Overloaded
 from api.feed import NotReady
 from api.headers import PROBLEM
+from api.oidc.errors import ProviderAway, SignInFailed
 from api.rest.context import action_of_request, request_id_of
 from domain.directory.ldap_sync import LdapFault
 from domain.errors import (
@@ -40,6 +41,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (Unreadable, 400),
     (FaultyInput, 422),
     (NotRecognised, 401),
+    (SignInFailed, 401),
     (NotPermitted, 403),
     (Unknown, 404),
     (Refused, 409),
@@ -49,6 +51,7 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (LdapFault, 502),
     (NotYetFolded, 504),
     (NotReady, 503),
+    (ProviderAway, 503),
     (Overloaded, 503),
     (NotYetBuilt, 503),
     (ChildFailed, 503),

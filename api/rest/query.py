@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest.contract.faults import faults_of
-from api.rest.contract.queries import Query
+from api.rest.contract.queries import ForeignQuery, Query
 from domain.errors import Fault, FaultyInput
 
 Q = TypeVar("Q", bound=Query)
@@ -32,7 +32,8 @@ def read_query(req: Request, model: type[Q], *, ignores_empty: bool = False) -> 
             return empty
     names = tuple(model.model_fields)
     message = f"unknown parameter; the parameters are {', '.join(names)}" if names else "unknown parameter"
-    faults = [Fault(name[:MAX_MESSAGE_LENGTH], message) for name in params if name not in names]
+    unknown = () if issubclass(model, ForeignQuery) else (name for name in params if name not in names)
+    faults = [Fault(name[:MAX_MESSAGE_LENGTH], message) for name in unknown]
     given: dict[str, Any] = {}
     for name in names:
         value: Any = params.get(name)

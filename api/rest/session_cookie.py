@@ -17,8 +17,13 @@ from falcon.asgi import Request, Response
 SESSION: Final = "__Host-labledger"
 # Before the login there is no token to bind its form to.
 LOGIN: Final = "__Host-labledger-login"
+# While the browser is at the identity provider. `Lax`, because the way back begins at another site.
+SIGN_IN: Final = "__Host-labledger-sign-in"
 FORM_FIELD: Final = "form_value"
 _LOGIN_SECONDS: Final = 3_600
+_SIGN_IN_SECONDS: Final = 600
+# A longer address would not fit into a cookie.
+_MAX_NEXT_LENGTH: Final = 2_000
 _PAST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -51,6 +56,27 @@ def begin_login(req: Request, resp: Response) -> str:
     secret = _one(req, LOGIN) or secrets.token_urlsafe(32)
     _store(resp, LOGIN, secret, max_age=_LOGIN_SECONDS)
     return form_value(secret)
+
+
+def begin_sign_in(resp: Response, next_path: str) -> str:
+    """Store the cookie of a sign-in that leads to a path; return its secret."""
+    secret = secrets.token_urlsafe(32)
+    path = next_path if len(next_path) <= _MAX_NEXT_LENGTH else ""
+    _store(resp, SIGN_IN, f"{secret}.{path.encode().hex()}", max_age=_SIGN_IN_SECONDS)
+    return secret
+
+
+def begun_sign_in(req: Request) -> tuple[str, str] | None:
+    """Return the secret and the path of the cookie of a sign-in, None without one."""
+    secret, _, path = (_one(req, SIGN_IN) or "").partition(".")
+    try:
+        return (secret, bytes.fromhex(path).decode()) if secret else None
+    except ValueError:
+        return None
+
+
+def end_sign_in(resp: Response) -> None:
+    _drop(resp, SIGN_IN)
 
 
 def is_from_form(req: Request, given: str | None, *, is_login: bool = False) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from api.use_cases.commit import append_for, commit_directory
-from api.use_cases.ports import RequestContext, WriteParts
-from domain.directory.external_groups import GroupMap, Memberships, memberships
+from api.use_cases.ports import NameParts, RequestContext, WriteParts
+from domain.directory.external_groups import GroupMap, Memberships, memberships, missing_groups
 from domain.errors import Unknown, display_name, listed
 from store.requests import AppendRequest, Committed
 
@@ -66,3 +66,9 @@ async def set_memberships(
             *(request.actor, user, listed(decided.missing)),
         )
     return MembershipsSet(done, decided.added, decided.removed, decided.missing)
+
+
+def report_missing_groups(parts: NameParts, group_map: GroupMap) -> None:
+    """Log an error if groups of a section of the group table do not exist. For the start of a service."""
+    if missing := missing_groups(parts.feed.directory, group_map):
+        logger.error("the group table names groups that do not exist: %s", listed(missing))

@@ -19,12 +19,11 @@ from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from domain.admission.job_filters import ACTIONS, MAX_PRIORITY, RATE_LIMITED
 from domain.admission.predicates import FIELDS, OPERATORS
+from domain.characters import NAME_PATTERN
 from domain.directory.partitions import DEFAULT
 
 if TYPE_CHECKING:
     from api.client import Client
-
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
 
 
 def _name(text: str) -> str:

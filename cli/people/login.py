@@ -5,12 +5,13 @@ from __future__ import annotations
 import getpass
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.advice import CONNECTION, token_origin
 from cli.arguments.params import Decorator, WordChoice
+from cli.people.device_login import device_login
 from cli.remote import connection_from, remote
 from cli.terminal.output import Output, note
 from cli.terminal.wording import clock, zone
@@ -27,22 +28,37 @@ def stdin_option(help: str) -> Decorator:
 @click.command
 @click.argument("user", required=False)
 @click.option("--role", type=WordChoice(ROLES), help="Role of the login, one of yours [default: the first].")
+@click.option("--sso", is_flag=True, help="Sign in with the identity provider of the server, in a browser.")
 @stdin_option("Read the password from the first line of standard input.")
 @remote
-def login(client: Client, output: Output, user: str | None, role: str | None, from_stdin: bool) -> None:
+def login(
+    client: Client, output: Output, user: str | None, role: str | None, sso: bool, from_stdin: bool
+) -> None:
     """Log in as USER [default: your local user name], and save the token for this server.
 
-    Commands use the saved token until it expires or you log out.
+    With --sso, the command prints an address and a code. Open the address in any browser, and enter the code
+    there. Commands use the saved token until it expires or you log out.
     """
-    from api.client.login_file import Logins, SavedLogin
+    if sso and (user or from_stdin):
+        raise click.UsageError("--sso takes neither USER nor --stdin: the identity provider names the user.")
+    # The saved token may have expired, so requests are sent without a token.
+    with client.with_token(None) as anonymous:
+        answer = device_login(anonymous, role) if sso else _password_login(anonymous, user, role, from_stdin)
+    _save_and_show(client, output, answer)
 
+
+def _password_login(client: Client, user: str | None, role: str | None, from_stdin: bool) -> dict[str, Any]:
     name = user or getpass.getuser()
     password = ask_password(f"Password of {name} at {client.url}", from_stdin)
-    # The saved token may have expired, so the request is sent without a token.
-    with client.with_token(None) as anonymous:
-        body = {"user": name, "password": password} | ({"role": role} if role else {})
-        answer = anonymous.post("/login", body)
-    ends = answer["expires_at"]
+    body = {"user": name, "password": password} | ({"role": role} if role else {})
+    answer: dict[str, Any] = client.post("/login", body)
+    return answer
+
+
+def _save_and_show(client: Client, output: Output, answer: dict[str, Any]) -> None:
+    from api.client.login_file import Logins, SavedLogin
+
+    name, ends = answer["user"], answer["expires_at"]
     file = Logins.load().with_(SavedLogin(client.url, name, answer["token"], answer["token_id"], ends)).save()
     shown = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
     until = f"until {clock(ends)} ({zone()})"

@@ -38,10 +38,21 @@ def _subjects_of_admin(
     if directory.credentials.password_of(name) is not None and user.document["roles"] is not None:
         return (f"user/{name}",)
     for token_id, token in directory.tokens_of(name):
-        lasts = token.document["role"] == ADMIN and token.document["expires_at"] is None
-        if lasts and token_id != without_token:
+        if _is_lasting(token) and token_id != without_token:
             return (f"user/{name}", f"token/{token_id}")
     return ()
+
+
+def _is_lasting(token: DirectoryEntry) -> bool:
+    return token.document["role"] == ADMIN and token.document["expires_at"] is None
+
+
+def has_lasting_admin_access(directory: Directory, user: str) -> bool:
+    """Return whether a user is an admin with a password or with an admin's token that does not expire."""
+    if ADMIN not in directory.roles_of(user):
+        return False
+    has_password = directory.credentials.password_of(user) is not None
+    return has_password or any(_is_lasting(token) for _, token in directory.tokens_of(user))
 
 
 def can_any_admin_log_in(directory: Directory, now: datetime) -> bool:

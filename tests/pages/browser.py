@@ -18,7 +18,9 @@ FORM_VALUE = re.compile(r'name="form_value" value="([0-9a-f]+)"')
 
 class Browser:
     def __init__(self, url: str) -> None:
-        self._client = httpx.Client(base_url=url, trust_env=False, headers={"Sec-Fetch-Site": "same-origin"})
+        self._client = httpx.Client(
+            base_url=url, trust_env=False, timeout=30, headers={"Sec-Fetch-Site": "same-origin"}
+        )
         self.cookies: dict[str, str] = {}
 
     def get(self, path: str, **more: Any) -> httpx.Response:

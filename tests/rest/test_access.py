@@ -126,6 +126,8 @@ MATRIX: dict[str, dict[str, str]] = {
     "/tokens": {"GET": "ASLU", "POST": "AS"},
     "/tokens/{token_id}": {"GET": "ASLU", "DELETE": "AS"},
     "/login": {"POST": NOBODY_ASKS_WHO},
+    "/login/device": {"POST": NOBODY_ASKS_WHO},
+    "/login/device/token": {"POST": NOBODY_ASKS_WHO},
     "/whoami": {"GET": "ASLUM"},
     "/reads": {"GET": "AU"},
     "/log-usage": {"GET": "ASU"},

@@ -6,7 +6,13 @@ import logging
 
 import pytest
 
-from api.use_cases.external_groups import LDAP_SYNC, SIGN_IN, MembershipsSet, set_memberships
+from api.use_cases.external_groups import (
+    LDAP_SYNC,
+    SIGN_IN,
+    MembershipsSet,
+    report_missing_groups,
+    set_memberships,
+)
 from api.use_cases.ports import RequestContext
 from domain.errors import Unknown
 from tests.use_cases.town import Town
@@ -55,6 +61,16 @@ def test_memberships__group_of_the_table_missing__is_reported_and_not_created(
     assert (found.added, found.missing) == (("ops",), ("absent",))
     assert town.document_of("group", "absent") is None
     assert "puts eve into groups that do not exist: absent" in caplog.text
+
+
+def test_group_table__group_missing_at_the_start__is_logged(
+    town: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        report_missing_groups(town.services(), {"kernel": ["qa"]})
+        assert not caplog.text
+        report_missing_groups(town.services(), TABLE)
+    assert "names groups that do not exist: absent" in caplog.text
 
 
 def test_memberships__no_such_user__are_refused(town: Town) -> None:

@@ -14,11 +14,11 @@ from api.rest.contract.values import (
     FQDN_PATTERN,
     LINK_PATTERN,
     MAIL_PATTERN,
-    NAME_PATTERN,
     NUMBER_PATTERN,
     ONE_LINE_PATTERN,
     SHA256_PATTERN,
 )
+from domain.characters import NAME_PATTERN
 from domain.errors import Fault
 from domain.requirements.findings import Finding, Path, dotted
 

@@ -9,7 +9,8 @@ from typing import Any
 from api.headers import ACTS_AS, IDEMPOTENCY_KEY
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import Query
-from api.rest.contract.values import FQDN_PATTERN, NAME_PATTERN
+from api.rest.contract.values import FQDN_PATTERN
+from domain.characters import NAME_PATTERN
 from domain.directory.roles import LAB_CONTROLLER, SUBMITTER
 
 Parameter = dict[str, Any]

@@ -54,6 +54,12 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class ForeignQuery(Query):
+    """Parameters that another service sends. Unknown ones are ignored, because it may send more."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
 class Strict(Query):
     strict: Annotated[
         Truth, Field(description="treat warnings, such as those about unknown names, as errors")

@@ -23,6 +23,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from api.intake.words import number, printable
 from domain.access.policy import PERMISSIONS
+from domain.characters import MAX_NAME_LENGTH, NAME_PATTERN
 from domain.contention.documents import NAMED
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.directory import passwords
@@ -80,7 +81,6 @@ def no_defaults(schema: dict[str, Any]) -> None:
         described.pop("default", None)
 
 
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
 FQDN_PATTERN = (
     r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$"
 )
@@ -93,7 +93,7 @@ LINK_PATTERN = r"^[Hh][Tt][Tt][Pp][Ss]?://[^\s/?#\x00-\x1f\x7f][^\s\x00-\x1f\x7f
 ONE_LINE_PATTERN = r"^[^\x00-\x1f\x7f]+$"
 SHA256_PATTERN = r"^[0-9a-f]{64}$"
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME_LENGTH, pattern=NAME_PATTERN)]
 MAX_FQDN_LENGTH: Final = 253
 Fqdn = Annotated[str, StringConstraints(max_length=MAX_FQDN_LENGTH, pattern=FQDN_PATTERN)]
 MAX_TEXT_LENGTH: Final = 4_096

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click import ClickException
 from click.testing import Result
 
+from api.client import Client
 from api.client.connection_file import Connection
 from api.client.login_file import BadLoginFile, Logins, SavedLogin, login_file
+from cli.people.device_login import device_login
 from runtime.settings import Settings
 from tests.cli.loopback import Answer, LoopbackServer
 from tests.cli.pseudo_terminal import terminal
@@ -215,3 +218,49 @@ def test_login_file__by_default__is_in_the_folder_of_the_user(
     monkeypatch.delenv("XDG_CONFIG_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert login_file() == tmp_path / ".config" / "labledger" / "logins.json"
+
+
+BEGUN = {
+    "device_code": "secret",
+    "user_code": "ABCD-EFGH",
+    "verification_uri": "https://idp.example.com/device",
+    "verification_uri_complete": "https://idp.example.com/device?user_code=ABCD-EFGH",
+    "expires_in_seconds": 600,
+    "interval_seconds": 5,
+}
+SIGNED_IN = {
+    "user": "carol",
+    "role": "auditor",
+    "token": "ll_carol",
+    "token_id": "id",
+    "expires_at": "2100-01-01T00:00:00Z",
+}
+
+
+def device_states(server: LoopbackServer, *states: str) -> list[float]:
+    """Script the answers of a device flow; return the list to which the pauses of a login are added."""
+    server.on("POST", "/login/device", Answer(BEGUN))
+    answers = [Answer({"state": state, "login": SIGNED_IN if state == "done" else None}) for state in states]
+    server.on("POST", "/login/device/token", *answers)
+    return []
+
+
+def test_login__sso__prints_where_to_go_and_asks_as_often_as_the_provider_allows(
+    server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pauses = device_states(server, "pending", "slow_down", "pending", "done")
+    with Client(server.url) as client:
+        assert device_login(client, "auditor", sleep=pauses.append) == SIGNED_IN
+    assert pauses == [5, 5, 10, 10]
+    sent = server.asked_for("POST", "/login/device/token")
+    assert sent[0].json() == {"device_code": "secret", "role": "auditor"}
+    shown = capsys.readouterr()
+    assert "https://idp.example.com/device" in shown.err and "ABCD-EFGH" in shown.err
+    assert "secret" not in shown.out + shown.err
+
+
+def test_login__sso_and_nobody_decides__ends_when_the_code_expires(server: LoopbackServer) -> None:
+    pauses = device_states(server, "pending")
+    with Client(server.url) as client, pytest.raises(ClickException, match="expired"):
+        device_login(client, None, sleep=pauses.append, clock=lambda: sum(pauses))
+    assert sum(pauses) == 600

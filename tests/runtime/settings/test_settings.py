@@ -108,3 +108,18 @@ def test_settings__every_field__has_purpose_and_readers() -> None:
 def test_settings__every_field__has_a_described_default() -> None:
     unset = Settings.read({})
     assert all(getattr(unset, field.name) or field.metadata["unset"] for field in fields(Settings))
+
+
+def test_issuer__without_what_it_needs__names_all_faults() -> None:
+    with pytest.raises(BadSettings) as refused:
+        Settings.read(
+            {
+                "LABLEDGER_OIDC_ISSUER": "https://idp.example.com",
+                "LABLEDGER_OIDC_SCOPES": "profile",
+                "LABLEDGER_OIDC_CREATES_USERS": "perhaps",
+            }
+        )
+    named = {fault.where.removeprefix("LABLEDGER_") for fault in refused.value.faults}
+    assert named == {"OIDC_SCOPES", "OIDC_CREATES_USERS", "OIDC_CLIENT_ID", "WEB_URL"}
+    with pytest.raises(BadSettings, match="must begin with https://"):
+        Settings.read({"LABLEDGER_OIDC_ISSUER": "http://idp.example.com"})

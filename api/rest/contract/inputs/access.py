@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from api.rest.contract.values import (
+    NO_NUL,
     ONE_LINE_PATTERN,
     Flag,
     Fqdn,
@@ -34,6 +35,13 @@ class Login(Input):
 
     user: Name
     password: Password
+    role: Role | None = None
+
+
+class DeviceLogin(Input):
+    """`device_code` is that of the begin; `role`: one of the user's roles (default: the first)."""
+
+    device_code: Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=NO_NUL)]
     role: Role | None = None
 
 

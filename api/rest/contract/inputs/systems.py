@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from api.rest.contract.values import (
-    NAME_PATTERN,
     ONE_LINE_PATTERN,
     REFUSE_TEXT_AND_BOOLEANS,
     Condition,
@@ -25,6 +24,7 @@ from api.rest.contract.values import (
     Text,
     no_defaults,
 )
+from domain.characters import NAME_PATTERN
 from domain.errors import listed
 from domain.system.lifecycle import AUTOMATED
 from domain.system_admin.power import PowerSettings

@@ -1,0 +1,42 @@
+"""The person that an identity provider has authenticated, from the claims about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from api.oidc.errors import SignInFailed
+from domain.characters import MAX_NAME_LENGTH, NAME_PATTERN, escaped
+
+MAX_SHOWN_CHARACTERS = 100
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A user name, and the groups of the provider that the person is in."""
+
+    user: str
+    external_groups: frozenset[str]
+
+
+def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -> Identity:
+    """Return the identity. Raises SignInFailed for claims that are none of a user of this service.
+
+    A missing groups claim means no groups: providers such as Keycloak leave it out then.
+    """
+    user = claims.get(user_claim)
+    if not isinstance(user, str):
+        raise SignInFailed(f"the identity provider gives no name: the claim {user_claim} is missing")
+    if len(user) > MAX_NAME_LENGTH or re.fullmatch(NAME_PATTERN, user) is None:
+        shown = escaped(user, MAX_SHOWN_CHARACTERS)
+        raise SignInFailed(
+            f'"{shown}" cannot be a user name: only letters, digits and . _ @ + -, beginning with a letter '
+            f"or digit, up to {MAX_NAME_LENGTH} characters (claim {user_claim})"
+        )
+    groups = claims.get(groups_claim, [])
+    listed = [groups] if isinstance(groups, str) else groups
+    if not isinstance(listed, list) or not all(isinstance(group, str) for group in listed):
+        raise SignInFailed(f"the claim {groups_claim} of the identity provider is no list of group names")
+    return Identity(user, frozenset(listed))

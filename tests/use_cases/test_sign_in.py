@@ -1,0 +1,140 @@
+"""Sign-in of people whom the identity provider has authenticated: new, linked, removed and refused ones."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from api.oidc.errors import SignInFailed
+from api.oidc.identity import Identity
+from api.oidc.sign_in import MAX_REQUESTS, SignIn
+from api.use_cases.external_groups import SIGN_IN
+from api.use_cases.log_in import TOKEN_LIFETIME, NewLogin
+from api.use_cases.put_document import put_document
+from api.use_cases.remove_document import remove_document
+from api.use_cases.sign_in import sign_in
+from api.use_cases.tokens import digest_of, revoke_token
+from domain.directory.events import TokenCreated, UserChanged, UserPasswordSet
+from domain.errors import NotPermitted, TooOften
+from tests.use_cases.town import Town, as_admin, by
+
+# The use case does not ask the provider.
+OPTIONS = SignIn(cast(Any, None), "Lab", {"kernel": ["qa"], "staff": ["absent"]}, creates_users=True)
+
+
+def signs_in(
+    town: Town, user: str, *groups: str, role: str | None = None, options: SignIn = OPTIONS, process: int = 0
+) -> NewLogin:
+    identity = Identity(user, frozenset(groups))
+    return town.scene.apis[process].ask(
+        lambda services, _: sign_in(services, options, "test", identity, role)
+    )
+
+
+def test_sign_in__first_one__creates_a_submitter_with_groups_and_a_token_that_expires(town: Town) -> None:
+    position = town.log.end()
+    done = signs_in(town, "carol", "kernel", "unlisted")
+    found, _ = town.log.select(position, town.log.end(), 10)
+    assert [(each.subject, each.stamp.actor) for each in found] == [
+        ("user/carol", SIGN_IN),
+        ("group/qa", SIGN_IN),
+        (f"token/{done.token_id}", "carol"),
+    ]
+    assert town.document_of("user", "carol")["roles"] == ["submitter"]
+    directory = town.services().feed.directory
+    assert directory.credentials.password_of("carol") is None
+    last = done.expires_at - timedelta(seconds=1)
+    assert directory.token(digest_of(done.token), last) is not None
+    assert directory.token(digest_of(done.token), done.expires_at) is None
+    assert done.expires_at - TOKEN_LIFETIME <= town.services().clock()
+    town.ask(revoke_token, by("carol"), done.token_id)
+    assert directory.token(digest_of(done.token), last) is None
+
+
+def test_sign_in__again_without_the_group__leaves_it_and_creates_only_a_token(town: Town) -> None:
+    signs_in(town, "carol", "kernel")
+    position = town.log.end()
+    done = signs_in(town, "carol", process=1)
+    assert [subject for subject, _ in town.since(position)] == ["group/qa", f"token/{done.token_id}"]
+    position = town.log.end()
+    done = signs_in(town, "carol")
+    assert [subject for subject, _ in town.since(position)] == [f"token/{done.token_id}"]
+
+
+def test_sign_in__user_of_the_same_name__is_linked_and_keeps_password_and_roles(town: Town) -> None:
+    town.happens("user/bob", UserPasswordSet("p-bob"))
+    before = town.document_of("user", "bob")
+    assert signs_in(town, "bob", "kernel").role == "submitter"
+    assert town.document_of("user", "bob") == before
+    assert town.services().feed.directory.credentials.password_of("bob") == "p-bob"
+
+
+def test_sign_in__user_who_was_removed__is_refused_until_an_admin_adds_the_user(town: Town) -> None:
+    signs_in(town, "carol", "kernel")
+    town.ask(remove_document, as_admin(), "user", "carol")
+    position = town.log.end()
+    with pytest.raises(SignInFailed, match="user carol was removed"):
+        signs_in(town, "carol", "kernel", process=1)
+    assert town.log.end() == position
+    town.ask(put_document, as_admin(), "user", "carol", {"email": None})
+    assert signs_in(town, "carol").user == "carol"
+
+
+def test_sign_in__admin_with_other_credentials__is_refused_unless_a_sign_in_created_the_user(
+    town: Town,
+) -> None:
+    with pytest.raises(SignInFailed, match="root is an admin with a password or a token without an end"):
+        signs_in(town, "root")
+    # An admin whom another admin added without a password is one who is to sign in.
+    town.ask(put_document, as_admin(), "user", "dan", {"roles": ["admin"], "email": None})
+    assert signs_in(town, "dan").role == "admin"
+    town.happens("user/dan", UserPasswordSet("p-dan"))
+    with pytest.raises(SignInFailed):
+        signs_in(town, "dan")
+    signs_in(town, "carol")
+    town.ask(put_document, as_admin(), "user", "carol", {"roles": ["admin"], "email": None})
+    town.happens("token/carol", TokenCreated("carol", "admin", None, "d-carol"))
+    assert signs_in(town, "carol", role="admin").role == "admin"
+
+
+def test_sign_in__user_without_roles__is_refused_and_joins_no_group(town: Town) -> None:
+    town.happens("user/eve", UserChanged(roles=[]))
+    position = town.log.end()
+    with pytest.raises(SignInFailed, match="user eve has no role here"):
+        signs_in(town, "eve", "kernel")
+    assert town.log.end() == position
+
+
+def test_sign_in__service_that_creates_no_users__refuses_new_ones(town: Town) -> None:
+    options = replace(OPTIONS, creates_users=False)
+    with pytest.raises(SignInFailed, match="there is no user carol here"):
+        signs_in(town, "carol", options=options)
+    assert town.document_of("user", "carol") is None
+    assert signs_in(town, "bob", options=options).user == "bob"
+
+
+def test_sign_in__group_of_the_table_missing__signs_in_and_logs(
+    town: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        signs_in(town, "bob", "staff")
+    assert "puts bob into groups that do not exist: absent" in caplog.text
+
+
+def test_sign_in__role_that_the_user_does_not_have__is_refused(town: Town) -> None:
+    for role in ("admin", "lab-controller"):
+        with pytest.raises(NotPermitted):
+            signs_in(town, "bob", role=role)
+
+
+def test_sign_in__too_many_requests_of_one_address__are_refused_there(town: Town) -> None:
+    options = SignIn(cast(Any, None), "Lab", {}, creates_users=True)
+    for _ in range(MAX_REQUESTS):
+        options.require_pace("192.0.2.1")
+    with pytest.raises(TooOften):
+        options.require_pace("192.0.2.1")
+    options.require_pace("192.0.2.2")
