@@ -32,12 +32,12 @@ def path(text: str) -> Path:
 
 def certificates(text: str) -> Path:
     """Return the path of a file of certificates that can be loaded."""
-    path = folder(text)
+    file = path(text)
     try:
-        ssl.create_default_context(cafile=path)
+        ssl.create_default_context(cafile=file)
     except OSError as error:
         raise ValueError(f"must be a file of certificates in PEM: {error.strerror or error}") from None
-    return path
+    return file
 
 
 def word(text: str) -> str:

@@ -316,6 +316,7 @@ class Settings:
         values.Integer(0, 100),
         "share of the people of LDAP that may lose rights in one sync; 5 people always may",
         SERVE,
+    )
     oidc_issuer: str | None = _setting(
         None,
         values.provider_url,
@@ -394,7 +395,6 @@ class Settings:
         NOTIFIER,
         unset="none",
     )
-
     ca_file: Path | None = _setting(  # noqa: RUF009  (it makes a field)
         None,
         values.certificates,
@@ -403,7 +403,6 @@ class Settings:
         NOTIFIER,
         unset="those of the system alone",
     )
-
     traceback: bool = _setting(
         False, values.yes_or_no, "show a traceback for an unexpected error: yes or no", COMMANDS, unset="no"
     )

@@ -12,7 +12,7 @@ from ldap3.core.exceptions import LDAPException
 from ldap3.utils.dn import parse_dn
 
 from api.ldap.options import LdapOptions, LdapServer
-from api.rest.contract.values import NAME_PATTERN
+from domain.characters import NAME_PATTERN
 from domain.directory.ldap_sync import LdapFault, LdapPeople
 
 PAGE_SIZE: Final = 500
