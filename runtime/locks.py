@@ -158,6 +158,15 @@ class LockClass(Enum):
             ("store/log.sql:save_counts_of_reasons", "UPDATE live.slow_metrics"),
         ),
     )
+    LDAP_SYNC = LockSpec(
+        LockKind.TRANSACTION,
+        "The turn to sync with LDAP, and the result of the last sync.",
+        tables=("live.ldap_sync",),
+        places=(
+            ("store/ldap_sync.sql:take_turn", "UPDATE live.ldap_sync"),
+            ("store/ldap_sync.sql:end_turn", "UPDATE live.ldap_sync"),
+        ),
+    )
     NOTIFIER = LockSpec(
         LockKind.TRANSACTION,
         "The position of the notifier, and which process is active.",

@@ -38,7 +38,8 @@ def memberships(
     Only groups in the table change, and only their members: owners stay. There is no event for a group that
     is right already.
     """
-    wanted = frozenset(
+    # A dictionary, because a set has no order.
+    wanted = dict.fromkeys(
         group for external, groups in group_map.items() if external in external_groups for group in groups
     )
     changed: Decided = []

@@ -82,11 +82,12 @@ def is_managed(document: Document) -> bool:
 
 def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> SyncPlan:
     """Return what a sync changes. People who are not in LDAP, and never were, do not change."""
-    managed = {name for name, user in directory.items("user") if is_managed(user.document)}
-    found = {name for name in people.users - managed if directory.get("user", name) is not None}
+    users = dict(directory.items("user"))
+    managed = {name for name, user in users.items() if is_managed(user.document)}
+    found = (people.users - managed).intersection(users)
     wanted = _wanted_members(directory, people, group_map)
-    new = {name for members in wanted.values() for name in members if directory.get("user", name) is None}
-    refused = {name for name in new if partitions_naming(directory, "user", name)}
+    new = frozenset().union(*wanted.values()).difference(users)
+    refused = {name for name in sorted(new) if partitions_naming(directory, "user", name)}
     left, kept = _leaving(directory, managed - people.users)
     changes = (
         _membership_change(directory, group, members - refused, managed | found)
@@ -208,7 +209,7 @@ def _leaving(directory: Directory, gone: Collection[str]) -> tuple[tuple[str, ..
         if _has_admin(directory, gone):
             require_admin_left(directory, without_users=gone)
     except Refused:
-        admins = {name for name in gone if ADMIN in directory.roles_of(name)}
+        admins = {name for name in sorted(gone) if ADMIN in directory.roles_of(name)}
         return tuple(sorted(set(gone) - admins)), tuple(sorted(admins))
     return tuple(sorted(gone)), ()
 
