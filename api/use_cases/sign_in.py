@@ -12,8 +12,9 @@ from api.use_cases.external_groups import SIGN_IN, set_memberships
 from api.use_cases.log_in import NewLogin, begin_session
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.put_document import put_document
+from api.use_cases.tokens import FIRST_START
 from domain.directory.admins import has_lasting_admin_access
-from domain.directory.roles import SUBMITTER
+from domain.directory.roles import ADMIN, SUBMITTER
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Unknown, display_name
 
@@ -30,8 +31,9 @@ async def sign_in(
 ) -> NewLogin:
     """Create the token of a login, and before it the user and the memberships that the provider implies.
 
-    The user is the one of the same name (docs/decisions/0045). Raises SignInFailed for a removed user, for an
-    admin with other credentials whom no sign-in has created, and for a new one if the service creates none.
+    The user is the one of the same name (docs/decisions/0045). Raises SignInFailed for a removed user, for
+    the admin of the first start, for one with other credentials whom no sign-in has created, and for a new
+    user if the service creates none.
     Raises NotPermitted and Refused as `log_in` does.
     """
     directory, user = parts.feed.directory, identity.user
@@ -71,21 +73,32 @@ async def _linkable_version(parts: WriteParts, user: str) -> int:
         raise Unknown(display_name("user", user))
     if not directory.roles_of(user):
         raise SignInFailed(f"user {user} has no role here; an admin can give one")
-    if has_lasting_admin_access(directory, user) and not await asyncio.to_thread(
-        _was_created_by_sign_in, parts, user, entry
-    ):
+    if ADMIN in directory.roles_of(user):
+        has_credentials = has_lasting_admin_access(directory, user)
+        await asyncio.to_thread(_require_linkable_admin, parts, user, entry, has_credentials)
+    return entry.version
+
+
+def _require_linkable_admin(
+    parts: WriteParts, user: str, entry: DirectoryEntry, has_credentials: bool
+) -> None:
+    """Raise SignInFailed for an admin for whom the name alone is not enough. Blocking."""
+    subject = f"user/{user}"
+    history = [each for each in parts.log.load({subject: 0})[subject] if each.position >= entry.since]
+    # Also after its first token has ended: nobody has chosen a person of the provider for this admin.
+    if any(each.stamp.cause == FIRST_START for each in history):
+        raise SignInFailed(
+            f"{user} is the admin of the first start, so the name alone is not enough; "
+            "another admin can remove and add the user"
+        )
+    was_created_by_sign_in = any(
+        each.position == entry.since and each.stamp.actor == SIGN_IN for each in history
+    )
+    if has_credentials and not was_created_by_sign_in:
         raise SignInFailed(
             f"{user} is an admin with a password or a token without an end, so the name alone is not enough; "
             "log in with the password"
         )
-    return entry.version
-
-
-def _was_created_by_sign_in(parts: WriteParts, user: str, entry: DirectoryEntry) -> bool:
-    """Return whether a sign-in has registered the present user of the name. Blocking."""
-    subject = f"user/{user}"
-    history = parts.log.load({subject: 0})[subject]
-    return any(each.position == entry.since and each.stamp.actor == SIGN_IN for each in history)
 
 
 def _removed(user: str) -> SignInFailed:

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable
 from datetime import datetime
 from itertools import count
+from typing import Final
 
 import orjson
 
@@ -178,6 +179,8 @@ async def revoke_token(
 
 
 ADMIN = "admin"
+FIRST_START: Final = "request/first-start"
+"""The cause of the events that give the user admin a token."""
 
 
 def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) -> str | None:
@@ -192,7 +195,7 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
         return None
     token, token_id = new_token(), _free_token_id(log)
     keep(token)
-    stamp = Stamp(now, ADMIN, "request/first-start", token_id=token_id)
+    stamp = Stamp(now, ADMIN, FIRST_START, token_id=token_id)
     changes = tuple(
         Change(subject, event, stamp)
         for subject, event in _first_token(directory, token_id, digest_of(token))

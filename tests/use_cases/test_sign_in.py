@@ -17,9 +17,10 @@ from api.use_cases.log_in import TOKEN_LIFETIME, NewLogin
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.sign_in import sign_in
-from api.use_cases.tokens import digest_of, revoke_token
-from domain.directory.events import TokenCreated, UserChanged, UserPasswordSet
+from api.use_cases.tokens import digest_of, make_first_token, revoke_token
+from domain.directory.events import TokenCreated, TokenRevoked, UserChanged, UserPasswordSet, UserRegistered
 from domain.errors import NotPermitted, TooOften
+from tests.in_process.environment import BEGINNING, Environment
 from tests.use_cases.town import Town, as_admin, by
 
 # The use case does not ask the provider.
@@ -99,6 +100,20 @@ def test_sign_in__admin_with_other_credentials__is_refused_unless_a_sign_in_crea
     town.ask(put_document, as_admin(), "user", "carol", {"roles": ["admin"], "email": None})
     town.happens("token/carol", TokenCreated("carol", "admin", None, "d-carol"))
     assert signs_in(town, "carol", role="admin").role == "admin"
+
+
+def test_sign_in__admin_of_the_first_start__is_refused_after_its_token_was_revoked(
+    environment: Environment,
+) -> None:
+    with environment.scene() as scene:
+        assert make_first_token(scene.log, BEGINNING, lambda _: None)
+        town = Town(scene)
+        town.happens("user/ada", UserRegistered(roles=["admin"]))
+        town.happens("token/ada", TokenCreated("ada", "admin", None, "d-ada"))
+        town.happens("token/admin", TokenRevoked())
+        with pytest.raises(SignInFailed, match="admin is the admin of the first start"):
+            signs_in(town, "admin")
+        assert signs_in(town, "carol").role == "submitter"
 
 
 def test_sign_in__user_without_roles__is_refused_and_joins_no_group(town: Town) -> None:
