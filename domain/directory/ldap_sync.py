@@ -135,13 +135,16 @@ def has_left(directory: Directory, user: str) -> bool:
 
 
 def find(directory: Directory, names: Iterable[str]) -> Decided:
-    """Return the events for users that LDAP has now. A user who comes back is a submitter again."""
+    """Return the events for users that LDAP has now. A user who comes back is a submitter again.
+
+    A user without roles whom LDAP never had keeps none: an admin has blocked the user.
+    """
     decided: Decided = []
     for name in names:
         entry = directory.get("user", name)
         if entry is None or is_managed(entry.document):
             continue
-        if entry.document["roles"] == []:
+        if has_left(directory, name):
             back = directory_events.UserChanged(roles=[SUBMITTER], email=entry.document["email"])
             decided.append((f"user/{name}", back))
         decided.append((f"user/{name}", directory_events.UserFoundInLdap()))

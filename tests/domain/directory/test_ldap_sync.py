@@ -105,6 +105,12 @@ def test_leaver__events__end_roles_tokens_and_password_and_a_return_brings_none_
     assert find(directory, ["bob"]) == []
 
 
+def test_find__user_whom_an_admin_has_blocked__keeps_no_roles(directory: Directory) -> None:
+    apply(directory, "user/eve", directory_events.UserChanged(roles=[]), 2)
+    apply_decided(directory, find(directory, ["eve"]))
+    assert directory.roles_of("eve") == ()
+
+
 def test_plan__groups_absent_here_or_in_ldap__leave_memberships_as_they_are(directory: Directory) -> None:
     plan = plan_sync(directory, people({"kernel": "bob"}, "bob cleo dan"), {**TABLE, "all": ["nothere"]})
     assert (plan.missing_groups, plan.absent_groups) == (("nothere",), ("all", "tools"))
