@@ -154,23 +154,23 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
     A member that is a group of this answer stands for its members. Raises LdapFault without people, and if
     several groups have a name of the table: a group of another branch must not give rights.
     """
-    by_dn = {_dn(user.dn): name for user in users for name in _values(user, options.user_name)}
+    by_dn = {_dn_of(user): name for user in users for name in _values(user, options.user_name)}
     names = frozenset(name for user in users for name in _values(user, options.user_name))
     if not names:
         raise LdapFault(
             f"no entry below {options.user_base} matches {options.user_filter} and has {options.user_name}"
         )
-    groups_by_dn = {_dn(group.dn): group for group in groups}
+    groups_by_dn = {_dn_of(group): group for group in groups}
 
     def members(group: LdapEntry, within: frozenset[str]) -> frozenset[str]:
         found: set[str] = set()
         for attribute in options.member_attributes:
             for value in _values(group, attribute):
                 dn = _dn(value)
-                nested = groups_by_dn.get(dn)
-                if nested is not None and nested.dn not in within:
-                    found |= members(nested, within | {nested.dn})
-                elif dn in by_dn:
+                if dn is not None and (nested := groups_by_dn.get(dn)) is not None:
+                    if nested.dn not in within:
+                        found |= members(nested, within | {nested.dn})
+                elif dn is not None and dn in by_dn:
                     found.add(by_dn[dn])
                 elif value in names:
                     found.add(value)
@@ -194,6 +194,14 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
 
 def _values(entry: LdapEntry, attribute: str) -> Sequence[str]:
     return entry.values.get(attribute.lower(), ())
+
+
+def _dn_of(entry: LdapEntry) -> Dn:
+    """Return the DN of an entry in one form. Raises LdapFault for one that cannot be read."""
+    dn = _dn(entry.dn)
+    if dn is None:
+        raise LdapFault(f"{entry.dn}: the DN of the entry cannot be read")
+    return dn
 
 
 def _dn(text: str) -> Dn | None:

@@ -105,3 +105,17 @@ def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(dire
     found = people(directory.options(), users, groups)
     assert found.members == {"kernel": {"lee", "eric"}}
     assert found.invalid == {"not a name"}
+
+
+def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_name(
+    directory: Slapd,
+) -> None:
+    ann = LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})
+    kernel = LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "memberUid": ["bob"]})
+    bad = "no dn"
+    for users, groups in (
+        ([ann, LdapEntry(bad, {"uid": ["eve"]})], [kernel]),
+        ([ann], [kernel, LdapEntry(bad, {"cn": ["other"], "memberUid": ["ann"]})]),
+    ):
+        with pytest.raises(LdapFault, match="no dn: the DN of the entry cannot be read"):
+            people(directory.options(), users, groups)
