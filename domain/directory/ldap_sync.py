@@ -51,8 +51,8 @@ class SyncPlan:
 
     `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
-    registered: their names are invalid, or those of removed users in a configuration. `missing_groups` of
-    the table do not exist here, `absent_groups` not in LDAP: their memberships stay.
+    registered: their names are invalid, or those of removed users. `missing_groups` of the table do not exist
+    here, `absent_groups` not in LDAP: their memberships stay.
     """
 
     registered: tuple[str, ...]
@@ -87,7 +87,12 @@ def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> 
     found = (people.users - managed).intersection(users)
     wanted = _wanted_members(directory, people, group_map)
     new = frozenset().union(*wanted.values()).difference(users)
-    refused = {name for name in sorted(new) if partitions_naming(directory, "user", name)}
+    refused = {
+        name
+        for name in sorted(new)
+        # An admin has removed the user of this name on purpose.
+        if directory.version(f"user/{name}") or partitions_naming(directory, "user", name)
+    }
     left, kept = _leaving(directory, managed - people.users)
     changes = (
         _membership_change(directory, group, members - refused, managed | found)
@@ -152,10 +157,11 @@ def find(directory: Directory, names: Iterable[str]) -> Decided:
 
 
 def register(directory: Directory, names: Collection[str]) -> Decided:
-    """Return the events that register people, without the references to removed users of these names."""
-    new = [name for name in names if directory.get("user", name) is None]
-    decided = list(remove_references(directory, "user", *new))
-    for name in new:
+    """Return the events that register people, but no user whom an admin has removed."""
+    decided: Decided = []
+    for name in names:
+        if directory.version(f"user/{name}"):
+            continue
         decided.append((f"user/{name}", directory_events.UserRegistered(roles=[SUBMITTER])))
         decided.append((f"user/{name}", directory_events.UserFoundInLdap()))
     return decided

@@ -123,6 +123,13 @@ def test_plan__name_that_cannot_be_a_user__is_refused(directory: Directory) -> N
     assert plan_sync(directory, content, TABLE).refused == ("a b",)
 
 
+def test_plan__user_whom_an_admin_has_removed__is_not_registered_again(directory: Directory) -> None:
+    apply(directory, "user/dan", directory_events.UserRemoved(), 3)
+    plan = plan_sync(directory, people({"kernel": "dan bob", "tools": ""}, "bob cleo dan"), TABLE)
+    assert (plan.registered, plan.refused) == ((), ("dan",))
+    assert not any("dan" in change.added for change in plan.memberships)
+
+
 def test_last_admin__left_ldap__stays_until_there_is_another(directory: Directory) -> None:
     apply(directory, "user/ada", directory_events.UserFoundInLdap(), 2)
     plan = plan_sync(directory, people({}, "bob cleo dan"), TABLE)
