@@ -10,7 +10,6 @@ from typing import Final, Protocol, TypeVar
 
 from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
-from api.use_cases.put_document import remove_stale_references
 from domain.directory.external_groups import GroupMap
 from domain.directory.ldap_sync import (
     LEFT_LDAP,
@@ -118,9 +117,6 @@ async def apply_sync(parts: LdapParts, request: RequestContext, *, force: bool) 
     for names in _batches(plan.found, PEOPLE_PER_COMMIT):
         await _commit(parts, request, partial(find, names=names))
     for names in _batches(plan.registered, PEOPLE_PER_COMMIT):
-        for name in names:
-            if parts.feed.visibility.referring_systems("user", name):
-                await remove_stale_references(parts, request, "user", name)
         await _commit(parts, request, partial(register, names=names))
     for changes in _batches(plan.memberships, GROUPS_PER_COMMIT):
         joining = [f"user/{name}" for change in changes for name in change.added]
@@ -152,7 +148,7 @@ async def _end_use_of_systems(parts: LdapParts, request: RequestContext) -> None
     """End loans, reservations and entries in policies of all people who have left."""
     directory = parts.feed.directory
     users = [name for name, _ in directory.items("user") if has_left(directory, name)]
-    fqdns = {fqdn for user in users for fqdn in parts.feed.visibility.referring_systems("user", user)}
+    fqdns = parts.feed.visibility.systems_naming(frozenset(users)) if users else ()
     for batch in _batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
 
         def decide(gathered: ReadSet, batch: Sequence[str] = batch) -> Decided:

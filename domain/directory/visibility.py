@@ -192,6 +192,19 @@ class VisibilityIndex:
             return list(self._by_active_pool.get(name, ()))
         return [fqdn for fqdn, system in self._systems.items() if refers_to(system, kind, name)]
 
+    def systems_naming(self, users: frozenset[str]) -> list[str]:
+        """Return the systems that refer to any of the users, other than as the owner, in one pass."""
+        return [fqdn for fqdn, system in self._systems.items() if not users.isdisjoint(_users_of(system))]
+
+
+def _users_of(system: System) -> Iterator[str | None]:
+    """Yield the users in the loan, reservation and own policy of a system, None for other entries."""
+    for held in (system.loan, system.reservation):
+        if held is not None:
+            yield held.user
+    for entry in system.access_policy or ():
+        yield entry.user
+
 
 def _union(names: Iterable[SystemNames]) -> SystemNames:
     kinds = zip(*names, strict=True)

@@ -119,5 +119,7 @@ def test_referring_systems__user_group_and_pool__systems_that_name_it() -> None:
         [],
         [],
     ]
+    assert labs.accesses.systems_naming(frozenset({"eve", "bob", "zoe"})) == ["a", "b"]
     labs.tell("system/b", system_events.SystemLoanEnded("over"))
     assert labs.accesses.referring_systems("user", "bob") == []
+    assert labs.accesses.systems_naming(frozenset({"bob", "zoe"})) == []
