@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Final
 
 from api.oidc.errors import SignInFailed
@@ -16,7 +17,7 @@ from api.use_cases.tokens import FIRST_START
 from domain.directory.admins import has_lasting_admin_access
 from domain.directory.roles import ADMIN, SUBMITTER
 from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import Unknown, display_name
+from domain.errors import Stale, Unknown, display_name
 
 NEW_USER: Final = {"roles": [SUBMITTER], "email": None}
 
@@ -40,8 +41,11 @@ async def sign_in(
     await parts.feed.catch_up()
     if directory.get("user", user) is None:
         _require_new(directory, options, user)
-        by_service = RequestContext(SIGN_IN, request_id, is_admin=True, address=kept_address)
-        await put_document(parts, by_service, "user", user, NEW_USER)
+        # Only a new user: a put would replace the document of one that an admin registers meanwhile.
+        new = frozenset({0})
+        by_service = RequestContext(SIGN_IN, request_id, is_admin=True, expected=new, address=kept_address)
+        with suppress(Stale):
+            await put_document(parts, by_service, "user", user, NEW_USER)
     try:
         version = await _linkable_version(parts, user)
         if options.group_map:

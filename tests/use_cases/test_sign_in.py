@@ -85,6 +85,18 @@ def test_sign_in__user_who_was_removed__is_refused_until_an_admin_adds_the_user(
     assert signs_in(town, "carol").user == "carol"
 
 
+def test_sign_in__admin_registers_the_user_meanwhile__keeps_what_the_admin_gave(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def put_late(*args: Any) -> Any:
+        town.append("user/carol", UserRegistered(roles=["auditor"], email="carol@example.com"))
+        return await put_document(*args)
+
+    monkeypatch.setattr("api.use_cases.sign_in.put_document", put_late)
+    assert signs_in(town, "carol").role == "auditor"
+    assert town.document_of("user", "carol") == {"roles": ["auditor"], "email": "carol@example.com"}
+
+
 def test_sign_in__admin_with_other_credentials__is_refused_unless_a_sign_in_created_the_user(
     town: Town,
 ) -> None:
