@@ -51,8 +51,8 @@ class SyncPlan:
 
     `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
-    registered: their names are invalid, or those of removed users. `missing_groups` of the table do not exist
-    here, `absent_groups` not in LDAP: their memberships stay.
+    registered: their names are invalid, those of removed users, or those of users but for upper and lower
+    case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP: their memberships stay.
     """
 
     registered: tuple[str, ...]
@@ -87,11 +87,15 @@ def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> 
     found = (people.users - managed).intersection(users)
     wanted = _wanted_members(directory, people, group_map)
     new = frozenset().union(*wanted.values()).difference(users)
+    folded = frozenset(name.casefold() for name in users)
     refused = {
         name
         for name in sorted(new)
         # An admin has removed the user of this name on purpose.
-        if directory.version(f"user/{name}") or partitions_naming(directory, "user", name)
+        if directory.version(f"user/{name}")
+        or partitions_naming(directory, "user", name)
+        # The same person, with rights that LDAP would never end.
+        or name.casefold() in folded
     }
     left, kept = _leaving(directory, managed - people.users)
     changes = (

@@ -128,6 +128,12 @@ def test_sign_in__admin_of_the_first_start__is_refused_after_its_token_was_revok
         assert signs_in(town, "carol").role == "submitter"
 
 
+def test_sign_in__name_of_a_user_in_other_case__creates_no_second_user(town: Town) -> None:
+    with pytest.raises(SignInFailed, match="Bob is no user here, but bob is"):
+        signs_in(town, "Bob")
+    assert town.document_of("user", "Bob") is None
+
+
 def test_sign_in__user_without_roles__is_refused_and_joins_no_group(town: Town) -> None:
     town.happens("user/eve", UserChanged(roles=[]))
     position = town.log.end()

@@ -130,6 +130,12 @@ def test_plan__user_whom_an_admin_has_removed__is_not_registered_again(directory
     assert not any("dan" in change.added for change in plan.memberships)
 
 
+def test_plan__name_of_a_user_in_other_case__is_not_registered(directory: Directory) -> None:
+    plan = plan_sync(directory, people({"kernel": "Eve bob", "tools": "Zoe"}, "bob cleo dan"), TABLE)
+    assert (plan.registered, plan.refused) == (("Zoe",), ("Eve",))
+    assert not any("Eve" in change.added for change in plan.memberships)
+
+
 def test_last_admin__left_ldap__stays_until_there_is_another(directory: Directory) -> None:
     apply(directory, "user/ada", directory_events.UserFoundInLdap(), 2)
     plan = plan_sync(directory, people({}, "bob cleo dan"), TABLE)
