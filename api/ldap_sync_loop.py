@@ -9,13 +9,30 @@ from typing import Final
 from api.use_cases.external_groups import LDAP_SYNC
 from api.use_cases.ldap_sync import LdapParts, sync
 from api.use_cases.ports import RequestContext
-from domain.directory.ldap_sync import LdapFault
-from domain.errors import LabledgerError, Refused
+from domain.directory.ldap_sync import LdapFault, SyncPlan
+from domain.errors import LabledgerError, Refused, listed
 
 POLL_SECONDS: Final = 5.0
 REQUEST: Final = RequestContext(LDAP_SYNC, "ldap-sync", is_admin=True)
 
 logger = logging.getLogger(__name__)
+
+
+def report(plan: SyncPlan) -> None:
+    """Log the changes of a sync, and a warning for each thing that an admin has to put right."""
+    if plan.has_changes:
+        logger.info(
+            "LDAP sync: registered %d, found %d, left %d, changed %d groups",
+            *(len(plan.registered), len(plan.found), len(plan.left), len(plan.memberships)),
+        )
+    for names, text in (
+        (plan.kept, "no longer in LDAP, but no other admin could log in, so these keep their rights"),
+        (plan.refused, "cannot be registered: invalid names, removed users, or users in other case"),
+        (plan.missing_groups, "groups of the group table that do not exist here"),
+        (plan.absent_groups, "groups of the group table that LDAP does not have, whose members stay"),
+    ):
+        if names:
+            logger.warning("LDAP sync: %s: %s", text, listed(names))
 
 
 class LdapSyncLoop:
@@ -39,11 +56,8 @@ class LdapSyncLoop:
         while True:
             try:
                 plan = await sync(self._parts, REQUEST, force=False, is_asked=False)
-                if plan is not None and plan.has_changes:
-                    logger.info(
-                        "LDAP sync: registered %d, found %d, left %d, changed %d groups",
-                        *(len(plan.registered), len(plan.found), len(plan.left), len(plan.memberships)),
-                    )
+                if plan is not None:
+                    report(plan)
             except (LdapFault, Refused) as error:
                 logger.error("LDAP sync: %s", error)
             except LabledgerError as error:

@@ -68,8 +68,8 @@ def _require_new(directory: Directory, options: SignIn, user: str) -> None:
     folded = user.casefold()
     if twins := [name for name, _ in directory.items("user") if name.casefold() == folded]:
         raise SignInFailed(
-            f"{user} is no user here, but {twins[0]} is: the identity provider must give the name in the same "
-            "upper and lower case"
+            f"{user} is no user here, but {twins[0]} is: the identity provider must give the name in the "
+            "same upper and lower case"
         )
     if not options.creates_users:
         raise SignInFailed(f"there is no user {user} here; an admin can add one")

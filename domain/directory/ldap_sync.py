@@ -52,7 +52,8 @@ class SyncPlan:
     `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
     registered: their names are invalid, those of removed users, or those of users but for upper and lower
-    case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP: their memberships stay.
+    case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP: their memberships
+    stay.
     """
 
     registered: tuple[str, ...]
