@@ -15,7 +15,13 @@ from api.rest.contract.operation import operation
 from api.rest.contract.queries import ForeignQuery
 from api.rest.ports import SessionParts, sign_in_options
 from api.rest.problems import status_of
-from api.rest.session_cookie import begin_sign_in, begun_sign_in, end_sign_in, store_session
+from api.rest.session_cookie import (
+    begin_sign_in,
+    begun_sign_in,
+    end_sign_in,
+    is_from_other_site,
+    store_session,
+)
 from api.use_cases.sign_in import sign_in
 from domain.errors import LabledgerError
 
@@ -37,6 +43,10 @@ class PageSignIns:
     @operation("Go to the identity provider", None, LoginQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response) -> None:
         options, next_path = sign_in_options(self._parts), local(query_of(req, LoginQuery).next)
+        if is_from_other_site(req):
+            # No other site can make a browser the user of its choice: a person has to follow the link.
+            await show_login(req, resp, self._parts, {"next": next_path})
+            return
         try:
             options.require_pace(client_address(req))
             secret = begin_sign_in(resp, next_path)

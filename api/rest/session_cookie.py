@@ -103,6 +103,11 @@ def is_same_origin(req: Request) -> bool:
     return req.get_header("Origin") == f"{req.forwarded_scheme}://{req.forwarded_host}"
 
 
+def is_from_other_site(req: Request) -> bool:
+    """Return whether a browser says that a page of another site began the request."""
+    return req.get_header("Sec-Fetch-Site") == "cross-site"
+
+
 def _binding(token: str) -> bytes:
     return hmac.new(token.encode(), b"labledger form", hashlib.sha256).digest()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from tests.harness.pool import ServerPool
@@ -101,6 +102,13 @@ def test_way_there__of_a_browser__asks_for_a_code_with_pkce_and_binds_it_to_a_co
     # The address does not reveal the other values.
     secret = browser.cookies[SIGN_IN].partition(".")[0]
     assert secret not in sent.headers["location"]
+
+
+def test_way_there__begun_by_another_site__is_a_link_that_the_person_has_to_follow(service: Running) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    answer = httpx.get(f"{service.url}{START}", headers=headers, trust_env=False)
+    assert answer.status_code == 200 and f'href="{START}"' in answer.text
+    assert SIGN_IN not in answer.cookies
 
 
 @pytest.mark.parametrize("place", ["https://elsewhere.example.com/", "//elsewhere.example.com", "/jobs"])
