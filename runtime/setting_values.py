@@ -95,11 +95,22 @@ def url(*schemes: str) -> Callable[[str], str]:
 
 def provider_url(text: str) -> str:
     """Return a URL of an identity provider, which needs TLS except on this machine."""
-    parts = urlsplit(text)
-    is_local = parts.scheme == "http" and parts.hostname in LOOPBACK
-    if not parts.hostname or parts.fragment or not (parts.scheme == "https" or is_local):
+    if urlsplit(text).fragment or not is_safe_url(text):
         raise ValueError("must begin with https:// and name a host")
     return text
+
+
+def is_safe_url(text: str) -> bool:
+    """Return whether a URL has TLS, or names this machine."""
+    parts = urlsplit(text)
+    try:
+        # The port is checked when it is read.
+        is_complete = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+    return is_complete and (
+        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    )
 
 
 def scopes(text: str) -> tuple[str, ...]:

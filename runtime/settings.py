@@ -425,6 +425,12 @@ class Settings:
                 for name in ("oidc_client_id", "web_url")
                 if given.get(name) is None
             ]
+            # Browsers drop the cookies of a sign-in without TLS.
+            if (web_url := given.get("web_url")) is not None and not values.is_safe_url(web_url):
+                where = variable("web_url")
+                faults.append(
+                    Fault(where, f"must begin with https://, because {variable('oidc_issuer')} is set")
+                )
         if faults:
             raise BadSettings(faults)
         return cls(**given)

@@ -121,5 +121,27 @@ def test_issuer__without_what_it_needs__names_all_faults() -> None:
         )
     named = {fault.where.removeprefix("LABLEDGER_") for fault in refused.value.faults}
     assert named == {"OIDC_SCOPES", "OIDC_CREATES_USERS", "OIDC_CLIENT_ID", "WEB_URL"}
-    with pytest.raises(BadSettings, match="must begin with https://"):
-        Settings.read({"LABLEDGER_OIDC_ISSUER": "http://idp.example.com"})
+    for issuer in ("http://idp.example.com", "https://idp.example.com:99999"):
+        with pytest.raises(BadSettings, match="must begin with https://"):
+            Settings.read({"LABLEDGER_OIDC_ISSUER": issuer})
+
+
+@pytest.mark.parametrize(
+    ("web_url", "is_safe"),
+    [
+        ("https://lab.example.com", True),
+        ("http://localhost:8080", True),
+        ("http://lab.example.com", False),
+    ],
+)
+def test_issuer__address_of_the_service__needs_tls_for_its_cookies(web_url: str, is_safe: bool) -> None:
+    environ = {
+        "LABLEDGER_OIDC_ISSUER": "https://idp.example.com",
+        "LABLEDGER_OIDC_CLIENT_ID": "labledger",
+        "LABLEDGER_WEB_URL": web_url,
+    }
+    if is_safe:
+        assert Settings.read(environ).web_url == web_url
+    else:
+        with pytest.raises(BadSettings, match="LABLEDGER_WEB_URL: must begin with https://"):
+            Settings.read(environ)
