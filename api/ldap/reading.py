@@ -162,14 +162,18 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
         )
     groups_by_dn = {_dn_of(group): group for group in groups}
 
-    def members(group: LdapEntry, within: frozenset[str]) -> frozenset[str]:
+    def members(group: LdapEntry) -> frozenset[str]:
         found: set[str] = set()
-        for attribute in options.member_attributes:
-            for value in _values(group, attribute):
+        # Each group once: a group may be in many others, and in itself.
+        seen, waiting = {group.dn}, [group]
+        while waiting:
+            each = waiting.pop()
+            for value in (value for name in options.member_attributes for value in _values(each, name)):
                 dn = _dn(value)
                 if dn is not None and (nested := groups_by_dn.get(dn)) is not None:
-                    if nested.dn not in within:
-                        found |= members(nested, within | {nested.dn})
+                    if nested.dn not in seen:
+                        seen.add(nested.dn)
+                        waiting.append(nested)
                 elif dn is not None and dn in by_dn:
                     found.add(by_dn[dn])
                 elif value in names:
@@ -186,7 +190,7 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
         }:
             if name in members_of:
                 raise LdapFault(f"several groups below {options.group_base} are named {name}")
-            members_of[name] = members(group, frozenset({group.dn}))
+            members_of[name] = members(group)
     found = frozenset().union(*members_of.values())
     invalid = frozenset(name for name in found if not re.search(NAME_PATTERN, name))
     return LdapPeople(names, {name: each - invalid for name, each in members_of.items()}, invalid)

@@ -119,3 +119,13 @@ def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_na
     ):
         with pytest.raises(LdapFault, match="no dn: the DN of the entry cannot be read"):
             people(directory.options(), users, groups)
+
+
+def test_people__groups_that_are_all_in_each_other__are_each_read_once(directory: Slapd) -> None:
+    dns = [f"cn=g{number},dc=x" for number in range(12)]
+    groups = [
+        LdapEntry(dn, {"cn": [dn.partition(",")[0][3:]], "member": [*dns, "uid=ann,dc=x"]}) for dn in dns
+    ]
+    options = directory.options(group_map={"g0": ("qa",)})
+    # All paths through twelve groups would take minutes.
+    assert people(options, [LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})], groups).members["g0"] == {"ann"}
