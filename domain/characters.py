@@ -16,6 +16,12 @@ NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
 MAX_NAME_LENGTH: Final = 255
 
 
+def is_name(text: str) -> bool:
+    """Return whether a text can be the name of a user."""
+    # `fullmatch`, because `$` also matches before a line break at the end.
+    return len(text) <= MAX_NAME_LENGTH and re.fullmatch(NAME_PATTERN, text) is not None
+
+
 def escaped(text: str, max_characters: int) -> str:
     """Return text that a client sent, fit for the log: controls as `\\u0000`, the cut end as `…`."""
     line = LINE_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from api.oidc.errors import SignInFailed
-from domain.characters import MAX_NAME_LENGTH, NAME_PATTERN, escaped
+from domain.characters import MAX_NAME_LENGTH, escaped, is_name
 
 MAX_SHOWN_CHARACTERS = 100
 
@@ -29,7 +28,7 @@ def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -
     user = claims.get(user_claim)
     if not isinstance(user, str):
         raise SignInFailed(f"the identity provider gives no name: the claim {user_claim} is missing")
-    if len(user) > MAX_NAME_LENGTH or re.fullmatch(NAME_PATTERN, user) is None:
+    if not is_name(user):
         shown = escaped(user, MAX_SHOWN_CHARACTERS)
         raise SignInFailed(
             f'"{shown}" cannot be a user name: only letters, digits and . _ @ + -, beginning with a letter '
