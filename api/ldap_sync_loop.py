@@ -6,9 +6,9 @@ import asyncio
 import logging
 from typing import Final
 
-from api.use_cases.external_groups import LDAP_SYNC
 from api.use_cases.ldap_sync import LdapParts, sync
 from api.use_cases.ports import RequestContext
+from domain.directory.actors import LDAP_SYNC
 from domain.directory.ldap_sync import LdapFault, SyncPlan
 from domain.errors import LabledgerError, Refused, listed
 

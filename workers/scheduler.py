@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 
+from domain.directory.actors import SCHEDULER
 from domain.events import Basis, Change, Recorded, Stamp
 from domain.intake_states import STOPPED
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity, read_by
@@ -35,7 +36,6 @@ from workers.consistency import ConsistencyLoop
 from workers.heartbeat import Heartbeat, Progress
 from workers.snapshotting import SnapshotWriter
 
-ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2
 HELD_BACK_SECONDS = 2.0
@@ -300,7 +300,7 @@ def append_request(decisions: Sequence[Decision], basis: Basis, fence: Fence) ->
     changes: list[Change] = []
     expected: dict[str, int] = {}
     for number, decision in enumerate(decisions):
-        stamp = Stamp(at=basis.now, actor=ACTOR, cause=decision.trigger.cause, basis=basis, number=number)
+        stamp = Stamp(at=basis.now, actor=SCHEDULER, cause=decision.trigger.cause, basis=basis, number=number)
         changes += [Change(subject, event, stamp) for subject, event in decision.events]
         for subject, version in decision.expected:
             expected.setdefault(subject, version)

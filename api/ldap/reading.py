@@ -12,7 +12,7 @@ from ldap3.core.exceptions import LDAPException
 from ldap3.utils.dn import parse_dn
 
 from api.ldap.options import LdapOptions, LdapServer
-from domain.characters import is_name
+from domain.directory.actors import is_user_name
 from domain.directory.ldap_sync import LdapFault, LdapPeople
 
 PAGE_SIZE: Final = 500
@@ -192,7 +192,7 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
                 raise LdapFault(f"several groups below {options.group_base} are named {name}")
             members_of[name] = members(group)
     found = frozenset().union(*members_of.values())
-    invalid = frozenset(name for name in found if not is_name(name))
+    invalid = frozenset(name for name in found if not is_user_name(name))
     return LdapPeople(names, {name: each - invalid for name, each in members_of.items()}, invalid)
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.oidc.errors import SignInFailed
-from domain.characters import MAX_NAME_LENGTH, escaped, is_name
+from domain.characters import MAX_NAME_LENGTH, escaped
+from domain.directory.actors import ACTORS, is_user_name
 
 MAX_SHOWN_CHARACTERS = 100
 
@@ -28,11 +29,12 @@ def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -
     user = claims.get(user_claim)
     if not isinstance(user, str):
         raise SignInFailed(f"the identity provider gives no name: the claim {user_claim} is missing")
-    if not is_name(user):
+    if not is_user_name(user):
         shown = escaped(user, MAX_SHOWN_CHARACTERS)
         raise SignInFailed(
             f'"{shown}" cannot be a user name: only letters, digits and . _ @ + -, beginning with a letter '
-            f"or digit, up to {MAX_NAME_LENGTH} characters (claim {user_claim})"
+            f"or digit, up to {MAX_NAME_LENGTH} characters, and none of {', '.join(ACTORS)} "
+            f"(claim {user_claim})"
         )
     groups = claims.get(groups_claim, [])
     listed = [groups] if isinstance(groups, str) else groups

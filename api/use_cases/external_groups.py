@@ -5,18 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
 
 from api.use_cases.commit import append_for, commit_directory
 from api.use_cases.ports import NameParts, RequestContext, WriteParts
 from domain.directory.external_groups import GroupMap, Memberships, memberships, missing_groups
 from domain.errors import Unknown, display_name, listed
 from store.requests import AppendRequest, Committed
-
-SIGN_IN: Final = "sign-in"
-"""The actor of changes that follow from a sign-in at the identity provider."""
-LDAP_SYNC: Final = "ldap-sync"
-"""The actor of changes that follow from the LDAP directory."""
 
 logger = logging.getLogger(__name__)
 

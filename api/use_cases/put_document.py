@@ -10,6 +10,7 @@ from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
+from domain.directory.actors import is_user_name
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
 from domain.directory.partition_queues import PEOPLE, partitions_naming
@@ -80,8 +81,11 @@ def decide_put(
 def _require_unnamed(directory: Directory, kind: str, name: str) -> tuple[str, ...]:
     """Return the subjects whose configurations do not name a user or group that is to be registered.
 
-    Raises Refused if one does: it names an earlier user or group, whose rights the new one would inherit.
+    Raises Refused if one does: it names an earlier user or group, whose rights the new one would inherit; and
+    for a user with the name of a part of the service.
     """
+    if kind == "user" and not is_user_name(name):
+        raise Refused(f"{name} is the actor of changes by the service, so no user can have this name")
     if kind not in PEOPLE:
         return ()
     naming = partitions_naming(directory, kind, name)

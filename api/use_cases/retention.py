@@ -11,6 +11,7 @@ from api.use_cases.commit import append_for, commit
 from api.use_cases.owning_partition import owner_of
 from api.use_cases.ports import LabParts, ReadModels, RequestContext, WriteParts
 from api.use_cases.rights import own_job
+from domain.directory.actors import RETENTION
 from domain.events import Change, Stamp
 from domain.job.result_deletion import KeepChange
 from domain.job.result_deletion import delete_results as decide_deletion
@@ -20,8 +21,6 @@ from domain.job.state import folded
 from domain.recipe.lifecycle import STARTED
 from store.requests import AppendRequest, Committed, new_command_id
 
-ACTOR: Final = "retention"
-"""The actor of deletions."""
 BATCH: Final = 100
 # Between the commits of two jobs, so that other appends are not delayed.
 PAUSE_SECONDS: Final = 0.02
@@ -100,7 +99,7 @@ def _decide(parts: WriteParts, row: dict[str, Any]) -> AppendRequest | None:
     decided = decide_deletion(job, RetentionTag(row["tag"], row["days"]), row["lab_controllers"])
     if not decided:
         return None
-    stamp = Stamp(parts.clock(), ACTOR, f"timer/retention/{job_id}")
+    stamp = Stamp(parts.clock(), RETENTION, f"timer/retention/{job_id}")
     return AppendRequest(
         command_id=new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),

@@ -9,11 +9,12 @@ from typing import Final
 from api.oidc.errors import SignInFailed
 from api.oidc.identity import Identity
 from api.oidc.sign_in import SignIn
-from api.use_cases.external_groups import SIGN_IN, set_memberships
+from api.use_cases.external_groups import set_memberships
 from api.use_cases.log_in import NewLogin, begin_session
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.put_document import put_document
 from api.use_cases.tokens import FIRST_START
+from domain.directory.actors import SIGN_IN
 from domain.directory.admins import has_lasting_admin_access
 from domain.directory.roles import ADMIN, SUBMITTER
 from domain.directory.state import Directory, DirectoryEntry

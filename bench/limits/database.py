@@ -11,13 +11,13 @@ from typing import Any
 import psycopg
 
 from bench.outcome import Figures
+from domain.directory.actors import SCHEDULER
 from domain.events import Basis, Change, Event, Stamp
 from domain.recipe.events import RecipeScheduled, RecipeWaiting
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system.events import SystemScheduled, SystemWaiting
 from postgres.named_sql import named_queries
 from store.mapper import EventMapper, Versioned
-from workers.scheduler import ACTOR
 
 SQL = named_queries(Path(__file__).with_name("database.sql"))
 
@@ -41,7 +41,7 @@ def of_grants(first: int, grants: int) -> Columns:
     mapper = EventMapper()
     for number in range(first, first + grants):
         stamp = Stamp(
-            MOMENT, ACTOR, f"event/{after}", Basis(after, MOMENT, 1, POLICY_VERSION), number - first
+            MOMENT, SCHEDULER, f"event/{after}", Basis(after, MOMENT, 1, POLICY_VERSION), number - first
         )
         for subject, version, event in _grant(number):
             stored = mapper.to_stored_event(Versioned(subject, version, Change(subject, event, stamp)))

@@ -99,14 +99,22 @@ def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(dire
         LdapEntry(r"cn=Lee\, Ann,dc=x", {"uid": ["lee"]}),
         LdapEntry("cn=b,dc=x", {"uid": ["not a name"]}),
         LdapEntry("cn=line,dc=x", {"uid": ["line\n"]}),
+        LdapEntry("cn=part,dc=x", {"uid": ["Retention"]}),
         LdapEntry("cn=long,dc=x", {"uid": ["n" * 256]}),
         LdapEntry(r"cn=\C3\A9,dc=x", {"uid": ["eric"]}),
     ]
-    members = [r"CN=lee\2c ann, DC=X", "cn=b,dc=x", "cn=é,dc=x", "cn=line,dc=x", "cn=long,dc=x"]
+    members = [
+        r"CN=lee\2c ann, DC=X",
+        "cn=b,dc=x",
+        "cn=é,dc=x",
+        "cn=line,dc=x",
+        "cn=long,dc=x",
+        "cn=part,dc=x",
+    ]
     groups = [LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "member": members})]
     found = people(directory.options(), users, groups)
     assert found.members == {"kernel": {"lee", "eric"}}
-    assert found.invalid == {"not a name", "line\n", "n" * 256}
+    assert found.invalid == {"not a name", "line\n", "n" * 256, "Retention"}
 
 
 def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_name(

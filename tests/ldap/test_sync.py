@@ -14,9 +14,9 @@ from api.ldap.options import LdapServer
 from api.ldap.reading import read_people
 from api.parts import Parts
 from api.use_cases import ldap_sync
-from api.use_cases.external_groups import LDAP_SYNC
 from api.use_cases.ldap_sync import LdapSource, apply_sync, last_sync, planned_sync, sync
 from api.use_cases.ports import RequestContext
+from domain.directory.actors import LDAP_SYNC
 from domain.directory.events import (
     GroupChanged,
     PoolAccessPolicyChanged,

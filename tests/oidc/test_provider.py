@@ -100,6 +100,7 @@ def test_code_flow__claims_only_in_userinfo__are_taken_from_there_for_the_same_s
         ({"iat": 4_000_000_000}, "future"),
         ({"sub": None}, "sub"),
         ({"preferred_username": "not a name"}, "cannot be a user name"),
+        ({"preferred_username": "ldap-sync"}, "cannot be a user name"),
         ({"preferred_username": "carol\n"}, "cannot be a user name"),
         ({"preferred_username": None}, "preferred_username is missing"),
         ({"groups": {"kernel": True}}, "groups of the identity provider"),

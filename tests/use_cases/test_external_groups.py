@@ -7,13 +7,12 @@ import logging
 import pytest
 
 from api.use_cases.external_groups import (
-    LDAP_SYNC,
-    SIGN_IN,
     MembershipsSet,
     report_missing_groups,
     set_memberships,
 )
 from api.use_cases.ports import RequestContext
+from domain.directory.actors import LDAP_SYNC, SIGN_IN
 from domain.errors import Unknown
 from tests.use_cases.town import Town
 

@@ -12,14 +12,14 @@ import pytest
 from api.oidc.errors import SignInFailed
 from api.oidc.identity import Identity
 from api.oidc.sign_in import MAX_REQUESTS, SignIn
-from api.use_cases.external_groups import SIGN_IN
 from api.use_cases.log_in import TOKEN_LIFETIME, NewLogin
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.sign_in import sign_in
 from api.use_cases.tokens import digest_of, make_first_token, revoke_token
+from domain.directory.actors import SIGN_IN
 from domain.directory.events import TokenCreated, TokenRevoked, UserChanged, UserPasswordSet, UserRegistered
-from domain.errors import NotPermitted, TooOften
+from domain.errors import NotPermitted, Refused, TooOften
 from tests.in_process.environment import BEGINNING, Environment
 from tests.use_cases.town import Town, as_admin, by
 
@@ -126,6 +126,11 @@ def test_sign_in__admin_of_the_first_start__is_refused_after_its_token_was_revok
         with pytest.raises(SignInFailed, match="admin is the admin of the first start"):
             signs_in(town, "admin")
         assert signs_in(town, "carol").role == "submitter"
+
+
+def test_put__name_of_an_actor_of_the_service__is_refused(town: Town) -> None:
+    with pytest.raises(Refused, match="no user can have this name"):
+        town.ask(put_document, as_admin(), "user", SIGN_IN, {"email": None})
 
 
 def test_sign_in__name_of_a_user_in_other_case__creates_no_second_user(town: Town) -> None:
