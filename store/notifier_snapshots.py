@@ -17,7 +17,8 @@ from store.sql import SQL
 
 logger = logging.getLogger(__name__)
 
-NAME: Final = "notifier"
+NAME: Final = "notifier/1"
+"""The number changes with the shape of the content, which is no part of `code_version`."""
 
 
 class NotifierSnapshots:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -22,6 +23,8 @@ from domain.recipe_set.events import RecipeSetSubmitted
 from store.event_log import EventLog
 from store.notifications import ended_recipes, events_of_topics, kept_recipes, recipe_beginnings
 from store.notifier_snapshots import NotifierSnapshots
+
+logger = logging.getLogger(__name__)
 
 LOADED_EVENTS = (*people.FOLDED_EVENTS, *systems.FOLDED_EVENTS, *kept.SYSTEM_EVENTS)
 # The events after which a recipe no longer keeps its system.
@@ -48,15 +51,23 @@ class NoticeReader:
         self._jobs = EndingJobs()
         self._snapshots = NotifierSnapshots(log)
         snapshot = self._snapshots.load(position)
-        stored = EMPTY if snapshot is None else snapshot
-        self.people = People.restored(stored["people"])
-        self._systems = Systems.restored(stored["systems"])
-        self._kept = KeptSystems.restored(stored["kept"])
-        self._saved_position: int = stored["position"]
+        try:
+            self._restore(EMPTY if snapshot is None else snapshot)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            logger.warning("snapshot of the notifier is unreadable, reading the whole log: %r", error)
+            snapshot = None
+            self._restore(EMPTY)
         self._saved_at = time.monotonic()
         for recorded in self._whole_log(position) if snapshot is None else self._since_snapshot(position):
             self._apply(recorded)
         self._kept.skip_near(timers_until, near_seconds)
+
+    def _restore(self, stored: Mapping[str, Any]) -> None:
+        """Raises LookupError, TypeError, ValueError and AttributeError for a snapshot of another shape."""
+        self.people = People.restored(stored["people"])
+        self._systems = Systems.restored(stored["systems"])
+        self._kept = KeptSystems.restored(stored["kept"])
+        self._saved_position: int = stored["position"]
 
     def _whole_log(self, position: int) -> Iterator[Recorded]:
         """Yield the events up to a position from which people, owners and kept systems follow."""

@@ -10,6 +10,7 @@ from domain.directory.events import UserNotificationsChanged, UserRemoved
 from domain.recipe.events import RecipeCompleted, RecipeReserved
 from domain.system.events import SystemConditionChanged, SystemLoaned, SystemOwnerChanged
 from store.event_log import EventLog
+from store.notifier_snapshots import NotifierSnapshots
 from tests.workers.lab import add_lab
 from tests.workers.notifying.town import add_user, append, submit_job
 from workers.notifying import notice_reader
@@ -63,8 +64,15 @@ def test_start__with_a_snapshot__is_that_of_the_whole_log_without_reading_it(
     assert state(reader(log, log.end())) == state(without[1])
     with pytest.raises(AssertionError, match="the whole log"):
         reader(log, saved - 1)
-    rows = log.rows(b"SELECT position FROM live.snapshots WHERE name = 'notifier'", ())
+    rows = log.rows(b"SELECT position FROM live.snapshots WHERE name = 'notifier/1'", ())
     assert [*rows] == [(saved,)]
+
+
+def test_start__snapshot_of_another_shape__reads_the_whole_log(log: EventLog) -> None:
+    add_user(log, "ann")
+    for content in ({"position": log.end()}, {"position": log.end(), "people": [{"name": "ann"}]}, []):
+        NotifierSnapshots(log).save(log.end(), content)  # type: ignore[arg-type]
+        assert reader(log, log.end()).people.get("ann") is not None
 
 
 def test_snapshot__soon_after_another__is_not_saved(log: EventLog) -> None:
