@@ -14,7 +14,7 @@ from api.rest.contract.operation import operation
 from api.rest.contract.queries import AllMessagesPage, MessagePage
 from api.rest.contract.query_values import MAX_POSITION
 from api.rest.ports import PageParts
-from api.rest.resources.notifications import SEE, choice_answer, message_list
+from api.rest.resources.notifications import SEE, choice_at, message_list
 from api.use_cases.rights import require_self
 from domain.notifications.kinds import KINDS
 
@@ -38,7 +38,7 @@ class NotificationPages:
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         view, query, request = await page_view(req, self._parts), query_of(req, MessagePage), request_of(req)
         require_self(request, name, SEE)
-        _, choice = await choice_answer(self._parts, name, view.position)
+        choice = await choice_at(self._parts, request, name, view.position)
         actions = await offered(self._parts, request, view, NOTIFICATIONS, name, choice)
         found = await message_list(self._parts, name, query.state, paging.page_at(req, view.at, MAX_POSITION))
         values = {"choice": choice, "actions": actions, "kinds": KINDS}

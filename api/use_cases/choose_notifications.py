@@ -62,6 +62,19 @@ def choice_of(log: EventLog, user: str, upto: int = MAX_POSITION) -> Notificatio
     return NotificationChoice(person, history[-1].version, stored.get(person.webhook_id or ""), former)
 
 
+def delete_former_webhooks(log: EventLog, user: str) -> None:
+    """Delete the webhooks that a user who was removed, or has no rights any more, had chosen. Blocking."""
+    ids: list[str] = []
+    valid: str | None = None
+    person: Recipient | None = None
+    for recorded in log.history([f"user/{user}"], MAX_POSITION + 1):
+        person = evolve(person, recorded)
+        valid = None if person is None else person.webhook_id
+        if isinstance(recorded.event, UserNotificationsChanged) and recorded.event.webhook_id is not None:
+            ids.append(recorded.event.webhook_id)
+    delete_stale_webhooks(log, user, valid, [each for each in ids if each != valid])
+
+
 async def choose_notifications(
     parts: EventParts,
     request: RequestContext,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
+from api.use_cases.choose_notifications import delete_former_webhooks
 from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
 from domain.directory.external_groups import GroupMap
@@ -142,6 +143,7 @@ async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]
     await _commit(parts, request, decide, lambda: admins)
     for name in names:
         await asyncio.to_thread(delete_stale_hashes, parts.log, name)
+        await asyncio.to_thread(delete_former_webhooks, parts.log, name)
 
 
 async def _end_use_of_systems(parts: LdapParts, request: RequestContext) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from api.use_cases.choose_notifications import delete_former_webhooks
 from api.use_cases.commit import append_for, commit, require_expected, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.rights import require_admin
@@ -48,6 +49,7 @@ async def remove_document(
     done = await wait_until_reflected(parts, await commit(parts, decide))
     if done is not None and kind == "user":
         await asyncio.to_thread(delete_stale_hashes, parts.log, name)
+        await asyncio.to_thread(delete_former_webhooks, parts.log, name)
     return done
 
 

@@ -53,6 +53,26 @@ def test_choice__of_a_user__is_kept_without_its_secrets(
     assert [each["where"] for each in again.json()["errors"]] == ["webhook.secret"], "it was deleted"
 
 
+def test_choice__of_a_removed_user__is_not_shown_to_the_next_one_of_the_name(
+    client: httpx.Client, service: Running
+) -> None:
+    path, position = "/users/reused/notifications", ""
+    for has_chosen in (True, False):
+        made = client.put("/users/reused", json={"email": None})
+        token = client.post("/tokens", json={"user": "reused", "role": "submitter"}).json()["token"]
+        with service.client(token) as own:
+            if has_chosen:
+                chosen = own.put(path, json={"mail": None, "webhook": HOOK})
+                position = chosen.headers["Labledger-Position"]
+                client.delete("/users/reused")
+                continue
+            assert own.get(path, params={"as_of": position}).status_code == 404
+            assert own.get(path, params={"as_of": made.headers["Labledger-Position"]}).status_code == 200
+            past = client.get(path, params={"as_of": position}).json()
+            assert past["webhook"] is None, "its URL was deleted"
+    client.delete("/users/reused")
+
+
 def test_choice__wrong__has_all_faults_and_stores_nothing(nora: httpx.Client, service: Running) -> None:
     begin = service.end()
     hook = {"url": "file:///etc/passwd", "kinds": ["x"], "secret": "short"}

@@ -26,6 +26,7 @@ from api.use_cases.choose_notifications import (
     choice_of,
     choose_notifications,
 )
+from api.use_cases.ports import RequestContext
 from api.use_cases.rights import require_self
 from domain.errors import Unknown, display_name
 from domain.notifications.kinds import KINDS
@@ -42,8 +43,7 @@ class Notifications:
     @operation("Show the notifications that a user has chosen", NotificationsShown, queries.ReadQuery)
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         at = await paging.read_at(req, self._parts)
-        _, shown = await choice_answer(self._parts, name, at.position)
-        require_self(request_of(req), name, SEE)
+        shown = await choice_at(self._parts, request_of(req), name, at.position)
         paging.answer_read(resp, at, shown)
 
     @operation("Choose the notifications of a user", NotificationsChosen, body=Wanted, versioned=True)
@@ -76,15 +76,25 @@ class Notifications:
         paging.answer_listed(req, resp, page, "messages", await message_list(self._parts, user, state, page))
 
 
-async def choice_answer(
-    parts: NotificationParts, user: str, upto: int = MAX_POSITION
-) -> tuple[int, dict[str, Any]]:
-    """Return the version of a user, and the answer about the choice of the user at a position.
-
-    Raises Unknown.
-    """
-    choice = await asyncio.to_thread(choice_of, parts.log, user, upto)
+async def choice_answer(parts: NotificationParts, user: str) -> tuple[int, dict[str, Any]]:
+    """Return the version of a user, and the answer about the present choice of the user. Raises Unknown."""
+    choice = await asyncio.to_thread(choice_of, parts.log, user)
     return choice.version, _shown(parts, choice)
+
+
+async def choice_at(
+    parts: NotificationParts, request: RequestContext, user: str, position: int
+) -> dict[str, Any]:
+    """Return the answer about the choice of a user at a position.
+
+    Raises NotPermitted for another user, and Unknown, except for admins also if another person had the name.
+    """
+    choice = await asyncio.to_thread(choice_of, parts.log, user, position)
+    require_self(request, user, SEE)
+    present = parts.feed.directory.get("user", user)
+    if present is not None and choice.person.since < present.since and not request.is_admin:
+        raise Unknown(display_name("user", user))
+    return _shown(parts, choice)
 
 
 async def message_list(
