@@ -11,6 +11,7 @@ from domain.characters import MAX_NAME_LENGTH, escaped
 from domain.directory.actors import ACTORS, is_user_name
 
 MAX_SHOWN_CHARACTERS = 100
+EMAIL = "email"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,15 @@ def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -
             f'"{shown}" cannot be a user name: only letters, digits and . _ @ + -, beginning with a letter '
             f"or digit, up to {MAX_NAME_LENGTH} characters, and none of {', '.join(ACTORS)} "
             f"(claim {user_claim})"
+        )
+    if user_claim == EMAIL and claims.get("email_verified") is False:
+        raise SignInFailed("the identity provider has not verified the mail address, which is the user name")
+    elsewhere = claims.get("_claim_names")
+    if isinstance(elsewhere, Mapping) and groups_claim in elsewhere:
+        # Entra ID does so for people in many groups. They must not lose the groups that they have.
+        raise SignInFailed(
+            f"the identity provider leaves the claim {groups_claim} out, because there are too many groups; "
+            "let it send only groups that are assigned to this application"
         )
     groups = claims.get(groups_claim, [])
     listed = [groups] if isinstance(groups, str) else groups

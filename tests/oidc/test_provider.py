@@ -11,7 +11,7 @@ import pytest
 from api.oidc.browser_secrets import BrowserSecrets
 from api.oidc.errors import ProviderAway, SignInFailed
 from api.oidc.fetched_value import MIN_REFETCH_SECONDS
-from api.oidc.identity import Identity
+from api.oidc.identity import Identity, identity_of
 from api.oidc.provider import Pending, Provider, ProviderOptions
 from api.oidc.transport import ProviderTransport
 from tests.oidc.fake_provider import (
@@ -103,6 +103,10 @@ def test_code_flow__claims_only_in_userinfo__are_taken_from_there_for_the_same_s
         ({"preferred_username": "ldap-sync"}, "cannot be a user name"),
         ({"preferred_username": "carol\n"}, "cannot be a user name"),
         ({"preferred_username": None}, "preferred_username is missing"),
+        (
+            {"groups": None, "_claim_names": {"groups": "src1"}, "_claim_sources": {"src1": {}}},
+            "too many groups",
+        ),
         ({"groups": {"kernel": True}}, "groups of the identity provider"),
     ],
 )
@@ -110,6 +114,15 @@ def test_id_token__wrong_claim__is_refused(fake: FakeProvider, claims: dict[str,
     fake.claims = claims
     with pytest.raises(SignInFailed, match=said):
         signs_in(fake)
+
+
+def test_identity__mail_address_as_name__has_to_be_verified() -> None:
+    claims = {"email": "carol@example.com", "email_verified": True}
+    assert identity_of(claims, "email", "groups").user == "carol@example.com"
+    with pytest.raises(SignInFailed, match="has not verified"):
+        identity_of({**claims, "email_verified": False}, "email", "groups")
+    other = {**claims, "email_verified": False, "sub": "carol"}
+    assert identity_of(other, "sub", "groups").user == "carol"
 
 
 def test_id_token__several_audiences_and_issued_to_this_client__is_taken(fake: FakeProvider) -> None:
