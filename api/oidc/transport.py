@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Final
 
 import httpx
@@ -46,6 +47,8 @@ class ProviderTransport:
             timeout=httpx.Timeout(answer_seconds, pool=QUEUE_SECONDS),
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS),
             headers={"Accept": "application/json"},
+            # All people share the client, so nothing of one sign-in must reach another one.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         )
 
     async def close(self) -> None:
@@ -65,7 +68,7 @@ class ProviderTransport:
                 self._http.stream(method, url, **request) as found,
             ):
                 content = await _read(found)
-        except (httpx.HTTPError, TimeoutError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             logger.warning("identity provider: %s %s: %s", method, url, str(error) or type(error).__name__)
             raise ProviderAway("the identity provider does not answer; try again later") from None
         return _answer(method, url, found.status_code, content)

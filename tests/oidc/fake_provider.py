@@ -147,11 +147,14 @@ def fake_provider() -> Iterator[FakeProvider]:
             if provider.is_hanging:
                 provider.released.wait()
                 return
+            if self.headers["Cookie"]:
+                provider.asked.append("cookie")
             path = urlsplit(self.path).path
             status, body = provider.answer(path, form, self.headers["Authorization"] or "")
             content = json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
+            self.send_header("Set-Cookie", "session=carol; Path=/")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)

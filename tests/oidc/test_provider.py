@@ -72,6 +72,14 @@ def _code(fake: FakeProvider, address: str) -> str:
 
 def test_code_flow__right_answers__returns_user_and_groups(fake: FakeProvider) -> None:
     assert signs_in(fake) == CAROL
+    # A cookie of the provider would be that of all people.
+    assert "cookie" not in fake.asked
+
+
+def test_transport__address_that_is_none__is_a_fault_of_the_provider(fake: FakeProvider) -> None:
+    fake.metadata = {"token_endpoint": "https://id.example.com:99999/token"}
+    with pytest.raises(ProviderAway):
+        signs_in(fake)
 
 
 def test_code_flow__claims_only_in_userinfo__are_taken_from_there_for_the_same_subject(
