@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from joserfc import jws, jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import Key, KeySet
 
 from api.oidc.errors import SignInFailed
 
@@ -26,11 +26,18 @@ class UnknownKey(SignInFailed):
 
 
 def key_set_of(document: Mapping[str, Any]) -> KeySet:
-    """Return the keys of a JSON Web Key Set. Raises ValueError if it has none that can be used."""
-    try:
-        return KeySet.import_key_set({"keys": list(document["keys"])})
-    except (KeyError, TypeError, ValueError, JoseError) as error:
-        raise ValueError(f"no usable keys: {error!r}") from None
+    """Return the keys of a JSON Web Key Set that can be used. Raises ValueError if it has none."""
+    keys: list[Key] = []
+    last_fault: Exception | None = None
+    listed = document.get("keys")
+    for each in listed if isinstance(listed, list) else ():
+        try:
+            keys += KeySet.import_key_set({"keys": [each]}).keys
+        except (LookupError, TypeError, ValueError, AttributeError, JoseError) as error:
+            last_fault = error
+    if not keys:
+        raise ValueError(f"no usable keys: {last_fault!r}")
+    return KeySet(keys)
 
 
 def claims_of(

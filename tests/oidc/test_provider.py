@@ -11,6 +11,7 @@ import pytest
 from api.oidc.browser_secrets import BrowserSecrets
 from api.oidc.errors import ProviderAway, SignInFailed
 from api.oidc.fetched_value import MIN_REFETCH_SECONDS
+from api.oidc.id_token import key_set_of
 from api.oidc.identity import Identity, identity_of
 from api.oidc.provider import Pending, Provider, ProviderOptions
 from api.oidc.transport import ProviderTransport
@@ -148,6 +149,17 @@ def test_id_token__without_a_signature_of_the_provider__is_refused(fake: FakePro
 def test_code_flow__verifier_of_another_browser__is_refused(fake: FakeProvider) -> None:
     with pytest.raises(SignInFailed, match="begin again"):
         signs_in(fake, BrowserSecrets.derived("another"))
+
+
+def test_keys__a_malformed_one_among_them__the_others_count() -> None:
+    good = OTHER_KEY.as_dict(private=False)
+    keys = key_set_of(
+        {"keys": [{"kty": "RSA", "kid": "bad"}, "none", {**good, "kid": "good"}, {"kty": "new"}]}
+    )
+    assert [key.kid for key in keys] == ["good"]
+    for wrong in ({}, {"keys": None}, {"keys": [{"kty": "RSA"}]}):
+        with pytest.raises(ValueError, match="no usable keys"):
+            key_set_of(wrong)
 
 
 def test_keys__rotated__are_fetched_once_more_but_not_for_each_token(fake: FakeProvider) -> None:
