@@ -56,6 +56,8 @@ def _faults(document: Mapping[str, Any]) -> Iterator[Fault]:
         else:
             for name, groups in rows.items():
                 yield from _row_faults(f'{section}."{name}"', name, groups)
+            if section == "ldap":
+                yield from _twice(rows)
     yield from _shared(document)
 
 
@@ -70,6 +72,14 @@ def _row_faults(where: str, name: str, groups: Any) -> Iterator[Fault]:
     for number, group in enumerate(_listed(groups)):
         if not isinstance(group, str) or not group.strip():
             yield Fault(f"{where}[{number}]" if isinstance(groups, list) else where, "must be a group's name")
+
+
+def _twice(rows: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield a fault for each row of a group of LDAP that an earlier row has in other upper and lower case."""
+    names: dict[str, str] = {}
+    for name in rows:
+        if (first := names.setdefault(name.casefold(), name)) != name:
+            yield Fault(f'ldap."{name}"', f'is the same group in LDAP as "{first}"')
 
 
 def _shared(document: Mapping[str, Any]) -> Iterator[Fault]:

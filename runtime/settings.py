@@ -273,7 +273,7 @@ class Settings:
     )
     ldap_ca_file: Path | None = _setting(  # noqa: RUF009  (it makes a field)
         None,
-        values.path,
+        values.certificates,
         "file of the certificates (PEM) that sign those of the LDAP servers",
         SERVE,
         unset="those that the machine trusts",

@@ -102,9 +102,6 @@ def _faults(settings: Settings) -> Iterator[Fault]:
     for given, needed in (("ldap_bind_dn", "ldap_password"), ("ldap_password", "ldap_bind_dn")):
         if getattr(settings, given) is not None and getattr(settings, needed) is None:
             yield Fault(variable(needed), f"must be set with {variable(given)}")
-    file = settings.ldap_ca_file
-    if file is not None and not file.is_file():
-        yield Fault(variable("ldap_ca_file"), f"must be a file of certificates in PEM, not {file}")
     for name in DNS:
         if (dn := getattr(settings, name)) is not None and not _is_dn(dn):
             yield Fault(variable(name), f"must be a DN such as ou=people,dc=example,dc=com, not {dn!r}")

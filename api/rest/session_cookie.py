@@ -23,7 +23,7 @@ FORM_FIELD: Final = "form_value"
 _LOGIN_SECONDS: Final = 3_600
 _SIGN_IN_SECONDS: Final = 600
 # A longer address would not fit into a cookie.
-_MAX_NEXT_LENGTH: Final = 2_000
+_MAX_NEXT_BYTES: Final = 2_000
 _PAST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -61,8 +61,9 @@ def begin_login(req: Request, resp: Response) -> str:
 def begin_sign_in(resp: Response, next_path: str) -> str:
     """Store the cookie of a sign-in that leads to a path; return its secret."""
     secret = secrets.token_urlsafe(32)
-    path = next_path if len(next_path) <= _MAX_NEXT_LENGTH else ""
-    _store(resp, SIGN_IN, f"{secret}.{path.encode().hex()}", max_age=_SIGN_IN_SECONDS)
+    path = next_path.encode()
+    stored = path.hex() if len(path) <= _MAX_NEXT_BYTES else ""
+    _store(resp, SIGN_IN, f"{secret}.{stored}", max_age=_SIGN_IN_SECONDS)
     return secret
 
 

@@ -33,10 +33,9 @@ def test_options__complete__have_servers_and_the_section_of_the_table(tmp_path: 
     assert "secret" not in repr(replace(options, bind_dn="cn=x", password="secret"))
 
 
-def test_options__several_faults__are_all_named_without_the_password(tmp_path: Path) -> None:
+def test_options__several_faults__are_all_named_without_the_password() -> None:
     environment = {
         "LABLEDGER_LDAP_URLS": "ldap://one.example.com",
-        "LABLEDGER_LDAP_CA_FILE": str(tmp_path / "absent.pem"),
         "LABLEDGER_LDAP_PASSWORD": "secret",
         "LABLEDGER_LDAP_USER_BASE": "people",
         "LABLEDGER_LDAP_USER_FILTER": "(uid=*",
@@ -46,7 +45,6 @@ def test_options__several_faults__are_all_named_without_the_password(tmp_path: P
     assert sorted(fault.where for fault in refused.value.faults) == [
         "LABLEDGER_GROUP_TABLE",
         "LABLEDGER_LDAP_BIND_DN",
-        "LABLEDGER_LDAP_CA_FILE",
         "LABLEDGER_LDAP_GROUP_BASE",
         "LABLEDGER_LDAP_USER_BASE",
         "LABLEDGER_LDAP_USER_FILTER",
@@ -54,8 +52,11 @@ def test_options__several_faults__are_all_named_without_the_password(tmp_path: P
     assert "secret" not in str(refused.value)
 
 
-def test_settings__malformed_values__are_refused_together() -> None:
+def test_settings__malformed_values__are_refused_together(tmp_path: Path) -> None:
+    no_certificates = tmp_path / "ca.pem"
+    no_certificates.write_text("no certificate")
     environment = {
+        "LABLEDGER_LDAP_CA_FILE": str(no_certificates),
         "LABLEDGER_LDAP_URLS": "http://one.example.com",
         "LABLEDGER_LDAP_USER_NAME": "user name",
         "LABLEDGER_LDAP_TIMEOUT_SECONDS": "0",

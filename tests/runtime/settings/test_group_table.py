@@ -28,6 +28,8 @@ numbers = ["kernel", 7, ""]
 twice = "ops"
 [ldap]
 "cn=ops" = "ops"
+QA = "qa"
+qa = "quality"
 """
 
 
@@ -48,7 +50,7 @@ def test_group_table__faulty__names_all_faults_with_their_places(tmp_path: Path)
     found = {fault.where.removeprefix(f"{file}: "): fault.message for fault in refused.value.faults}
     assert list(found) == [
         *("stray", "okta", 'oidc."dotted"', 'oidc."empty"', 'oidc." "'),
-        *('oidc."numbers"[1]', 'oidc."numbers"[2]', 'ldap."cn=ops"'),
+        *('oidc."numbers"[1]', 'oidc."numbers"[2]', 'ldap."qa"', 'ldap."cn=ops"'),
     ]
     assert 'group "ops" is in [oidc], too' in found['ldap."cn=ops"']
 
