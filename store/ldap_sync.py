@@ -44,6 +44,10 @@ class LdapTurns:
         params = {"holder": self._holder, "seconds": HOLD_SECONDS, "is_asked": is_asked}
         return bool(self._log.rows(SQL["take_turn"], params))
 
+    def has(self) -> bool:
+        """Return whether this process has the turn still, and no other one may sync."""
+        return bool(self._log.rows(SQL["has_turn"], {"holder": self._holder})[0][0])
+
     def end(self, next_seconds: float, fault: str | None, counts: Mapping[str, int]) -> None:
         """Record the result. The next turn is due after `next_seconds`."""
         stored = orjson.dumps(counts).decode()

@@ -6,6 +6,9 @@ UPDATE live.ldap_sync SET holder = %(holder)s, held_until = now() + make_interva
 WHERE held_until <= now() AND (%(is_asked)s OR due_at <= now())
 RETURNING holder
 
+-- name: has_turn
+SELECT holder = %(holder)s AND held_until > now() FROM live.ldap_sync
+
 -- name: end_turn
 UPDATE live.ldap_sync SET held_until = '-infinity', finished_at = now(), fault = %(fault)s,
     due_at = now() + make_interval(secs => %(next_seconds)s),

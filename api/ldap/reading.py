@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +17,8 @@ from domain.directory.actors import is_user_name
 from domain.directory.ldap_sync import LdapFault, LdapPeople
 
 PAGE_SIZE: Final = 500
+# Of all pages and servers; less than the time after which another process may sync.
+READ_SECONDS: Final = 300.0
 # The control of RFC 2696.
 PAGES: Final = "1.2.840.113556.1.4.319"
 ENTRY, REFERENCE = "searchResEntry", "searchResRef"
@@ -57,9 +60,10 @@ def read_people(options: LdapOptions) -> LdapPeople:
     Raises LdapFault with the fault of each server, if none gives a complete answer.
     """
     faults = []
+    deadline = time.monotonic() + READ_SECONDS
     for server in options.servers:
         try:
-            return _read(options, server)
+            return _read(options, server, deadline)
         except LdapFault as fault:
             faults.append(f"{server.name}: {fault}")
         except (LDAPException, OSError) as error:
@@ -67,7 +71,7 @@ def read_people(options: LdapOptions) -> LdapPeople:
     raise LdapFault("; ".join(faults))
 
 
-def _read(options: LdapOptions, server: LdapServer) -> LdapPeople:
+def _read(options: LdapOptions, server: LdapServer, deadline: float) -> LdapPeople:
     connection = _connection(options, server)
     try:
         connection.open()
@@ -75,11 +79,11 @@ def _read(options: LdapOptions, server: LdapServer) -> LdapPeople:
             connection.start_tls()
         if not connection.bind():
             raise LdapFault(f"bind as {options.bind_dn or 'anonymous'}: {_result(connection)}")
-        users = _search(
-            connection, Search(options.user_base, options.user_filter, (options.user_name,)), options
-        )
-        of_groups = (options.group_name, *options.member_attributes)
-        groups = _search(connection, Search(options.group_base, options.group_filter, of_groups), options)
+        of_users = Search(options.user_base, options.user_filter, (options.user_name,))
+        users = _search(connection, of_users, options, deadline)
+        named = (options.group_name, *options.member_attributes)
+        of_groups = Search(options.group_base, options.group_filter, named)
+        groups = _search(connection, of_groups, options, deadline)
         return people(options, list(users), list(groups))
     finally:
         # Not `unbind`, which would send on a failed connection. ldap3 does not close a socket that it
@@ -110,10 +114,18 @@ def _connection(options: LdapOptions, server: LdapServer) -> Connection:
     )
 
 
-def _search(connection: Connection, search: Search, options: LdapOptions) -> Iterator[LdapEntry]:
-    """Yield the entries of a search, page by page. Raises LdapFault unless the answer is complete."""
+def _search(
+    connection: Connection, search: Search, options: LdapOptions, deadline: float
+) -> Iterator[LdapEntry]:
+    """Yield the entries of a search, page by page.
+
+    Raises LdapFault unless the answer is complete by the deadline, a time of `time.monotonic`.
+    """
     cookie: bytes | None = None
     while cookie != b"":
+        # The limits of connection and search are for each page; a server may send pages without an end.
+        if time.monotonic() > deadline:
+            raise LdapFault(f"search below {search.base}: not complete after {READ_SECONDS:.0f} seconds")
         connection.search(
             search.base,
             search.filter,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
@@ -39,6 +39,8 @@ LEAVING_PER_COMMIT: Final = 50
 SYSTEMS_PER_COMMIT: Final = 50
 PEOPLE_PER_COMMIT: Final = 500
 GROUPS_PER_COMMIT: Final = 50
+# After a restart in the middle of a sync, people who have left must not keep their rights until the next one.
+INTERRUPTED_SECONDS: Final = 30.0
 
 T = TypeVar("T")
 
@@ -85,15 +87,15 @@ async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_ask
             raise Refused("another LDAP sync is running")
         return None
     fault: str | None = "interrupted"
-    counts: Mapping[str, int] = {}
+    next_seconds, counts = INTERRUPTED_SECONDS, dict[str, int]()
     try:
-        plan = await apply_sync(parts, request, force=force)
-        fault, counts = None, _counts(plan)
+        plan = await apply_sync(parts, request, force=force, may_commit=source.turns.has)
+        fault, next_seconds, counts = None, source.sync_seconds, _counts(plan)
     except LabledgerError as error:
-        fault = str(error)
+        fault, next_seconds = str(error), source.sync_seconds
         raise
     finally:
-        await asyncio.to_thread(source.turns.end, source.sync_seconds, fault, counts)
+        await asyncio.to_thread(source.turns.end, next_seconds, fault, counts)
     return plan
 
 
@@ -101,8 +103,12 @@ async def last_sync(parts: LdapParts) -> LastSync:
     return await asyncio.to_thread(LdapTurns(parts.log).last)
 
 
-async def apply_sync(parts: LdapParts, request: RequestContext, *, force: bool) -> SyncPlan:
+async def apply_sync(
+    parts: LdapParts, request: RequestContext, *, force: bool, may_commit: Callable[[], bool] = lambda: True
+) -> SyncPlan:
     """Read LDAP, commit all changes and return them. Raises Refused and LdapFault before the first commit.
+
+    `may_commit` is called after the read, in a thread; if it returns False, another process syncs by now.
 
     A sync that was killed is completed by the next one: each commit is whole, people who have left come
     first, and every sync ends what people who have left still have of systems.
@@ -111,6 +117,8 @@ async def apply_sync(parts: LdapParts, request: RequestContext, *, force: bool) 
     plan = await _plan(parts, source)
     if not force:
         require_few(plan, source.max_removed_percent)
+    if not await asyncio.to_thread(may_commit):
+        raise Refused("the read of LDAP took so long that another process may sync now")
     request = replace(request, command_id=None, expected=None)
     for names in _batches(plan.left, LEAVING_PER_COMMIT):
         await _leave(parts, request, names)

@@ -94,6 +94,14 @@ def test_read__server_hangs__fails_after_the_time_limit(directory: Slapd, has_tl
             read_people(directory.options(servers=(hanging,), timeout_seconds=1))
 
 
+def test_read__pages_without_an_end__fails_after_the_time_for_all(
+    directory: Slapd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.ldap.reading.READ_SECONDS", -1.0)
+    with pytest.raises(LdapFault, match="not complete after"):
+        read_people(directory.options())
+
+
 def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(directory: Slapd) -> None:
     users = [
         LdapEntry(r"cn=Lee\, Ann,dc=x", {"uid": ["lee"]}),

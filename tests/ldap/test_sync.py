@@ -25,7 +25,7 @@ from domain.directory.events import (
     UserPasswordSet,
     UserRegistered,
 )
-from domain.directory.ldap_sync import LdapFault, SyncPlan
+from domain.directory.ldap_sync import LdapFault, LdapPeople, SyncPlan
 from domain.errors import Refused
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemReservationBegun
 from store.ldap_sync import LdapTurns
@@ -243,6 +243,35 @@ def test_turn__another_process_has_it__is_not_taken_by_the_loop_and_refused_to_p
     # Not due yet, but a person may ask.
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=False) is None
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=True).has_changes
+
+
+def test_sync__another_process_has_taken_the_turn_during_the_read__changes_nothing(
+    town: Town, directory: Slapd
+) -> None:
+    source, other = source_of(town, directory), LdapTurns(town.log)
+    town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
+
+    def read_slowly() -> LdapPeople:
+        town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
+        assert other.take(is_asked=True)
+        return source.read()
+
+    end = town.log.end()
+    with pytest.raises(Refused, match="another process may sync now"):
+        asks(town, replace(source, read=read_slowly), sync, REQUEST, force=False, is_asked=True)
+    assert town.log.end() == end and other.has()
+
+
+def test_sync__interrupted__is_due_again_soon(town: Town, directory: Slapd) -> None:
+    def interrupt() -> LdapPeople:
+        raise Killed
+
+    town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
+    source = replace(source_of(town, directory), read=interrupt)
+    with pytest.raises(Killed):
+        asks(town, source, sync, REQUEST, force=False, is_asked=True)
+    due = b"SELECT fault, due_at < now() + interval '60 seconds' FROM live.ldap_sync"
+    assert [*town.log.rows(due, ())] == [("interrupted", True)]
 
 
 def test_sync__user_changed_by_an_admin_after_leaving__stays_as_the_admin_wants(
