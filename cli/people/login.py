@@ -27,7 +27,11 @@ def stdin_option(help: str) -> Decorator:
 
 @click.command
 @click.argument("user", required=False)
-@click.option("--role", type=WordChoice(ROLES), help="Role of the login, one of yours [default: the first].")
+@click.option(
+    "--role",
+    type=WordChoice(ROLES),
+    help="Role of the login, one of yours [default: the first; with --sso: submitter if you have it].",
+)
 @click.option("--sso", is_flag=True, help="Sign in with the identity provider of the server, in a browser.")
 @stdin_option("Read the password from the first line of standard input.")
 @remote

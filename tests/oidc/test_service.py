@@ -171,6 +171,20 @@ def test_device_flow__by_http__is_pending_then_done_or_denied(service: Running, 
         assert no_admin.status_code == 403
 
 
+def test_device_flow__without_a_role__is_that_of_a_submitter_also_for_admins(
+    service: Running, fake: FakeProvider
+) -> None:
+    fake.claims = {"preferred_username": "dora", "groups": []}
+    with service.client() as client:
+        client.put("/users/dora", json={"roles": ["admin", "submitter"], "email": None}).raise_for_status()
+        for wanted, given in ((None, "submitter"), ("admin", "admin")):
+            code = client.post("/login/device").json()["device_code"]
+            asked = {"device_code": code} | ({"role": wanted} if wanted else {})
+            done = client.post("/login/device/token", json=asked).json()
+            assert done["login"]["role"] == given
+        client.delete("/users/dora").raise_for_status()
+
+
 def test_command__sso__saves_a_login_as_with_a_password(
     service: Running, fake: FakeProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,7 +39,10 @@ class Login(Input):
 
 
 class DeviceLogin(Input):
-    """`device_code` is that of the begin; `role`: one of the user's roles (default: the first)."""
+    """`device_code` is that of the begin; `role`: one of the user's roles.
+
+    The default is submitter for users who have it, for others their first role.
+    """
 
     device_code: Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=NO_NUL)]
     role: Role | None = None
