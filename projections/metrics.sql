@@ -58,6 +58,12 @@ SELECT state, count(*) AS notifications FROM live.notifications WHERE state <> '
 -- Whether the last LDAP sync did not succeed; false a day after the last one was due, as then there is no LDAP any more.
 SELECT (fault IS NOT NULL AND due_at > now() - interval '1 day')::integer AS failed FROM live.ldap_sync
 
+-- name: ldap_sync_age
+-- The time since the last LDAP sync that succeeded; 0 before the first one, and a day after the last one was due.
+SELECT CASE WHEN due_at > now() - interval '1 day' AND isfinite(succeeded_at)
+    THEN extract(epoch FROM now() - succeeded_at)::float8 ELSE 0 END AS seconds
+FROM live.ldap_sync
+
 -- name: counted
 -- The counters of all processes, since the database was created. One row has all buckets of a histogram, by limit,
 -- because a row for each would double the cost of reading.

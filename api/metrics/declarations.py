@@ -100,6 +100,7 @@ GAUGES: Final = (
         "position if that is longer; 0 if there has never been a notifier",
     ),
     MetricSpec("ldap_sync_failed", "1 if the last LDAP sync did not succeed, else 0"),
+    MetricSpec("ldap_sync_age_seconds", "Time since the last LDAP sync that succeeded; 0 without LDAP"),
     MetricSpec("watchers", "Clients that follow the event stream"),
     MetricSpec("log_position", "Last position of the log"),
     MetricSpec(

@@ -29,6 +29,7 @@ GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
     "lab_controller_silent": ("silent_labs", "silent"),
     "notifications": ("notifications_by_state", "notifications"),
     "ldap_sync_failed": ("ldap_sync_failed", "failed"),
+    "ldap_sync_age_seconds": ("ldap_sync_age", "seconds"),
     "watchers": ("watchers", "watchers"),
     "projector_lag_events": ("projectors", "events"),
     "projector_lag_seconds": ("projectors", "seconds"),

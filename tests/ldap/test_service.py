@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -49,7 +50,9 @@ def test_service__person_leaves_ldap__token_and_membership_end(
         with service.client() as admin:
             answer = admin.post("/ldap-sync")
             assert answer.status_code == 502 and "Connection refused" in answer.json()["detail"]
-            assert "labledger_ldap_sync_failed 1.0" in admin.get("/metrics").text
+            metrics = admin.get("/metrics").text
+            assert "labledger_ldap_sync_failed 1.0" in metrics
+            assert re.search(r"\nlabledger_ldap_sync_age_seconds [0-9.]*[1-9]", metrics)
             admin.put("/users/admin/password", json={"password": PASSWORD}).raise_for_status()
         with closing(Browser(service.url)) as browser:
             assert browser.log_in("admin", PASSWORD).status_code == 303

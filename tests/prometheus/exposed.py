@@ -27,7 +27,7 @@ AT_ZERO = {
     *("labledger_projector_lag_events", "labledger_projector_lag_seconds"),
     *("labledger_notifications", "labledger_notifications_too_old", "labledger_notification_attempts"),
     *("labledger_notifier_lag_events", "labledger_notification_backlog_seconds"),
-    "labledger_ldap_sync_failed",
+    *("labledger_ldap_sync_failed", "labledger_ldap_sync_age_seconds"),
 }
 
 # The values of those labels that are declared as open.
