@@ -25,8 +25,11 @@ ENTRY, REFERENCE = "searchResEntry", "searchResRef"
 
 ESCAPE: Final = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 
-Dn = tuple[tuple[str, str], ...]
-"""A DN in one form, so that equal ones are equal: attributes and values without regard to case."""
+Dn = tuple[tuple[str, str, bool], ...]
+"""A DN in one form, so that equal ones are equal: attributes and values without regard to case.
+
+The third is whether the next attribute belongs to the same level.
+"""
 
 
 class LdapEntry(NamedTuple):
@@ -166,7 +169,7 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
     A member that is a group of this answer stands for its members. Raises LdapFault without people, and if
     several groups have a name of the table: a group of another branch must not give rights.
     """
-    by_dn = {_dn_of(user): name for user in users for name in _values(user, options.user_name)}
+    by_dn = {_dn_of(user): _name_of(user, options) for user in users if _values(user, options.user_name)}
     names = frozenset(name for user in users for name in _values(user, options.user_name))
     if not names:
         raise LdapFault(
@@ -208,6 +211,14 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
     return LdapPeople(names, {name: each - invalid for name, each in members_of.items()}, invalid)
 
 
+def _name_of(user: LdapEntry, options: LdapOptions) -> str:
+    """Return the name of a person: of several ones that in the DN, because the server gives no order."""
+    values = sorted(_values(user, options.user_name))
+    rdn = _dn_of(user)[:1]
+    of_dn = [each for each in values if rdn == ((options.user_name.casefold(), each.casefold(), False),)]
+    return (of_dn or values)[0]
+
+
 def _values(entry: LdapEntry, attribute: str) -> Sequence[str]:
     return entry.values.get(attribute.lower(), ())
 
@@ -226,7 +237,9 @@ def _dn(text: str) -> Dn | None:
         parts = parse_dn(text, strip=True)
     except LDAPException:
         return None
-    return tuple((name.casefold(), _unescaped(value).casefold()) for name, value, _ in parts)
+    return tuple(
+        (name.casefold(), _unescaped(value).casefold(), separator == "+") for name, value, separator in parts
+    )
 
 
 def _unescaped(value: str) -> str:

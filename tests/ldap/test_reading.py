@@ -125,6 +125,21 @@ def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(dire
     assert found.invalid == {"not a name", "line\n", "n" * 256, "Retention"}
 
 
+def test_people__several_names_and_levels_with_two_attributes__are_told_apart(directory: Slapd) -> None:
+    users = [
+        LdapEntry("uid=ann,dc=x", {"uid": ["ann", "aaa", "zzz"]}),
+        LdapEntry("uid=bob+cn=b,dc=x", {"uid": ["bob"]}),
+        LdapEntry("uid=bob,cn=b,dc=x", {"uid": ["eve"]}),
+    ]
+    written = ["uid=ann,dc=x", "uid=bob+cn=b,dc=x"]
+    found = people(
+        directory.options(), users, [LdapEntry("cn=k,dc=x", {"cn": ["kernel"], "member": written})]
+    )
+    assert found.members == {"kernel": {"ann", "bob"}}
+    # An alias does not leave LDAP.
+    assert {"aaa", "zzz"} <= found.users
+
+
 def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_name(
     directory: Slapd,
 ) -> None:
