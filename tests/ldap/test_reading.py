@@ -125,7 +125,7 @@ def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(dire
     assert found.invalid == {"not a name", "line\n", "n" * 256, "Retention"}
 
 
-def test_people__several_names_and_levels_with_two_attributes__are_told_apart(directory: Slapd) -> None:
+def test_people__several_names_and_levels_with_two_attributes__are_distinguished(directory: Slapd) -> None:
     users = [
         LdapEntry("uid=ann,dc=x", {"uid": ["ann", "aaa", "zzz"]}),
         LdapEntry("uid=bob+cn=b,dc=x", {"uid": ["bob"]}),
