@@ -398,9 +398,10 @@ class Settings:
     ca_file: Path | None = _setting(  # noqa: RUF009  (it makes a field)
         None,
         values.certificates,
-        "file with certificates of further authorities, in PEM, that sign the certificates of mail servers "
-        "and webhooks",
+        "file with certificates of further authorities, in PEM, that sign the certificates of mail servers, "
+        "webhooks and the identity provider",
         NOTIFIER,
+        SERVE,
         unset="those of the system alone",
     )
     traceback: bool = _setting(

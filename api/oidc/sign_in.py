@@ -62,5 +62,5 @@ def sign_in_of(settings: Settings) -> SignIn | None:
         settings.oidc_groups_claim,
     )
     name = settings.oidc_name or urlsplit(settings.oidc_issuer).hostname or settings.oidc_issuer
-    provider = Provider(options, ProviderTransport())
+    provider = Provider(options, ProviderTransport(ca_file=settings.ca_file))
     return SignIn(provider, name, table.oidc, settings.oidc_creates_users)

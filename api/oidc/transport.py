@@ -8,11 +8,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
 
 from api.oidc.errors import ProviderAway
+from runtime.tls import tls_context
 
 ANSWER_SECONDS: Final = 10.0
 MAX_ANSWER_BYTES: Final = 1 << 20
@@ -41,9 +43,10 @@ class ProviderTransport:
     Answers with a status of 500 or more are failures, too. The log has what happened; users do not see it.
     """
 
-    def __init__(self, answer_seconds: float = ANSWER_SECONDS) -> None:
+    def __init__(self, answer_seconds: float = ANSWER_SECONDS, ca_file: Path | None = None) -> None:
         self._answer_seconds = answer_seconds
         self._http = httpx.AsyncClient(
+            verify=tls_context(ca_file),
             timeout=httpx.Timeout(answer_seconds, pool=QUEUE_SECONDS),
             limits=httpx.Limits(max_connections=MAX_CONNECTIONS),
             headers={"Accept": "application/json"},

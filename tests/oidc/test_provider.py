@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from tests.oidc.fake_provider import (
     signed_by_public_key,
     unsigned,
 )
+from tests.workers.notifying.receivers import Authority, Hook, hook_server
 
 SECRETS = BrowserSecrets.derived("a secret")
 CAROL = Identity("carol", frozenset({"kernel"}))
@@ -75,6 +77,25 @@ def test_code_flow__right_answers__returns_user_and_groups(fake: FakeProvider) -
     assert signs_in(fake) == CAROL
     # A cookie of the provider would be that of all people.
     assert "cookie" not in fake.asked
+
+
+def test_transport__certificate_of_a_private_authority__is_trusted_by_the_file_of_the_settings(
+    tmp_path: Path,
+) -> None:
+    authority, hook = Authority(tmp_path), Hook()
+
+    async def post(port: int, ca_file: Path | None) -> None:
+        transport = ProviderTransport(5.0, ca_file)
+        # The server gives no JSON.
+        with pytest.raises(ProviderAway):
+            await transport.post(f"https://localhost:{port}/token")
+        await transport.close()
+
+    with hook_server(hook, authority.server("localhost")) as port:
+        asyncio.run(post(port, None))
+        assert hook.posts == []
+        asyncio.run(post(port, authority.file))
+    assert [path for path, _, _ in hook.posts] == ["/token"]
 
 
 def test_transport__address_that_is_none__is_a_fault_of_the_provider(fake: FakeProvider) -> None:

@@ -13,8 +13,8 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from domain.characters import escaped
+from runtime.tls import tls_context
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
-from workers.notifying.tls import tls_context
 
 # Each wait for the server is at most this long.
 TIMEOUT_SECONDS: Final = 20.0

@@ -1,4 +1,4 @@
-"""TLS to mail servers and webhooks: the certificate and the name are always checked."""
+"""TLS to mail servers, webhooks and the identity provider: certificate and name are always checked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:
     """Return a context that trusts the authorities of the system, and those in a file.
 
-    The file is read at each connection, so that a new one needs no restart. Raises OSError, as does a failed
-    connection.
+    The notifier reads the file at each connection, so that a new one needs no restart. Raises OSError, as
+    does a failed connection.
     """
     context = ssl.create_default_context()
     if ca_file is not None:
