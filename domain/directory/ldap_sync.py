@@ -83,12 +83,12 @@ def is_managed(document: Document) -> bool:
 
 def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> SyncPlan:
     """Return what a sync changes. People who are not in LDAP, and never were, do not change."""
-    users = dict(directory.items("user"))
-    managed = {name for name, user in users.items() if is_managed(user.document)}
-    found = (people.users - managed).intersection(users)
+    entries = dict(directory.items("user"))
+    managed = {name for name, user in entries.items() if is_managed(user.document)}
+    found = (people.users - managed).intersection(entries)
     wanted = _wanted_members(directory, people, group_map)
-    new = frozenset().union(*wanted.values()).difference(users)
-    folded = frozenset(name.casefold() for name in users)
+    new = frozenset().union(*wanted.values()).difference(entries)
+    folded = frozenset(name.casefold() for name in entries)
     refused = {
         name
         for name in sorted(new)
