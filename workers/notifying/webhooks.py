@@ -29,7 +29,6 @@ SIGNATURE: Final = "Labledger-Signature"
 GONE: Final = 410
 # Servers that answer so are overloaded or not there: other messages to them wait, too.
 HOST_FAILURES: Final = frozenset((429, 502, 503, 504))
-SCHEMES: Final = ("http", "https")
 
 
 @dataclass(frozen=True)
