@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from store.addresses import DELETED_AT_ONCE, delete_old_addresses
+from store.client_addresses import DELETED_AT_ONCE, delete_old_addresses
 from store.event_log import EventLog
 
 INTERVAL_SECONDS: Final = 600.0

@@ -15,9 +15,9 @@ from threading import Timer
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from workers.notifying.addresses import ForbiddenAddress, Network, permitted_address
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
 from workers.notifying.tls import tls_context
+from workers.notifying.webhook_addresses import ForbiddenAddress, Network, permitted_address
 
 # Each wait for the server, and the whole exchange, are at most this long.
 TIMEOUT_SECONDS: Final = 10.0

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from api.address_deletion import delete_addresses
-from store.addresses import addresses_of, delete_old_addresses
+from store.client_addresses import addresses_of, delete_old_addresses
 from store.event_log import EventLog
 from store.requests import AppendRequest
 from tests.harness.appends import append_to, whole_log
@@ -37,7 +37,7 @@ def test_address__of_each_kind_of_append__is_that_of_its_commit(log: EventLog) -
 def test_addresses__older_than_their_days__not_shown_and_deleted(
     log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.addresses.DELETED_AT_ONCE", 2)
+    monkeypatch.setattr("store.client_addresses.DELETED_AT_ONCE", 2)
     log.append([_from("192.0.2.1", append_to(subject)) for subject in "abcd"])
     # The log itself is as old as before.
     owner.execute("UPDATE live.addresses SET recorded_at = now() - interval '31 days' WHERE command_id < 'd'")
@@ -53,7 +53,7 @@ def test_addresses__older_than_their_days__not_shown_and_deleted(
 def test_deletion__more_than_one_batch__deletes_all_old_ones(
     log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("store.addresses", "api.address_deletion"):
+    for module in ("store.client_addresses", "api.address_deletion"):
         monkeypatch.setattr(f"{module}.DELETED_AT_ONCE", 2)
     log.append([_from("192.0.2.1", append_to(subject)) for subject in "abcde"])
     owner.execute("UPDATE live.addresses SET recorded_at = now() - interval '31 days'")
