@@ -7,7 +7,7 @@ from typing import Final
 
 from api.use_cases.ports import LabParts
 from api.use_cases.retention import delete_due_results
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 
 INTERVAL_SECONDS: Final = 600.0
 

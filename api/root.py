@@ -26,7 +26,7 @@ from api.rest.serving.in_flight import InFlight
 from api.startup import ServiceLifecycle
 from api.use_cases.external_groups import report_missing_groups
 from api.use_cases.ldap_sync import LdapSource
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 from projections.reader import Reader
 from runtime.processes.garbage_collection import freeze_present_objects
 from runtime.settings import Settings, require_url
