@@ -20,7 +20,7 @@ from api.passwords import Hashing
 from api.quotas import Quotas
 from api.rest.cached_waits import RecentWaits
 from api.use_cases.ldap_sync import LdapSource
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 from domain.notifications.kinds import DEFAULT_KINDS
 from projections.reader import Reader
 from runtime.locks import LockClass

@@ -6,8 +6,8 @@ from domain.events import Recorded
 from domain.job.events import JobKeepEnded, JobKept, JobLogsExpired, JobResultsDeleted
 from domain.lab_commands.derive import of_job
 from projections.fold_commands import put_command
-from projections.fold_reviews import made_by, shown_time
 from projections.intervals import Instant
+from projections.made_by import made_by, shown_time
 from projections.read_models import ReadModels, number_of
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from domain.events import Recorded
 from domain.recipe_set.events import RecipeSetReviewed, RecipeSetWaived, RecipeSetWaiverEnded
 from domain.recipe_set.state import NOT_REVIEWED
 from projections.intervals import Instant
+from projections.made_by import made_by
 from projections.read_models import ReadModels, number_of
 
 OF_TASK, OF_SET = "task", "recipe-set"
@@ -38,13 +38,3 @@ def _put_waiver(
         models.recipe_sets.put((set_id,), models.recipe_sets.of((set_id,))._replace(waiver=waiver), now)
     else:
         models.tasks.put((task_id,), models.tasks.of((task_id,))._replace(waiver=waiver), now)
-
-
-def made_by(recorded: Recorded, reason: str, at: datetime) -> dict[str, str]:
-    """Return who made a change, when and why, for the read models."""
-    return {"by": recorded.stamp.actor, "at": shown_time(at), "reason": reason}
-
-
-def shown_time(at: datetime) -> str:
-    """Return a time as JSON documents of the read models have it."""
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from domain.job.retention import RetentionTag
+from domain.job.retention_tags import RetentionTag
 from domain.notifications.kinds import fault_of
 
 Network = IPv4Network | IPv6Network

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from domain.errors import Fault, FaultyInput
-from domain.job.retention import DEFAULT_TAGS, RetentionTag
+from domain.job.retention_tags import DEFAULT_TAGS, RetentionTag
 from domain.notifications.kinds import DEFAULT_KINDS
 from runtime import setting_values as values
 

@@ -136,6 +136,7 @@ SCRIPTS = (
     "script/lock",
     ".ci/run",
     ".ci/prometheus",
+    ".ci/nginx",
     ".ci/slapd",
     ".ci/grafana-schema",
     ".ci/oidc-provider",

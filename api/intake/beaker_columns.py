@@ -129,7 +129,7 @@ KINDS: Final[Mapping[str, BeakerKind]] = {
         ),
         ignored={
             "id": "the number of a system in Beaker; here a system has its fqdn only, which never changes",
-            "cc": "no mail is sent",
+            "cc": "mail about a system goes to its owner only",
         },
     ),
     LABINFO: BeakerKind(

@@ -19,7 +19,7 @@ from api.intake.near_names import fields_at, has_field, suggestion
 from api.intake.requirements import LANGUAGES, RecipeRequirements
 from domain.directory.name_index import NameIndex
 from domain.job.names import objects, owner_findings
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 from domain.requirements.findings import Finding
 from domain.requirements.language import Language, ParsedRequirement
 from domain.requirements.nodes import Forced

@@ -26,7 +26,7 @@ from domain.contention.operations import SHIPPED, OperationTable
 from domain.directory.name_index import NameIndex
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 from domain.job.spec import JobSpec
 from domain.job.state import Job
 from domain.job.submission import counts

@@ -10,7 +10,7 @@ from api.rest.ports import PageParts
 from api.use_cases.ports import RequestContext
 from api.use_cases.retention import keep_job
 from api.use_cases.rights import own_job
-from domain.job.result_deletion import KeepChange
+from domain.job.retention import KeepChange
 from store.requests import Committed
 
 

@@ -23,7 +23,7 @@ from api.use_cases.ports import (
     WriteParts,
 )
 from domain.errors import Unknown
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 from projections.reader import Reader
 from store.aggregates import Aggregates
 from store.contacts import Contacts

@@ -16,7 +16,7 @@ from domain.directory.state import Directory
 from domain.directory.visibility import VisibilityIndex
 from domain.distro_choice.distro_trees import DistroTrees
 from domain.events import Recorded
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 from domain.job.submission import Counts, Ids
 from store.aggregates import Aggregates
 from store.event_log import EventLog

@@ -13,10 +13,10 @@ from api.use_cases.ports import LabParts, ReadModels, RequestContext, WriteParts
 from api.use_cases.rights import own_job
 from domain.directory.actors import RETENTION
 from domain.events import Change, Stamp
-from domain.job.result_deletion import KeepChange
-from domain.job.result_deletion import delete_results as decide_deletion
-from domain.job.result_deletion import keep_job as decide_keep
-from domain.job.retention import RetentionTag
+from domain.job.retention import KeepChange
+from domain.job.retention import delete_results as decide_deletion
+from domain.job.retention import keep_job as decide_keep
+from domain.job.retention_tags import RetentionTag
 from domain.job.state import folded
 from domain.recipe.lifecycle import STARTED
 from store.requests import AppendRequest, Committed, new_command_id

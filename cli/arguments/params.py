@@ -198,6 +198,9 @@ reason_option = click.option(
     callback=lambda _, __, value: value or None,
     help="Reason, which is recorded in the log [default: none].",
 )
+required_reason_option = click.option(
+    "--reason", metavar="TEXT", type=Words(), required=True, help="Reason, which is shown with the results."
+)
 
 
 def no_option(command: Command) -> Command:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.numbered import JOB_ID
-from cli.arguments.params import Words, limit_option
-from cli.jobs.review import required_reason_option
+from cli.arguments.params import Words, limit_option, required_reason_option
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.numbered import KINDS, SET_ID, TASK_ID, read_id
-from cli.arguments.params import WordChoice, Words
+from cli.arguments.params import WordChoice, required_reason_option
 from cli.remote import remote
 from cli.terminal.output import Output
 from domain.recipe_set.review import REVIEWS
 
 if TYPE_CHECKING:
     from api.client import Client
-
-required_reason_option = click.option(
-    "--reason", metavar="TEXT", type=Words(), required=True, help="Reason, which is shown with the results."
-)
 
 
 @click.command

@@ -1,58 +1,41 @@
-"""Retention tags: how long to keep the results of a job, and whether the job must name a product.
-
-Results are deleted only by tags for which somebody has configured a number of days.
-"""
+"""Decisions about the results and logs of a job: keep them, or delete them by its retention tag."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+
+from domain.errors import Refused
+from domain.events import Decided
+from domain.job.events import JobKeepEnded, JobKept, JobLogsExpired, JobResultsDeleted
+from domain.job.retention_tags import RetentionTag
+from domain.job.state import Job
 
 
 @dataclass(frozen=True)
-class RetentionTag:
-    """A retention tag; 0 `days` means for ever. A job must name a product if `needs_product`, else none."""
+class KeepChange:
+    """Keep the results and logs of a job, or let its retention tag apply again."""
 
-    name: str
-    days: int
-    needs_product: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.name}:{self.days}" + (":product" if self.needs_product else "")
+    is_kept: bool
+    reason: str
 
 
-DEFAULT_TAGS: Final = (
-    RetentionTag("scratch", 0),
-    RetentionTag("60days", 0),
-    RetentionTag("120days", 0),
-    RetentionTag("active", 0, needs_product=True),
-    RetentionTag("audit", 0, needs_product=True),
-)
+def keep_job(job: Job, change: KeepChange) -> Decided:
+    """Return the event of a change, none if it is so already. Raises Refused for deleted results."""
+    if change.is_kept == job.is_kept:
+        return []
+    if change.is_kept and job.has_deleted_results:
+        raise Refused(f"the results and logs of job {job.job_id} have been deleted")
+    return [(job.subject, (JobKept if change.is_kept else JobKeepEnded)(change.reason))]
 
 
-class RetentionTags:
-    """The configured retention tags. The first one is the default for jobs."""
+def delete_results(job: Job, tag: RetentionTag, lab_controllers: Iterable[str]) -> Decided:
+    """Return the events that delete the results and logs of an ended job, none if they must stay.
 
-    def __init__(self, tags: Iterable[RetentionTag] = DEFAULT_TAGS) -> None:
-        self._tags = {tag.name: tag for tag in tags}
-        self.default = next(iter(self._tags))
-
-    def __iter__(self) -> Iterator[RetentionTag]:
-        return iter(self._tags.values())
-
-    @property
-    def with_days(self) -> list[RetentionTag]:
-        """Return the tags that delete results."""
-        return [tag for tag in self if tag.days]
-
-    def fault(self, name: str, product: str | None) -> tuple[str, str] | None:
-        """Return the faulty field and a message; None if the tag exists and the product suits the tag."""
-        tag = self._tags.get(name)
-        if tag is None:
-            return "retention_tag", f"must be one of {', '.join(self._tags)}"
-        if tag.needs_product and product is None:
-            return "product", f'retention tag "{name}" needs a product'
-        if not tag.needs_product and product is not None:
-            return "product", f'retention tag "{name}" takes no product'
-        return None
+    The caller has found that the days of the tag are over, perhaps on older state: the job may be kept, or
+    have another tag by now. `lab_controllers` are those on whose systems the job has run.
+    """
+    if job.is_open or job.is_kept or job.has_deleted_results or job.retention_tag != tag.name:
+        return []
+    expired = ((job.subject, JobLogsExpired(name)) for name in sorted(lab_controllers))
+    return [(job.subject, JobResultsDeleted(tag.name, tag.days)), *expired]

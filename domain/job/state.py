@@ -18,7 +18,7 @@ from domain.job.events import (
     JobResultsDeleted,
     JobSubmitted,
 )
-from domain.job.retention import RetentionTags
+from domain.job.retention_tags import RetentionTags
 from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.queues.tree import DEFAULT_QUEUE
 

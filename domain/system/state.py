@@ -64,9 +64,10 @@ class System:
     any, applies instead for all permissions except `submit`. Nobody can have a system that is `occupied` by
     something that does not have it in the log. While it is `draining`, a person has drained it, or
     the maintenance windows with the numbers in `windows`, or both. A person has ended the draining by the
-    windows in `waived`, which are not over either. `ticket` is the URL of a report about why the system is
-    not Automated; it is None for an Automated system. `notes` are the ids of the notes, ascending. `failures`
-    are the provisioning failures since the system was last running, or since its condition last changed.
+    windows in `overridden_windows`, which are not over either. `ticket` is the URL of a report about why the
+    system is not Automated; it is None for an Automated system. `notes` are the ids of the notes, ascending.
+    `failures` are the provisioning failures since the system was last running, or since its condition last
+    changed.
     """
 
     fqdn: str
@@ -90,7 +91,7 @@ class System:
     notes: tuple[int, ...] = ()
     drained_by_person: bool = False
     windows: tuple[int, ...] = ()
-    waived: tuple[int, ...] = ()
+    overridden_windows: tuple[int, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -140,14 +141,19 @@ _OF_DRAINING = (
 def _draining_after(system: System, event: Event) -> dict[str, Any]:
     """Return the fields about draining. The end of a window is followed by an event if draining ends too."""
     if isinstance(event, system_events.SystemUndrained):
-        waived = (*system.waived, *system.windows)
-        return {"draining": False, "drained_by_person": False, "windows": (), "waived": waived}
+        overridden = (*system.overridden_windows, *system.windows)
+        return {
+            "draining": False,
+            "drained_by_person": False,
+            "windows": (),
+            "overridden_windows": overridden,
+        }
     if isinstance(event, system_events.SystemMaintenanceEnded):
-        left, waived = (
+        left, overridden = (
             tuple(number for number in numbers if number != event.window)
-            for numbers in (system.windows, system.waived)
+            for numbers in (system.windows, system.overridden_windows)
         )
-        return {"windows": left, "waived": waived}
+        return {"windows": left, "overridden_windows": overridden}
     assert isinstance(event, system_events.SystemDrained)
     if event.window is None:
         return {"draining": True, "drained_by_person": True}

@@ -20,7 +20,7 @@ def drain(system: System, reason: str) -> Decided:
 
 def begin_maintenance(system: System, number: int, reason: str) -> Decided:
     """Return the events with which a window drains a system, none if it has done so before."""
-    if number in system.windows or number in system.waived:
+    if number in system.windows or number in system.overridden_windows:
         return []
     return _drained(system, SystemDrained(reason=reason, window=number))
 
@@ -49,7 +49,7 @@ def end_maintenance(system: System, number: int, reason: str) -> Decided:
 
     Draining ends unless a person or another window drains the system, too.
     """
-    if number not in system.windows and number not in system.waived:
+    if number not in system.windows and number not in system.overridden_windows:
         return []
     decided: Decided = [(system.subject, SystemMaintenanceEnded(window=number))]
     has_other_cause = system.drained_by_person or any(each != number for each in system.windows)

@@ -12,7 +12,7 @@ from lxml import etree
 from api.intake import read_job
 from api.intake.xml_writer import write_job
 from domain.errors import FaultyInput, Unreadable
-from domain.job.retention import RetentionTag, RetentionTags
+from domain.job.retention_tags import RetentionTag, RetentionTags
 from domain.job.spec import JobSpec
 from domain.requirements import KeyValue, from_text
 from tests.intake.elements import ELEMENTS, SHORT

@@ -16,8 +16,8 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from runtime.tls import tls_context
-from workers.notifying.addresses import ForbiddenAddress, Network, permitted_address
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.webhook_addresses import ForbiddenAddress, Network, permitted_address
 
 # Each wait for the server, and the whole exchange, are at most this long.
 TIMEOUT_SECONDS: Final = 10.0
@@ -29,7 +29,6 @@ SIGNATURE: Final = "Labledger-Signature"
 GONE: Final = 410
 # Servers that answer so are overloaded or not there: other messages to them wait, too.
 HOST_FAILURES: Final = frozenset((429, 502, 503, 504))
-SCHEMES: Final = ("http", "https")
 
 
 @dataclass(frozen=True)

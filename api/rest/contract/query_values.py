@@ -12,7 +12,7 @@ import domain.all_events  # noqa: F401  (registers every topic)
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest.contract.values import FQDN_PATTERN, MAX_TEXT_LENGTH, NO_NUL
 from domain.events import TOPICS
-from domain.job.retention import RetentionTag
+from domain.job.retention_tags import RetentionTag
 from runtime.setting_values import TAG_PATTERN, retention_tags
 from runtime.settings import MAX_WAIT_SECONDS
 

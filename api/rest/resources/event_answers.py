@@ -18,7 +18,7 @@ from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
 from domain.events import TOPICS, Recorded, split_subject
 from domain.recipe.events import RecipeAborted
 from domain.system.events import SystemConditionChanged
-from store.addresses import addresses_of
+from store.client_addresses import addresses_of
 from store.selection import Selection
 
 # Only roles in SEES_ALL may see them, as at /tokens.

@@ -19,8 +19,8 @@ from api.rest.contract.operation import operation
 from api.rest.ports import JobResourceParts
 from api.use_cases.idempotency import commit_once
 from api.use_cases.retention import due_deletions, keep_job, tag_params
-from domain.job.result_deletion import KeepChange
-from domain.job.retention import RetentionTag
+from domain.job.retention import KeepChange
+from domain.job.retention_tags import RetentionTag
 from projections.reader import At
 
 

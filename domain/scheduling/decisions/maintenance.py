@@ -58,7 +58,7 @@ def _to_begin(partition: Partition, number: int, entry: DirectoryEntry) -> list[
         system.fqdn
         for system in systems
         if number not in system.windows
-        and number not in system.waived
+        and number not in system.overridden_windows
         and system.condition != "Removed"
         and partition.has_lab(system.lab_controller)
         and covers(document, system.lab_controller, system.inventory)
@@ -70,7 +70,7 @@ def _to_end(partition: Partition, draining: set[int]) -> dict[int, list[str]]:
     """Return the systems that windows have drained which are over, by name for each window."""
     ended: dict[int, list[str]] = {}
     for system in partition.systems.values():
-        for number in (*system.windows, *system.waived):
+        for number in (*system.windows, *system.overridden_windows):
             if number not in draining and partition.has_lab(system.lab_controller):
                 ended.setdefault(number, []).append(system.fqdn)
     return {number: sorted(fqdns) for number, fqdns in ended.items()}

@@ -182,7 +182,7 @@ def decode_systems(columns: StateColumns, texts: Sequence[str]) -> Iterator[Syst
     read["failures"] = map(_decode_failures, columns["failures"])
     read["notes"] = map(tuple, columns["notes"])
     read["access_policy"] = map(_decode_policy, columns["access_policy"])
-    for name in ("windows", "waived"):
+    for name in ("windows", "overridden_windows"):
         read[name] = map(tuple, columns[name])
     return _decode(System, read)
 

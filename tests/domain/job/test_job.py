@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from domain.errors import FaultyInput
 from domain.events import from_data
 from domain.job.events import JobChanged, JobSubmitted
-from domain.job.retention import RetentionTag, RetentionTags
+from domain.job.retention_tags import RetentionTag, RetentionTags
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.state import change_job, folded
 from domain.job.submission import Ids, counts, submit

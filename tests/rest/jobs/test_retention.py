@@ -11,7 +11,7 @@ import pytest
 
 from api.parts import Parts
 from api.use_cases.retention import delete_due_results
-from domain.job.retention import RetentionTag
+from domain.job.retention_tags import RetentionTag
 from store.event_log import EventLog
 from tests.harness.running import Running
 from tests.in_process.api_process import ApiProcess

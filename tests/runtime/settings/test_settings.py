@@ -9,7 +9,7 @@ import pytest
 
 from api.rest.contract.operation import MAX_BATCH_BYTES
 from domain.errors import Fault
-from domain.job.retention import RetentionTag
+from domain.job.retention_tags import RetentionTag
 from runtime.settings import BadSettings, Settings, default_data
 
 

@@ -31,7 +31,7 @@ from tests.workers.notifying.town import (
     wait_for,
 )
 from workers.notifying import addresses, webhooks
-from workers.notifying.addresses import ForbiddenAddress, is_public, permitted_address
+from workers.notifying.webhook_addresses import ForbiddenAddress, is_public, permitted_address
 from workers.notifying.webhooks import Post, WebhookSender, signature
 
 

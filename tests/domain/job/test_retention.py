@@ -16,8 +16,8 @@ from domain.job.events import (
     JobResultsDeleted,
     JobSubmitted,
 )
-from domain.job.result_deletion import KeepChange, delete_results, keep_job
-from domain.job.retention import RetentionTag, RetentionTags
+from domain.job.retention import KeepChange, delete_results, keep_job
+from domain.job.retention_tags import RetentionTag, RetentionTags
 from domain.job.state import Job
 from domain.lab_commands.derive import Command, of_job
 from tests.domain.job.specs import job_of

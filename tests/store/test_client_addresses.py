@@ -7,15 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from api import address_deletion
-from api.address_deletion import AddressDeletion
-from postgres.errors import DatabaseAway
-from store.addresses import addresses_of, delete_old_addresses
+from api.address_deletion import delete_addresses
+from store.client_addresses import addresses_of, delete_old_addresses
 from store.event_log import EventLog
 from store.requests import AppendRequest
 from tests.harness.appends import append_to, whole_log
 from tests.harness.sessions import Owner
-from tests.harness.waiting import PATIENCE_SECONDS
 
 
 def _from(address: str, request: AppendRequest) -> AppendRequest:
@@ -40,7 +37,7 @@ def test_address__of_each_kind_of_append__is_that_of_its_commit(log: EventLog) -
 def test_addresses__older_than_their_days__not_shown_and_deleted(
     log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.addresses.DELETED_AT_ONCE", 2)
+    monkeypatch.setattr("store.client_addresses.DELETED_AT_ONCE", 2)
     log.append([_from("192.0.2.1", append_to(subject)) for subject in "abcd"])
     # The log itself is as old as before.
     owner.execute("UPDATE live.addresses SET recorded_at = now() - interval '31 days' WHERE command_id < 'd'")
@@ -53,43 +50,13 @@ def test_addresses__older_than_their_days__not_shown_and_deleted(
     assert delete_old_addresses(log, 0) == 1
 
 
-def test_loop__after_errors__deletes_batch_by_batch_and_again(
+def test_deletion__more_than_one_batch__deletes_all_old_ones(
     log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("store.addresses", "api.address_deletion"):
+    for module in ("store.client_addresses", "api.address_deletion"):
         monkeypatch.setattr(f"{module}.DELETED_AT_ONCE", 2)
-    errors: list[Exception] = [DatabaseAway("it restarts"), RuntimeError("a bug")]
-    counts: list[int] = []
-
-    def delete(log: EventLog, days: int) -> int:
-        if errors:
-            raise errors.pop(0)
-        counts.append(delete_old_addresses(log, days))
-        return counts[-1]
-
-    monkeypatch.setattr(address_deletion, "delete_old_addresses", delete)
-
-    async def reached(expected: list[int]) -> None:
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while counts[: len(expected)] != expected:
-                await asyncio.sleep(0.01)
-
-    async def run() -> None:
-        log.append([_from("192.0.2.1", append_to(subject)) for subject in "abcde"])
-        owner.execute("UPDATE live.addresses SET recorded_at = now() - interval '31 days'")
-        log.append([_from("192.0.2.2", append_to("f"))])
-        loop = AddressDeletion(log, 30, interval_seconds=0.05)
-        await loop.open()
-        await reached([2, 2, 1])
-        counts.clear()
-        owner.execute("UPDATE live.addresses SET recorded_at = now() - interval '31 days'")
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while sum(counts) < 1:
-                await asyncio.sleep(0.01)
-        await loop.close()
-        ended = len(counts)
-        await asyncio.sleep(0.15)
-        assert len(counts) == ended, "the loop has ended"
-
-    asyncio.run(run())
-    assert not list(log.rows(b"SELECT FROM live.addresses", ()))
+    log.append([_from("192.0.2.1", append_to(subject)) for subject in "abcde"])
+    owner.execute("UPDATE live.addresses SET recorded_at = now() - interval '31 days'")
+    log.append([_from("192.0.2.2", append_to("f"))])
+    asyncio.run(delete_addresses(log, 30))
+    assert addresses_of(log, whole_log(log), 40) == {6: "192.0.2.2"}
