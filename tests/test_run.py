@@ -130,7 +130,15 @@ def test_run__wrong_arguments__end_with_an_error_and_run_nothing(
     assert printed.err.startswith("script/test: ") and not printed.out
 
 
-SCRIPTS = ("script/test", "script/up", "script/lock", ".ci/run", ".ci/prometheus", ".ci/grafana-schema")
+SCRIPTS = (
+    "script/test",
+    "script/up",
+    "script/lock",
+    ".ci/run",
+    ".ci/prometheus",
+    ".ci/nginx",
+    ".ci/grafana-schema",
+)
 
 
 @pytest.fixture
