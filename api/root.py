@@ -7,10 +7,12 @@ start faster because they do not import the HTTP API.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 
-from api.address_deletion import AddressDeletion
+from api import address_deletion, result_deletion
 from api.application import HttpOptions, Lifespan, application
+from api.background_loop import BackgroundLoop
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
 from api.feed import Feed
 from api.item_pace import ItemPace
@@ -18,9 +20,8 @@ from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from api.parts import PageReads, Parts
 from api.quotas import QuotaLimits, Quotas
+from api.rest import slow_metrics_computation
 from api.rest.serving.in_flight import InFlight
-from api.rest.slow_metrics_loop import SlowMetricsLoop
-from api.result_deletion import ResultDeletion
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -74,28 +75,19 @@ def http_application(settings: Settings) -> InFlight:
     sources = (parts.requests, parts.commits.counters, feed.broadcast.counters)
     totals = partial(counters.serving, *sources, parts.slow_metrics, feed.tailer_counters)
     writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
-    slow_metrics = SlowMetricsLoop(parts.for_pages(), parts.slow_metrics, SlowMetricTurns(page_log))
-    addresses = AddressDeletion(page_log, settings.address_days)
-    results = ResultDeletion(parts.for_pages(), parts.retention_tags)
+    loops = _background_loops(settings, parts, page_log)
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = ServiceLifecycle(
         opening=(
-            *(check, reader.open, page_reads.reader.open, feed.open, slow_metrics.open, addresses.open),
-            results.open,
+            *(check, reader.open, page_reads.reader.open, feed.open),
+            *(loop.open for loop in loops),
             freeze_present_objects,
         ),
         on_start=writer.start,
         closing=(
-            *(
-                results.close,
-                addresses.close,
-                slow_metrics.close,
-                feed.close,
-                page_reads.reader.close,
-                reader.close,
-                parts.explainers.close,
-            ),
+            *(loop.close for loop in loops),
+            *(feed.close, page_reads.reader.close, reader.close, parts.explainers.close),
             *(parts.commits.close, stop_writer, appended.close, page_log.close, log.close),
         ),
     )
@@ -107,6 +99,29 @@ def http_application(settings: Settings) -> InFlight:
     )
     return InFlight(
         application(parts, Lifespan(lifecycle.start, lifecycle.stop), options), feed.begin_shutdown
+    )
+
+
+def _background_loops(settings: Settings, parts: Parts, page_log: EventLog) -> Sequence[BackgroundLoop]:
+    slow_metrics = slow_metrics_computation.SlowMetricsComputation(
+        parts.for_pages(), parts.slow_metrics, SlowMetricTurns(page_log)
+    )
+    return (
+        BackgroundLoop(
+            slow_metrics.take_turn_if_wanted,
+            slow_metrics_computation.POLL_SECONDS,
+            "slow metrics not computed",
+        ),
+        BackgroundLoop(
+            partial(address_deletion.delete_addresses, page_log, settings.address_days),
+            address_deletion.INTERVAL_SECONDS,
+            "addresses not deleted",
+        ),
+        BackgroundLoop(
+            partial(result_deletion.delete_results, parts.for_pages(), parts.retention_tags),
+            result_deletion.INTERVAL_SECONDS,
+            "results not deleted",
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from api.metrics.counters import WRITE_SECONDS
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
 from api.rest.judged_estimates import MAX_JUDGED
 from api.rest.middleware.access_log import OTHER
-from api.rest.slow_metrics_loop import MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS
+from api.rest.slow_metrics_computation import MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 REGENERATE = "python -m tests.docs.metrics"

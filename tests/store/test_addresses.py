@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
+from api.address_deletion import delete_addresses
 from store.addresses import addresses_of, delete_old_addresses
 from store.event_log import EventLog
 from store.requests import AppendRequest
@@ -46,3 +48,15 @@ def test_addresses__older_than_their_days__not_shown_and_deleted(
     # Addresses that a setting has kept are deleted once it is off.
     assert addresses_of(log, whole_log(log), 0) == {}
     assert delete_old_addresses(log, 0) == 1
+
+
+def test_deletion__more_than_one_batch__deletes_all_old_ones(
+    log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("store.addresses", "api.address_deletion"):
+        monkeypatch.setattr(f"{module}.DELETED_AT_ONCE", 2)
+    log.append([_from("192.0.2.1", append_to(subject)) for subject in "abcde"])
+    owner.execute("UPDATE live.addresses SET recorded_at = now() - interval '31 days'")
+    log.append([_from("192.0.2.2", append_to("f"))])
+    asyncio.run(delete_addresses(log, 30))
+    assert addresses_of(log, whole_log(log), 40) == {6: "192.0.2.2"}

@@ -19,7 +19,12 @@ from api.metrics.slow_metrics import LATER, NO_ESTIMATE, WITHIN_P90, SlowMetrics
 from api.rest import judged_estimates as judging
 from api.rest.judged_estimates import MAX_JUDGED, judged_estimates
 from api.rest.resources.estimates import estimate_of_recipe
-from api.rest.slow_metrics_loop import MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS, SlowMetricsLoop, interval
+from api.rest.slow_metrics_computation import (
+    MAX_INTERVAL_SECONDS,
+    MIN_INTERVAL_SECONDS,
+    SlowMetricsComputation,
+    interval,
+)
 from api.rest.views import View
 from domain.directory.state import Directory
 from projections.reader import At, Reader, ReadProgress
@@ -162,14 +167,14 @@ def test_turn__explaining_process_reads_the_log__estimates_are_judged_once_and_c
         parts.reader._progress.update(models.log.end(), BEGINNING, 0)
         parts.explainers = SimpleNamespace(ask=ask)
         with closing(EventLog(database.service_url)) as log:
-            loop = SlowMetricsLoop(parts, metrics, SlowMetricTurns(log))
+            computation = SlowMetricsComputation(parts, metrics, SlowMetricTurns(log))
             with pytest.raises(StillReading):
-                await loop.take_turn()
+                await computation.take_turn()
             # Not due yet.
-            await loop.take_turn()
+            await computation.take_turn()
             owner.execute("UPDATE live.slow_metrics SET next_at = now()")
             with pytest.raises(StillReading):
-                await loop.take_turn()
+                await computation.take_turn()
 
     with_parts(database, turns)
     assert asked == ["reason_counts"] * 2

@@ -1,4 +1,4 @@
-"""The loop that computes the metrics that take longer than a scrape may.
+"""The computation of the metrics that take longer than a scrape may.
 
 One serving process computes them for all, while its metrics are scraped. A scrape reads the last values.
 """
@@ -6,7 +6,6 @@ One serving process computes them for all, while its metrics are scraped. A scra
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from typing import Final
 
@@ -17,7 +16,6 @@ from api.rest.judged_estimates import judged_estimates
 from api.rest.ports import ExplainParts
 from api.rest.views import View
 from domain.directory.roles import AUDITOR
-from domain.errors import LabledgerError
 from projections.reader import At
 from store.slow_metric_turns import SlowMetricTurns, UnplacedCount
 
@@ -29,38 +27,19 @@ COUNTING_SHARE: Final = 0.01
 # The counts are those of a reader who sees all systems.
 _PRINCIPAL: Final = Principal("", AUDITOR, None, "")
 
-logger = logging.getLogger(__name__)
 
-
-class SlowMetricsLoop:
-    """The loop of one process, which computes in its turns. Call `open` in the event loop of `parts`."""
+class SlowMetricsComputation:
+    """The computation by one process, in its turns."""
 
     def __init__(self, parts: ExplainParts, metrics: SlowMetrics, turns: SlowMetricTurns) -> None:
         self._parts = parts
         self._metrics = metrics
         self._turns = turns
-        self._task: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
-        self._task = asyncio.create_task(self._run())
-
-    async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(POLL_SECONDS)
-            try:
-                if self._metrics.is_wanted:
-                    await self.take_turn()
-            except LabledgerError as error:
-                # The database is away, or the read models or an explaining process still read the log.
-                logger.debug("slow metrics not computed: %s", error)
-            except Exception:
-                # The task must not end, because the metrics would be missing until the next start.
-                logger.exception("slow metrics not computed; retrying")
+    async def take_turn_if_wanted(self) -> None:
+        """Do the same as `take_turn` while the metrics of this process are scraped."""
+        if self._metrics.is_wanted:
+            await self.take_turn()
 
     async def take_turn(self) -> None:
         """Compute the metrics if it is the turn of this process.
