@@ -1,4 +1,4 @@
-"""The loop of a serving process that syncs with LDAP."""
+"""The turns of a serving process that syncs with LDAP."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from api.ldap_sync_loop import report
+from api.ldap_sync_turn import report
 from domain.directory.ldap_sync import SyncPlan
 
 
