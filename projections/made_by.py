@@ -1,4 +1,4 @@
-"""Who made a change, when and why, as JSON documents of the read models have it."""
+"""The person, the time and the reason of a change, as JSON documents of the read models have them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from domain.events import Recorded
 
 
 def made_by(recorded: Recorded, reason: str, at: datetime) -> dict[str, str]:
-    """Return who made a change, when and why."""
+    """Return the person, the time and the reason of a change."""
     return {"by": recorded.stamp.actor, "at": shown_time(at), "reason": reason}
 
 
