@@ -1,4 +1,4 @@
-"""Backups of a service at work, restored on another server by the commands of docs/operation.md."""
+"""Backups of a service at work, restored on another server by the commands of docs/backup.md."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runtime.embedded.account import postgres_account
 from runtime.embedded.binaries import packaged_binaries
 from runtime.embedded.cluster import OWNER, Cluster, Server
 from runtime.embedded.home import home_of, make_folder, write_private
-from tests.docs.operation_page import server_settings, shell_blocks, sql_blocks
+from tests.docs.operation_pages import server_settings, shell_blocks, sql_blocks
 from tests.harness import servers
 from tests.harness.databases import TestDatabase
 from tests.harness.folders import public_folder

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.docs.operation_page import DEPLOY
+from tests.docs.operation_pages import DEPLOY
 from tests.harness.databases import TestDatabase
 from tests.harness.folders import public_folder
 from tests.harness.http_options import LOCAL_HTTP

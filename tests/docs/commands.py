@@ -20,8 +20,8 @@ from tests.docs.output_match import ANYTHING, match_output, normalised, refreshe
 from tests.docs.page import DOCS, TOP, Command, commands, with_recorded
 from tests.docs.shell import Printed
 
-# Its commands are for root on a dedicated machine.
-NOT_RUN = ("docs/operation.md",)
+# Their commands are for root on a dedicated machine.
+NOT_RUN = ("docs/operation.md", "docs/sign-in.md")
 PAGES = tuple(
     page for page in DOCS if page not in NOT_RUN and "\n```console\n" in (TOP / page).read_text("utf-8")
 )

@@ -17,7 +17,7 @@ from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence
 from store.tailer import Tailer
-from tests.docs.operation_page import sql_blocks
+from tests.docs.operation_pages import sql_blocks
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session

@@ -1,4 +1,4 @@
-"""The statements, commands and configuration files of docs/operation.md, for tests that execute them."""
+"""The statements, commands and configuration files of the pages on operation, for tests that execute them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-PAGE = TOP / "docs" / "operation.md"
+DOCS = TOP / "docs"
 DEPLOY = TOP / "deploy"
 
 
 def sql_blocks() -> list[str]:
-    return _blocks("sql", PAGE.read_text())
+    return _blocks("sql", (DOCS / "operation.md").read_text())
 
 
 def shell_blocks(chapter: str) -> list[str]:
-    """Return the `sh` blocks of a chapter. Raises IndexError if the page has no such chapter."""
-    return _blocks("sh", PAGE.read_text().split(f"\n## {chapter}\n")[1].split("\n## ")[0])
+    """Return the `sh` blocks of a chapter on backups. Raises IndexError if the page has no such chapter."""
+    return _blocks("sh", (DOCS / "backup.md").read_text().split(f"\n## {chapter}\n")[1].split("\n## ")[0])
 
 
 def server_settings(name: str) -> dict[str, str]:
