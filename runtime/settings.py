@@ -271,13 +271,6 @@ class Settings:
         SERVE,
         unset="no LDAP",
     )
-    ldap_ca_file: Path | None = _setting(  # noqa: RUF009  (it makes a field)
-        None,
-        values.certificates,
-        "file of the certificates (PEM) that sign those of the LDAP servers",
-        SERVE,
-        unset="those that the machine trusts",
-    )
     ldap_bind_dn: str | None = _setting(
         None, values.word, "DN as which the service reads LDAP", SERVE, unset="anonymous"
     )
@@ -399,7 +392,7 @@ class Settings:
         None,
         values.certificates,
         "file with certificates of further authorities, in PEM, that sign the certificates of mail servers, "
-        "webhooks and the identity provider",
+        "webhooks, LDAP servers and the identity provider",
         NOTIFIER,
         SERVE,
         unset="those of the system alone",

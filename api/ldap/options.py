@@ -71,7 +71,7 @@ def ldap_options(settings: Settings) -> LdapOptions:
     assert settings.ldap_user_base is not None and settings.ldap_group_base is not None
     return LdapOptions(
         servers=tuple(map(_server, settings.ldap_urls)),
-        ca_file=settings.ldap_ca_file,
+        ca_file=settings.ca_file,
         bind_dn=settings.ldap_bind_dn,
         password=settings.ldap_password,
         user_base=settings.ldap_user_base,

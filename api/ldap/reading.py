@@ -15,6 +15,7 @@ from ldap3.utils.dn import parse_dn
 from api.ldap.options import LdapOptions, LdapServer
 from domain.directory.actors import is_user_name
 from domain.directory.ldap_sync import LdapFault, LdapPeople
+from runtime.tls import tls_context
 
 PAGE_SIZE: Final = 500
 # Of all pages and servers; less than the time after which another process may sync.
@@ -44,7 +45,7 @@ class _VerifyingTls(Tls):
 
     def __init__(self, options: LdapOptions) -> None:
         super().__init__(validate=ssl.CERT_REQUIRED)
-        self._context = ssl.create_default_context(cafile=options.ca_file)
+        self._context = tls_context(options.ca_file)
 
     def wrap_socket(self, connection: Connection, do_handshake: bool = False) -> None:
         host = connection.server.host

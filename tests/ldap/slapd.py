@@ -107,7 +107,7 @@ class Slapd:
         """Return the environment variables of a service that reads this server."""
         return {
             "LABLEDGER_LDAP_URLS": f"ldap://{HOST}:{self.port}",
-            "LABLEDGER_LDAP_CA_FILE": str(self.ca_file),
+            "LABLEDGER_CA_FILE": str(self.ca_file),
             "LABLEDGER_LDAP_BIND_DN": READER,
             "LABLEDGER_LDAP_PASSWORD": PASSWORD,
             "LABLEDGER_LDAP_USER_BASE": PEOPLE,

@@ -56,7 +56,7 @@ def test_settings__malformed_values__are_refused_together(tmp_path: Path) -> Non
     no_certificates = tmp_path / "ca.pem"
     no_certificates.write_text("no certificate")
     environment = {
-        "LABLEDGER_LDAP_CA_FILE": str(no_certificates),
+        "LABLEDGER_CA_FILE": str(no_certificates),
         "LABLEDGER_LDAP_URLS": "http://one.example.com",
         "LABLEDGER_LDAP_USER_NAME": "user name",
         "LABLEDGER_LDAP_TIMEOUT_SECONDS": "0",
