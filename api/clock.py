@@ -1,4 +1,4 @@
-"""The clock of the HTTP API, and the text form of times."""
+"""The clock of the HTTP API."""
 
 from __future__ import annotations
 
@@ -7,8 +7,3 @@ from datetime import datetime
 from typing import TypeAlias
 
 Clock: TypeAlias = Callable[[], datetime]
-
-
-def rfc3339(moment: datetime) -> str:
-    """Return a UTC time in RFC 3339 form, as in events and responses."""
-    return moment.isoformat().replace("+00:00", "Z")

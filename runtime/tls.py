@@ -1,4 +1,4 @@
-"""TLS to mail servers, webhooks, LDAP servers and the identity provider: certificate and name are always checked."""
+"""TLS to other services, such as mail servers and LDAP: certificate and name are always checked."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ from typing import Any
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import rfc3339
 from api.pages.filters import FilterField
 from api.pages.page import page_view, show
 from api.pages.security import HTML
@@ -19,6 +18,7 @@ from api.rest.contract.queries import CausedQuery, EventQuery, ReadsPageQuery
 from api.rest.resources.event_answers import event_answer, event_list
 from api.rest.resources.reads import read_list
 from domain.events import TOPICS
+from domain.rfc3339 import rfc3339
 
 # These pages begin with the newest, because people look for what happened a moment ago.
 NEWEST_FIRST = {"newest_first": True}

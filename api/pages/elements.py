@@ -12,6 +12,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from api.durations import duration
+from domain.rfc3339 import rfc3339
 from domain.roll_up import BAD_RESULTS
 from domain.scheduling.supply.reasons import shown_reason
 
@@ -53,7 +54,7 @@ def tick(at: datetime | str, first: datetime | str, last: datetime | str) -> str
 
 def exact(at: datetime | str) -> str:
     """Return a time for machines, with its microseconds."""
-    return as_time(at).isoformat().replace("+00:00", "Z")
+    return rfc3339(as_time(at))
 
 
 @pass_context

@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from api.clock import rfc3339
 from api.rest.contract.queries import Page, Query
+from domain.rfc3339 import rfc3339
 
 BOOLEANS = ("false", "true")
 

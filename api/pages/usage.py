@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final, Literal
 from falcon.asgi import Request, Response
 from pydantic import Field
 
-from api.clock import rfc3339
 from api.headers import CSV
 from api.pages.filters import filter_fields
 from api.pages.page import page_view, show
@@ -27,6 +26,7 @@ from api.rest.contract.query_values import GroupBy, Limit
 from api.rest.resources.usage import STEPS, usage_sums
 from api.rest.views import View
 from domain.errors import Fault, FaultyInput
+from domain.rfc3339 import rfc3339
 from domain.system.lifecycle import CONDITIONS, USAGE
 from domain.system.usage import UNAVAILABLE, displayed_usage, is_automated
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.clock import rfc3339
 from api.use_cases.commit import commit_aggregates
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import present_system
@@ -26,6 +25,7 @@ from domain.events import Decided
 from domain.extension import Extension, extend_recipe, extend_system
 from domain.read_set import ReadSet
 from domain.recipe.state import Recipe
+from domain.rfc3339 import rfc3339
 from domain.system.state import System
 from store.requests import Committed
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from api.clock import rfc3339
 from api.use_cases.commit import commit_aggregates, wait_until_reflected
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import present_system, user_and_end_faults
@@ -19,6 +18,7 @@ from domain.endings import with_reason
 from domain.errors import FaultyInput
 from domain.events import Decided
 from domain.read_set import ReadSet
+from domain.rfc3339 import rfc3339
 from domain.system.state import Loan
 from domain.system_admin import loan as upkeep
 from store.requests import Committed

@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 
-from api.clock import rfc3339
 from api.use_cases.commit import append_for, commit, commit_directory, wait_until_reflected
 from api.use_cases.many_systems import CollectedErrors
 from api.use_cases.ports import RequestContext, WriteParts
@@ -33,6 +32,7 @@ from domain.maintenance.window import (
 )
 from domain.recipe.state import Recipe
 from domain.recipe.watchdog import longest_seconds
+from domain.rfc3339 import rfc3339
 from domain.system.state import System
 from store.requests import AppendRequest, Committed
 

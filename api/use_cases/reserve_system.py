@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.clock import rfc3339
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import present_system, user_and_end_faults
@@ -22,6 +21,7 @@ from domain.endings import with_reason
 from domain.errors import Fault, FaultyInput, NotPermitted, Unknown, display_name, unknown_name
 from domain.events import Decided
 from domain.read_set import ReadSet
+from domain.rfc3339 import rfc3339
 from domain.system.state import Reservation, System
 from domain.system_admin.reservation import end, require_lab, reserve
 from store.requests import AppendRequest, Committed

@@ -12,7 +12,6 @@ from typing import Final
 
 import orjson
 
-from api.clock import rfc3339
 from api.use_cases.commit import append_for, commit_directory, require_expected
 from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.ports import NameParts, RequestContext, WriteParts
@@ -25,6 +24,7 @@ from domain.directory.state import Directory
 from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
 from domain.errors import FaultyInput, NotPermitted, Unknown, display_name
 from domain.events import Change, Decided, Stamp
+from domain.rfc3339 import rfc3339
 from store.event_log import EventLog
 from store.requests import AppendRequest, Committed, require_committed
 

@@ -11,6 +11,7 @@ from domain.events import Event, Recorded, split_subject
 from domain.notifications.kinds import END_NEAR
 from domain.notifications.notice import Notice
 from domain.recipe import events as recipe_events
+from domain.rfc3339 import rfc3339
 from domain.system import events as system_events
 
 RESERVED: Final = recipe_events.RecipeReserved
@@ -138,7 +139,7 @@ def _times_of(row: Mapping[str, Any]) -> dict[str, datetime]:
 
 def kept_notice(key: str, kept: Kept, owner: str, near_seconds: float) -> Notice:
     """Return the notice that the end of a kept system is near. `owner` is the user concerned."""
-    until = kept.until.isoformat().replace("+00:00", "Z")
+    until = rfc3339(kept.until)
     subject = key if kept.what == "recipe" else f"system/{kept.system}"
     keeper = f"{key.replace('/', ' ')} keeps" if kept.what == "recipe" else f"your {kept.what} of"
     end = "until" if kept.what == "recipe" else "ends at"

@@ -11,6 +11,7 @@ from typing import Any, Final
 from domain.notifications.kinds import MAIL, WEBHOOK
 from domain.notifications.notice import Notice
 from domain.notifications.people import People, Recipient
+from domain.rfc3339 import rfc3339
 
 MAX_AGE: Final = timedelta(days=1)
 """An older notice is not sent, and a message that was not delivered for so long is given up."""
@@ -91,7 +92,7 @@ def event_of(message_id: str, notice: Notice, source: str) -> dict[str, Any]:
         "source": source,
         "type": f"labledger.{notice.kind}",
         "subject": notice.subject,
-        "time": notice.time.isoformat().replace("+00:00", "Z"),
+        "time": rfc3339(notice.time),
         "datacontenttype": "application/json",
         "data": {**notice.data, "title": notice.title, "position": notice.position},
     }

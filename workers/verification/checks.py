@@ -9,6 +9,7 @@ from typing import Any
 
 from domain.events import Recorded, shown_of
 from domain.partition_numbers import PartitionIdentity
+from domain.rfc3339 import rfc3339
 from domain.scheduling.world.lab_moves import History
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from replay.audit import Audit, Commit, Violation, commits, from_row
@@ -82,7 +83,7 @@ def _difference(difference: DecisionDifference) -> dict[str, Any]:
         "position": difference.commit.first_position,
         "number": difference.number,
         "basis": basis.position,
-        "now": basis.now.isoformat().replace("+00:00", "Z"),
+        "now": rfc3339(basis.now),
         "policy_version": basis.policy_version,
         "recorded": _decision(difference.recorded),
         "demanded": _decision(difference.recomputed),

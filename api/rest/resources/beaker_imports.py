@@ -11,7 +11,6 @@ from typing import Any
 from falcon.asgi import Request, Response
 from pydantic import ValidationError
 
-from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.intake.beaker_columns import KINDS
 from api.intake.beaker_csv import BeakerRow, BeakerRows, read_files
@@ -36,6 +35,7 @@ from api.use_cases.import_beaker import (
     preview_beaker,
 )
 from domain.errors import LabledgerError
+from domain.rfc3339 import rfc3339
 
 
 class BeakerImports:

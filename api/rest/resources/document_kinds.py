@@ -10,7 +10,6 @@ from typing import Any
 from falcon.asgi import Request, Response
 from pydantic import TypeAdapter
 
-from api.clock import rfc3339
 from api.rest import paging, partitions
 from api.rest.body import read_model
 from api.rest.context import query_of, request_of
@@ -35,6 +34,7 @@ from domain.directory.rejections import FIELD as REJECTED
 from domain.directory.roles import SUBMITTER
 from domain.errors import Fault, FaultyInput
 from domain.partition_numbers import DEFAULT_NUMBER
+from domain.rfc3339 import rfc3339
 from domain.system.failures import BROKEN_AFTER
 from store.requests import Committed
 

@@ -11,7 +11,6 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.headers import CSV
 from api.intake.systems_csv import write_systems
@@ -30,6 +29,7 @@ from api.rest.views import read_view
 from api.use_cases.idempotency import commit_once
 from api.use_cases.import_systems import counted, import_systems, preview_import
 from domain.errors import Fault, FaultyInput
+from domain.rfc3339 import rfc3339
 
 READERS = {JSON: read_json, CSV: read_table}
 

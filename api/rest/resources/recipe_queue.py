@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from falcon.asgi import Request, Response
 
-from api.clock import rfc3339
 from api.rest import concerned_partitions, paging, partitions
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -24,6 +23,7 @@ from api.rest.shown_weights import weights_of
 from api.rest.views import View, read_view
 from api.rest.waiting_sets import WaitingSets, waiting_set_queries, waiting_sets_from_rows
 from domain.errors import Fault, FaultyInput
+from domain.rfc3339 import rfc3339
 from domain.scheduling.explaining.places import START
 from projections.read_sessions import Row
 from projections.reader import At

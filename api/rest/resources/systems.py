@@ -8,7 +8,6 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.clock import rfc3339
 from api.rest import paging, partitions
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import keyed_request, principal_of, query_of, request_of
@@ -28,6 +27,7 @@ from api.use_cases.idempotency import commit_once
 from api.use_cases.system_rights import require_may_change
 from domain.endings import with_reason
 from domain.errors import Fault, FaultyInput, Unknown, display_name
+from domain.rfc3339 import rfc3339
 from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_SYSTEM
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import rfc3339
 from api.rest import paging, partitions
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -18,6 +17,7 @@ from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
 from domain.errors import Fault, FaultyInput
+from domain.rfc3339 import rfc3339
 from projections.read_sessions import Row
 
 DEFAULT_SPAN: Final = timedelta(days=1)

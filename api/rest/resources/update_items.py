@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import orjson
 
-from api.clock import rfc3339
 from api.rest.body import check_model
 from api.rest.context import Principal
 from api.rest.contract.inputs.labs import (
@@ -46,6 +45,7 @@ from api.use_cases.rights import require_may_submit
 from domain.errors import Fault, FaultyInput
 from domain.job.submission import Original
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
+from domain.rfc3339 import rfc3339
 from domain.system_admin.recovery import Running
 from store.requests import Committed
 

@@ -13,7 +13,6 @@ from typing import Any, Final
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import rfc3339
 from api.rest import paging, partitions
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -24,6 +23,7 @@ from api.rest.ports import ReadParts
 from api.rest.views import View, read_view
 from domain.errors import Fault, FaultyInput, Unknown, display_name
 from domain.events import Recorded
+from domain.rfc3339 import rfc3339
 from projections.read_sessions import NamedQuery, Row
 from projections.sql import ANY_LAB
 
