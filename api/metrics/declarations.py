@@ -63,8 +63,8 @@ REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 GAUGES: Final = (
     MetricSpec(
         "systems",
-        "Systems by condition and usage; idle Automated systems that take nothing new are draining, occupied, "
-        "or disabled with their lab",
+        "Systems by condition and usage; idle Automated systems that take nothing new are draining, "
+        "occupied, or disabled with their lab",
         {"condition": CONDITIONS, "usage": (*USAGE.states, *UNAVAILABLE)},
     ),
     MetricSpec("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
