@@ -35,6 +35,7 @@ from api.use_cases.import_beaker import (
     import_beaker,
     preview_beaker,
 )
+from api.use_cases.ports import RequestContext
 from domain.errors import LabledgerError
 
 
@@ -53,16 +54,25 @@ class BeakerImports:
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         files: BeakerFiles = await parse_model(req, body)
-        read = partial(read_rows, files)
-        found = await share_of(req).parse(client_address(req), len(body), read)
-        given = BeakerInput(found.rows, found.faults, rfc3339(self._parts.clock()))
         dry_run = query_of(req, DryRunQuery).dry_run
-        make = preview_beaker if dry_run else import_beaker
-        done = await make(self._parts, keyed_request(req, body), given)
-        position = done.position or await paging.position_of(self._parts.log, None)
-        # In a thread: that of thousands of systems takes longer than other requests may wait.
-        answer = await asyncio.to_thread(_answer, done, found, dry_run)
-        paging.answer(resp, position, answer)
+        request = keyed_request(req, body)
+        done, answer = await import_answer(req, self._parts, request, files, dry_run=dry_run)
+        paging.answer(resp, done.position or await paging.position_of(self._parts.log, None), answer)
+
+
+async def import_answer(
+    req: Request, parts: ChangeParts, request: RequestContext, files: BeakerFiles, *, dry_run: bool
+) -> tuple[BeakerImported, dict[str, Any]]:
+    """Import files, or only check them; return what was imported, and the answer about it.
+
+    Raises the errors of `import_beaker`.
+    """
+    size, read = sum(len(file.text) for file in files.files), partial(read_rows, files)
+    found = await share_of(req).parse(client_address(req), size, read)
+    given = BeakerInput(found.rows, found.faults, rfc3339(parts.clock()))
+    done = await (preview_beaker if dry_run else import_beaker)(parts, request, given)
+    # In a thread: that of thousands of systems takes longer than other requests may wait.
+    return done, await asyncio.to_thread(_answer, done, found, dry_run)
 
 
 def read_rows(files: BeakerFiles) -> BeakerRows:

@@ -93,7 +93,10 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
     assert outcomes(first) == outcomes(preview) and first["groups"] == preview["groups"]
     assert first["groups"][0]["outcome"] == "created"
     assert first["warnings"] == [
-        {"where": "systems.csv, line 2, column cc", "message": "is not imported: no mail is sent"}
+        {
+            "where": "systems.csv, line 2, column cc",
+            "message": "is not imported: mail about a system goes to its owner only",
+        }
     ]
     assert [(each["kind"], each["rows"]) for each in first["not_imported"]] == [("install", 1)]
     assert {"property": "power.secret", "from": None, "to": "(not shown)"} in first["systems"][0]["changes"]
