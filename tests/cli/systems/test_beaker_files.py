@@ -47,7 +47,7 @@ def test_import__dry_run__shows_the_changes_warnings_and_what_is_left_out(
     before = service.end()
     shown = real("import", "beaker", str(file), str(install), "--dry-run")
     assert "rack 77" in done(shown) and "systems: 0 created, 1 changed, 0 unchanged" in shown.stdout
-    assert "warning: system.csv, line 2, column cc: is not imported: mail about a system goes to its owner only" in shown.stderr
+    assert "warning: system.csv, line 2, column cc: is not imported: mail about a system" in shown.stderr
     assert "not imported: 1 row of kind install: systems have no install options" in shown.stderr
     assert service.events(before) == []
     # An import counts: a lab has thousands of properties.
