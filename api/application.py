@@ -15,6 +15,7 @@ from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.pages.action_pages import ActionPages
 from api.pages.audit import EventPages, ReadsPage
+from api.pages.beaker_import import BeakerImportPage
 from api.pages.distro_tree_actions import DISTRO_TREE
 from api.pages.documents import DocumentPages, GroupPages, PoolPages, UserPages
 from api.pages.entry import EntryPages
@@ -25,6 +26,7 @@ from api.pages.job_filters import JobFilterPages
 from api.pages.jobs import JobPages, RecipeSetPages
 from api.pages.lab import LabPage
 from api.pages.lab_controller_actions import LAB_CONTROLLER
+from api.pages.listed_systems import ListedSystemsPages
 from api.pages.live.shared_views import SharedViews
 from api.pages.live.stream import LiveStream
 from api.pages.locks import ClaimPages, LockPages
@@ -50,6 +52,7 @@ from api.pages.systems import SystemPages
 from api.pages.token_actions import TOKEN
 from api.pages.tokens import TokenPages
 from api.pages.usage import UsagePage
+from api.pages.usage_report import UsageReportPage
 from api.pages.user_actions import GROUP, USER
 from api.pages.waits import WaitPages
 from api.parts import Parts
@@ -202,6 +205,9 @@ def _pages(parts: Parts) -> dict[str, Any]:
         "live_stream": LiveStream(parts, SharedViews(parts.reader, partial(sight_now, parts=parts))),
         "lab_page": LabPage(parts),
         "usage_page": UsagePage(parts),
+        "usage_report_page": UsageReportPage(parts),
+        "listed_systems_pages": ListedSystemsPages(parts),
+        "beaker_import_page": BeakerImportPage(parts),
         "job_pages": JobPages(parts),
         "recipe_set_pages": RecipeSetPages(parts),
         "queue_page": WaitingRecipesPage(parts),

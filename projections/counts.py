@@ -27,7 +27,7 @@ class CountedTable:
 
 
 RECIPE_COUNTS = CountedTable("recipe_counts", "recipes", ("state",))
-SYSTEM_COUNTS = CountedTable("system_counts", "system_usage", ("condition", "usage"))
+SYSTEM_COUNTS = CountedTable("system_counts", "system_usage", ("condition", "usage", "unavailable"))
 LOCK_COUNTS = CountedTable("lock_counts", "locks", ("level", "state"))
 COUNTED = (RECIPE_COUNTS, SYSTEM_COUNTS, LOCK_COUNTS)
 

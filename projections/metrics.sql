@@ -1,8 +1,10 @@
 -- Queries of the metrics. Each runs at every scrape; its cost depends on the present state, not on the history.
 
 -- name: systems_by_usage
--- The projector maintains the counts, so that a scrape counts no rows.
-SELECT condition, usage, open_count AS systems FROM read.system_counts ORDER BY condition, usage
+-- The projector maintains the counts, so that a scrape counts no rows. The usage of idle Automated systems that take
+-- nothing new is the reason.
+SELECT condition, coalesce(unavailable, usage) AS usage, open_count AS systems FROM read.system_counts
+ORDER BY condition, usage
 
 -- name: silent_labs
 -- A disabled lab does not count as silent, because it gets no recipes anyway.

@@ -332,23 +332,50 @@ WHERE (%(labs)s::text[] IS NULL OR lab_controller = ANY (%(labs)s::text[]))
 
 -- name: maintenance_windows
 -- The maintenance windows before a number, newest first; unused filters are null. The state of a window depends on the
--- `moment` of the read, `unended` selects all but those that have ended. Those of a `system` list it, or name its
--- properties at that position.
-SELECT number, version, document FROM (
-    SELECT CASE WHEN kind = 'maintenance-window' THEN name::integer END AS number, version, document
-    FROM read.documents
-    WHERE kind = 'maintenance-window' AND until_position = 9223372036854775807 AND since_position <= %(at)s
+-- `moment` of the read; `unended` selects all but those that have ended, and must be true for another `state`. Those of a
+-- `system` list it, or name its properties at that position. Numbers ascend with the positions of the additions.
+WITH found AS (
+    -- Windows that have not ended are found by their time span. Of moment and position, either may be the later one.
+    SELECT w.name FROM (
+        SELECT coalesce(max(recorded_at), %(moment)s::timestamptz) AS recorded_at FROM (
+            SELECT e.recorded_at FROM log.events e WHERE e.notification_id <= %(at)s
+            ORDER BY e.notification_id DESC LIMIT 1) AS last) AS read
+    JOIN read.documents w ON kind = 'maintenance-window'
+     AND tstzrange(since, greatest(since, least(until, live.window_end(document))), '[]')
+         && tstzrange(least(%(moment)s::timestamptz, read.recorded_at),
+                      greatest(%(moment)s::timestamptz, read.recorded_at), '[]')
+     AND w.since_position <= %(at)s AND w.until_position > %(at)s
+    WHERE %(unended)s
     UNION ALL
-    SELECT CASE WHEN kind = 'maintenance-window' THEN name::integer END, version, document
-    FROM read.documents
-    WHERE kind = 'maintenance-window' AND until_position < 9223372036854775807 AND until_position > %(at)s
-      AND since_position <= %(at)s
-) AS found
+    -- Those of a system are found by the first property of each window.
+    SELECT w.name FROM read.systems s JOIN read.documents w ON kind = 'maintenance-window' AND version = 1
+     AND live.window_terms(document)
+         && (ARRAY['system ' || s.fqdn, 'lab ' || s.lab_controller, 'location ' || (s.inventory ->> 'location')]
+             || ARRAY (SELECT 'pool ' || jsonb_array_elements_text(s.pools)))
+     AND w.since_position <= %(at)s
+    WHERE NOT %(unended)s AND s.fqdn = %(system)s::text AND s.since_position <= %(at)s AND s.until_position > %(at)s
+    UNION ALL
+    SELECT name FROM (
+        SELECT w.name FROM read.documents w CROSS JOIN LATERAL (
+            SELECT document FROM read.documents d
+            WHERE d.kind = 'maintenance-window' AND d.name = w.name AND d.since_position <= %(at)s
+            ORDER BY d.since_position DESC LIMIT 1) AS d
+        WHERE NOT %(unended)s AND %(system)s::text IS NULL AND w.kind = 'maintenance-window' AND w.version = 1
+          AND w.since_position <= %(at)s AND w.since_position < coalesce((
+              SELECT b.since_position FROM read.documents b
+              WHERE b.kind = 'maintenance-window' AND b.name = (%(after)s::integer)::text AND b.version = 1), %(at)s + 1)
+          AND (%(state)s::text IS NULL OR live.window_end(d.document) <= %(moment)s::timestamptz)
+        ORDER BY w.since_position DESC LIMIT %(limit)s) AS newest
+)
+SELECT number, version, document FROM found CROSS JOIN LATERAL (
+    SELECT name::integer AS number, version, document FROM read.documents
+    WHERE kind = 'maintenance-window' AND name = found.name AND since_position <= %(at)s
+    ORDER BY since_position DESC LIMIT 1) AS window_then
 CROSS JOIN LATERAL (
-    SELECT (document ->> 'starts_at')::timestamptz AS starts_at, (document ->> 'ends_at')::timestamptz AS ends_at,
+    SELECT (document ->> 'starts_at')::timestamptz AS starts_at,
            make_interval(secs => (document ->> 'lead_seconds')::integer) AS lead) AS times
 CROSS JOIN LATERAL (
-    SELECT CASE WHEN document ? 'ended_at' OR times.ends_at <= %(moment)s::timestamptz THEN 'ended'
+    SELECT CASE WHEN live.window_end(document) <= %(moment)s::timestamptz THEN 'ended'
                 WHEN times.starts_at <= %(moment)s::timestamptz THEN 'open'
                 WHEN times.starts_at - times.lead <= %(moment)s::timestamptz THEN 'draining'
                 ELSE 'planned' END AS state) AS present

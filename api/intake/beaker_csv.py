@@ -11,7 +11,7 @@ from typing import Any
 
 from api.intake.beaker_columns import CSV_TYPE, KINDS, BeakerKind
 from api.intake.limits import MAX_MESSAGE_LENGTH
-from api.intake.line_faults import LineFault, line_fault
+from api.intake.line_faults import GroupedFaults, LineFault, line_fault
 from api.intake.near_names import suggestion
 from api.intake.systems_csv import MAX_COLUMNS
 from domain.errors import Fault, FaultyInput
@@ -42,7 +42,7 @@ class BeakerRows:
     """
 
     rows: list[BeakerRow] = field(default_factory=list)
-    faults: list[LineFault] = field(default_factory=list)
+    faults: GroupedFaults = field(default_factory=GroupedFaults)
     warnings: list[LineFault] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     row_count: int = 0
@@ -156,7 +156,7 @@ class _File:
                 )
 
     def _fault(self, line: int, column: str, message: str) -> None:
-        self._found.faults.append(line_fault(self._name, line, column, message))
+        self._found.faults.add(line_fault(self._name, line, column, message))
 
     def _warn(self, line: int, column: str, message: str) -> None:
         self._found.warnings.append(line_fault(self._name, line, column, message))

@@ -21,6 +21,7 @@ from domain.scheduling.supply.waiting_reasons import SENTENCES
 from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.triggers import ORDER, TIMER
 from domain.system.lifecycle import CONDITIONS, USAGE
+from domain.system.usage import UNAVAILABLE
 from projections.durations import BOUNDS, LABELS
 from projections.fold_locks import LOCK_STATES
 from workers.clocks import DOUBTS
@@ -60,7 +61,12 @@ FINDINGS: Final = tuple(Findings().by_name())
 REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 GAUGES: Final = (
-    MetricSpec("systems", "Systems by condition and usage", {"condition": CONDITIONS, "usage": USAGE.states}),
+    MetricSpec(
+        "systems",
+        "Systems by condition and usage; idle Automated systems that take nothing new are draining, "
+        "occupied, or disabled with their lab",
+        {"condition": CONDITIONS, "usage": (*USAGE.states, *UNAVAILABLE)},
+    ),
     MetricSpec("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
     MetricSpec(
         "locks",

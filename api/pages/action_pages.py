@@ -50,7 +50,7 @@ class ActionPages:
         subject_key = next(iter(key.values()), None)
         found = self._subject.action(action)
         await asyncio.to_thread(self._require_may, request_of(req), found, subject_key)
-        await self._show(req, resp, found, subject_key, {})
+        await self.show_form(req, resp, found, subject_key, {})
 
     @operation("Take an action", None, ReadQuery, takes=(FORM,), gives=(HTML,))
     async def on_post(self, req: Request, resp: Response, action: str | None = None, **key: Any) -> None:
@@ -63,20 +63,20 @@ class ActionPages:
         try:
             await self._answer(req, resp, request, found, subject_key, form)
         except FaultyInput as error:
-            await self._show(req, resp, found, subject_key, form, status=422, faults=error.faults)
+            await self.show_form(req, resp, found, subject_key, form, status=422, faults=error.faults)
         except (Refused, Conflict) as error:
-            await self._show(req, resp, found, subject_key, form, status=409, refusal=error)
+            await self.show_form(req, resp, found, subject_key, form, status=409, refusal=error)
         except Stale as error:
             # A new subject has no version, so its name is taken.
             status, refusal = (412, error) if subject_key is not None else (409, self._already_there(form))
-            await self._show(req, resp, found, subject_key, form, status=status, refusal=refusal)
+            await self.show_form(req, resp, found, subject_key, form, status=status, refusal=refusal)
         except Unknown as error:
             # A name in a field, unless the subject itself has been removed.
             missing = Refused(error.sentence)
-            await self._show(req, resp, found, subject_key, form, status=409, refusal=missing)
+            await self.show_form(req, resp, found, subject_key, form, status=409, refusal=missing)
         except NotPermitted as error:
             # The caller may take the action, but not with these values.
-            await self._show(req, resp, found, subject_key, form, status=403, refusal=error)
+            await self.show_form(req, resp, found, subject_key, form, status=403, refusal=error)
 
     def _require_may(self, request: RequestContext, action: Action, key: Any) -> None:
         """Raise NotPermitted, or Unknown for a hidden subject. Blocking."""
@@ -123,7 +123,7 @@ class ActionPages:
                 raise
             return done
 
-    async def _show(
+    async def show_form(
         self,
         req: Request,
         resp: Response,
@@ -134,14 +134,19 @@ class ActionPages:
         status: int = 200,
         faults: Sequence[Fault] = (),
         refusal: LabledgerError | None = None,
+        note: str = "",
     ) -> None:
-        """Answer with the form, filled as it was sent, for the present version of its subject."""
+        """Answer with the form, filled with `form`, for the present version of its subject.
+
+        `note` says with what the form was filled.
+        """
         version, answer = await self._facts(req, key)
         facts = await asyncio.to_thread(plain, answer)
         values = {
             **self._form_values(action, key, facts, form),
             "faults": faults_by_field(faults, action.fields),
             "refusal": None if refusal is None else str(refusal),
+            "note": note,
             "changes": await self._changes(key, form) if status == 412 else [],
             "key": new_key(),
             "version": version,

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs
 
 import falcon
@@ -34,8 +34,21 @@ _NOT_WRITTEN: Final = (FORM_FIELD, KEY, VERSION, "origin", "username", "check", 
 SECRETS: Final = ("password", "secret")
 
 
+class FormPart(NamedTuple):
+    """A field of a form or, with a `file_name`, a file."""
+
+    name: str
+    text: str
+    file_name: str | None = None
+
+
 async def read_form(req: Request) -> dict[str, str]:
-    """Return the fields and files of a form as texts, with lines that end as the server writes them.
+    """Return the fields and files of a form as texts. Raises as `read_form_parts`."""
+    return {part.name: part.text for part in await read_form_parts(req)}
+
+
+async def read_form_parts(req: Request) -> list[FormPart]:
+    """Return the fields and files of a form, with lines that end as the server writes them.
 
     Raises 413, 415, and FaultyInput for a body that is no form.
     """
@@ -48,17 +61,17 @@ async def read_form(req: Request) -> dict[str, str]:
     except (ValueError, falcon.MediaMalformedError, falcon.HTTPError) as error:
         raise FaultyInput([Fault("body", "is not a form in UTF-8")]) from error
     # Browsers end lines with CRLF; written back, a carriage return would be an escape.
-    return {name: value.replace("\r\n", "\n") for name, value in found.items()}
+    return [part._replace(text=part.text.replace("\r\n", "\n")) for part in found]
 
 
-def _fields(body: bytes) -> dict[str, str]:
+def _fields(body: bytes) -> list[FormPart]:
     fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
-    return {name: values[-1] for name, values in fields.items()}
+    return [FormPart(name, values[-1]) for name, values in fields.items()]
 
 
-def _files_and_fields(req: Request, body: bytes) -> dict[str, str]:
+def _files_and_fields(req: Request, body: bytes) -> list[FormPart]:
     parts: Any = MultipartFormHandler().deserialize(BytesIO(body), req.content_type, len(body))
-    return {part.name or "": part.stream.read().decode() for part in parts}
+    return [FormPart(part.name or "", part.stream.read().decode(), part.filename) for part in parts]
 
 
 class ForeignForm(NotPermitted):

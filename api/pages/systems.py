@@ -9,6 +9,7 @@ from typing import Any, Final
 from falcon.asgi import Request, Response
 
 from api.pages.actions import offered, offered_creation
+from api.pages.filters import filter_fields
 from api.pages.lab import LENGTHS, LabQuery, drawn
 from api.pages.many_systems_action import MANY_SYSTEMS
 from api.pages.page import page_view, show, show_list
@@ -58,7 +59,9 @@ class SystemPages:
         page = paging.page_at(req, view.at, systems.BEFORE_ALL)
         found = await systems.system_list(self._parts, view, query, page)
         creation = await offered_creation(self._parts, request_of(req), view, MANY_SYSTEMS)
-        await show_list(req, resp, self._parts, view, "systems.html", query, found, creation=creation)
+        selection = {field.name: field.value for field in filter_fields(query) if field.value}
+        more = {"creation": creation, "selection": selection}
+        await show_list(req, resp, self._parts, view, "systems.html", query, found, **more)
 
     @operation("Show the page of a system, with a page of its changes", None, Page, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:

@@ -179,6 +179,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui/lab": Route("lab_page", READ),
         "/ui/usage": Route("usage_page", READ),
         "/ui/usage.csv": Route("usage_page", READ, "table"),
+        "/ui/usage-report": Route("usage_report_page", READ),
         "/ui/jobs": Route("job_pages", READ, "list"),
         "/ui/events": Route("event_pages", READ, "list"),
         f"/ui/events/{{position:{_POSITION}}}": Route("event_pages", READ),
@@ -192,6 +193,11 @@ PAGE_ROUTES: dict[str, Route] = {
         f"/ui{RECIPE}": Route("recipe_pages", READ),
         f"/ui{RECIPE}/why": Route("recipe_pages", READ, "why"),
         "/ui/systems": Route("system_pages", READ, "list"),
+        "/ui/listed-systems/drain": Route("listed_systems_pages", {"GET": SUBMITTERS}, "drain"),
+        "/ui/listed-systems/maintenance-window": Route(
+            "listed_systems_pages", {"GET": SUBMITTERS}, "maintenance_window"
+        ),
+        "/ui/imports/beaker": Route("beaker_import_page", {"GET": SUBMITTERS, "POST": SUBMITTERS}),
         "/ui/systems/{fqdn}": Route("system_pages", READ),
         "/ui/maintenance-windows": Route("maintenance_window_pages", READ, "list"),
         f"/ui{WINDOW}": Route("maintenance_window_pages", READ),

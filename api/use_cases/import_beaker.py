@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from api.intake.beaker_csv import BeakerRow
-from api.intake.line_faults import grouped
+from api.intake.line_faults import GroupedFaults, grouped
 from api.use_cases.beaker_decision import BeakerDecision, Outcome
 from api.use_cases.beaker_edits import by_group, by_system
 from api.use_cases.beaker_groups import KIND, decide_groups
@@ -43,7 +43,7 @@ class BeakerInput(NamedTuple):
     """The rows, the faults of reading them, and the time at which new systems are added."""
 
     rows: Sequence[BeakerRow]
-    faults: Sequence[Fault]
+    faults: GroupedFaults
     added_at: str
 
 
@@ -135,15 +135,15 @@ def _plan(
     if len(systems) > MAX_SYSTEMS:
         raise FaultyInput([Fault("files", f"must not have more than {MAX_SYSTEMS} systems")])
     groups = {} if GROUPS in done else by_group(given.rows)
-    errors = CollectedErrors([*given.faults])
+    errors = CollectedErrors()
     of_systems, partitions = decide_systems(parts, request, systems, given.added_at, errors)
     of_groups = decide_groups(parts, request, groups, errors)
-    _require_none(errors)
+    _require_none(errors, given.faults)
     return _Plan(groups, partitions, of_groups.outcomes, of_systems.outcomes)
 
 
-def _require_none(errors: CollectedErrors) -> None:
-    errors.faults = grouped(errors.faults)
+def _require_none(errors: CollectedErrors, of_reading: GroupedFaults | None = None) -> None:
+    errors.faults = grouped(errors.faults, of_reading)
     errors.require_none()
 
 

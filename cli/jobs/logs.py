@@ -29,8 +29,9 @@ LOG_COLUMNS = (
     Column("result", "result", "state", 1),
     Column("path", "path", "text", 2),
     Column("name", "name", "text", 0),
-    Column("bytes", "size_bytes", "number", 2),
-    Column("address", "url", "text", 0),
+    Column("bytes", "size_bytes", "number", 1),
+    # An address that is cut into lines is no use.
+    Column("address", "url", rank=3),
     Column("SHA-256", "sha256", "name", 4),
 )
 

@@ -27,6 +27,10 @@ MAX_PAUSE_SECONDS = 15.0
 # Maximum number of steps in one request.
 BATCH = 200
 
+# Commands that switch the power of a system.
+SWITCHING = frozenset({"provision", "power"})
+FORBIDDEN = 403
+
 Show = Callable[[dict[str, Any]], None]
 
 
@@ -48,6 +52,7 @@ class LabAgent:
         self._last_command = 0
         self._remembers = False
         self._instance, self._losses = instance, 0
+        self._gets_power_settings = True
 
     def run(self, *, once: bool = False) -> None:
         """Work until stopped; with `once`, until no command and no message is left."""
@@ -104,18 +109,38 @@ class LabAgent:
             self._report("resumes", commands=len(begun))
         for command in commands:
             if command not in begun:
-                self._report_command(command)
+                self._report_command(command, self._power_type(command))
 
     def _obey(self, command: dict[str, Any]) -> None:
+        switched_by = self._power_type(command)
         self._lab = obey(self._lab, command, time.monotonic())
         self._last_command = int(command["id"])
-        self._report_command(command)
+        self._report_command(command, switched_by)
 
-    def _report_command(self, command: Mapping[str, Any]) -> None:
+    def _report_command(self, command: Mapping[str, Any], power_type: str | None) -> None:
         about = "job_id" if command["kind"] == "delete-logs" else "recipe_id"
         shown = ("system", about, "power", "action")
         fields = {name: command[name] for name in shown if command.get(name) is not None}
+        if power_type is not None:
+            fields["power_type"] = power_type
         self._report(str(command["kind"]), **fields)
+
+    def _power_type(self, command: Mapping[str, Any]) -> str | None:
+        """Fetch the power settings for a command that switches a system; return their type, None without any.
+
+        They are fetched for each command, as they may change. The service refuses them to an admin who acts
+        as the lab controller: then they are not asked for again.
+        """
+        if command["kind"] not in SWITCHING or not self._gets_power_settings:
+            return None
+        try:
+            return self._link.power_type(str(command["system"]))
+        except ServerProblem as error:
+            if error.status != FORBIDDEN:
+                raise
+            self._gets_power_settings = False
+            self._report("no power settings", reason="the token is not that of the lab controller")
+            return None
 
     def _vanish(self, delivery: Delivery) -> SimulatedLab:
         """Pause all communication; after a loss of memory, also have the state restored in the next round."""

@@ -60,6 +60,14 @@ class LabLink:
         system = self._get(self._client.path("systems", fqdn))
         return str(system["condition"]) if system else None
 
+    def power_type(self, fqdn: str) -> str | None:
+        """Return the type in the power settings of a system, None if it has none; the secret is not kept.
+
+        Raise ServerProblem 403 with a token that is not that of the lab controller itself.
+        """
+        settings = self._get(f"{self._path}{self._client.path('power-settings', fqdn)}")
+        return str(settings["type"]) if settings else None
+
     def _get(self, path: str) -> dict[str, Any] | None:
         """Return an object; None after a final refusal. Raise ServerProblem if a retry is needed."""
         try:

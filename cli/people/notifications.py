@@ -141,7 +141,7 @@ def list_messages(
 COLUMNS = (
     Column(f"created ({zone()})", lambda row: clock(row["created_at"]), rank=2),
     Column("title", "title", rank=0),
-    Column("by", lambda row: row["address"] or row["channel"], rank=1),
+    Column("sent to", lambda row: row["address"] or row["channel"], rank=1),
     Column("state", "state", rank=0),
     Column("attempts", "attempts", "number", 3),
     Column("last error", lambda row: row["last_error"] or "", rank=1),
@@ -151,9 +151,10 @@ COLUMNS = (
 def _text(answer: dict[str, Any]) -> str:
     mail = answer["default_mail"] if answer["mail"] is None else answer["mail"]
     by_default = " (the defaults of the service)" if answer["mail"] is None else ""
-    address = answer["email"] or "nowhere, as no address is registered"
-    lines = [f"mail to {address}: {', '.join(mail) or 'nothing'}{by_default}"]
+    address = answer["email"] or "none is registered, so no mail is sent"
+    lines = [f"mail: {', '.join(mail) or 'nothing'}{by_default}", f"mail address: {address}"]
     webhook = answer["webhook"]
     if webhook is None:
-        return "\n".join([*lines, "no webhook"])
-    return "\n".join([*lines, f"webhook {webhook['url']}: {', '.join(webhook['kinds']) or 'nothing'}"])
+        return "\n".join([*lines, "webhook: none"])
+    kinds = ", ".join(webhook["kinds"]) or "nothing"
+    return "\n".join([*lines, f"webhook: {kinds}", f"webhook URL: {webhook['url']}"])

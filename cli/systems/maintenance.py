@@ -16,7 +16,7 @@ from cli.remote import remote, wide
 from cli.systems.changes import fqdns_argument, named_systems, selecting
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column
-from cli.terminal.wording import clock, counted, duration, zone
+from cli.terminal.wording import clock, counted, duration, minute, zone
 from domain.errors import listed
 from domain.maintenance.window import STATES
 
@@ -63,10 +63,10 @@ WINDOWS = Listing(
     (
         Column("number", "number", "number", 0),
         Column("state", "state", rank=0),
-        Column(f"drains ({zone()})", lambda row: clock(row["drains_at"]), rank=2),
-        Column(f"from ({zone()})", lambda row: clock(row["starts_at"]), rank=0),
-        Column(f"until ({zone()})", lambda row: clock(row["ended_at"] or row["ends_at"]), rank=0),
-        Column("systems", _covered, rank=1),
+        Column(f"drains ({zone()})", lambda row: minute(row["drains_at"]), rank=2),
+        Column(f"from ({zone()})", lambda row: minute(row["starts_at"]), rank=0),
+        Column(f"until ({zone()})", lambda row: minute(row["ended_at"] or row["ends_at"]), rank=0),
+        Column("systems", _covered, "text", 0),
         Column("reason", "reason", "text", 1),
         Column("added by", "added_by", rank=3),
     ),

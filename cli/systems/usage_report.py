@@ -9,7 +9,7 @@ import click
 from cli.arguments.as_of import note_moment
 from cli.terminal.output import Output
 from cli.terminal.tables import Column
-from cli.terminal.wording import clock, duration, zone
+from cli.terminal.wording import clock, duration, minute, zone
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -35,10 +35,10 @@ TABLES = {
     "waiting_requirements": (
         "Requirements that wait longest",
         (
-            Column("requirement", "requirement", "name", 0),
-            Column("waits for", lambda row: duration(row["wait_seconds"]), "number", 0),
+            Column("wait", lambda row: duration(row["wait_seconds"]), "number", 0),
             Column("systems wanted", "recipes", "number", 0),
-            Column("recipe", "recipe_id", "number", 1),
+            Column("oldest recipe", "recipe_id", "number", 1),
+            Column("requirement", "requirement", "text", 0),
         ),
     ),
 }
@@ -50,9 +50,9 @@ def show_report(client: Client, output: Output, since: str | None, as_of: str | 
     if output.as_json:
         output.document(document)
         return
-    for number, (name, (title, columns)) in enumerate(TABLES.items()):
-        if number:
-            click.echo()
+    click.echo(f"from {minute(document['since'])} until {minute(document['until'])} ({zone()})")
+    for name, (title, columns) in TABLES.items():
+        click.echo()
         if document[name]:
             output.table(columns, document[name], title=title)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -24,22 +25,24 @@ if TYPE_CHECKING:
 LATEST = "9999-12-31T00:00:00Z"
 
 
-def _used_by(row: Row) -> str:
-    """Return the recipe or the kind of use, or the usage of a system that nobody has."""
-    if row["kind"] == "recipe":
-        return f"recipe {row['recipe_id']} of job {row['job_id']}"
+def _kind(row: Row) -> str:
+    """Return the kind of use, or the usage of a system that nobody has."""
     return str(row["kind"] or row["unavailable"] or displayed_usage(row["condition"], row["usage"]))
 
 
 COLUMNS = (
     Column(f"since ({zone()})", lambda row: clock(row.get("since")), rank=0),
-    Column("for", lambda row: duration(row["seconds"]), "number", 0),
-    Column("used by", _used_by, rank=0),
-    Column("person", "user", rank=0),
+    Column("time", lambda row: duration(row["seconds"]), "number", 0),
+    Column("kind", _kind, rank=0),
+    Column("recipe", "recipe_id", "number", 1),
+    Column("job", "job_id", "number", 1),
+    Column("user", "user", rank=0),
     Column("ordered by", "ordered_by", rank=0),
-    Column("usage", "usage", "state", 2),
-    Column("event", "ordered_position", "number", 1),
+    Column("usage", "usage", "state", 3),
+    Column("event", "ordered_position", "number", 2),
 )
+# Rows that agree in these belong to one use.
+_USE = ("kind", "recipe_id", "user", "ordered_position")
 
 
 @click.command
@@ -59,12 +62,13 @@ def who(
     until: str | None,
     as_of: str | None,
 ) -> None:
-    """Show who has FQDN, or had it at a moment or in a time span, one interval per line.
+    """Show who has FQDN, or had it at a moment or in a time span, one use per line.
 
-    A recipe has the system for the owner of its job, or a person by a reservation or a loan. `ordered by` is
-    the user who submitted the recipe, or made the reservation or the loan; `event` is the position of that in
-    the log. Time in which nobody had the system shows its state. The intervals have no gaps, and their
-    seconds (--json) add up to the time span.
+    The `user` is the owner of the job whose recipe has the system, or the person with the reservation or the
+    loan. `ordered by` is the user who submitted the recipe, or made the reservation or the loan; `event` is
+    the position of that in the log. `usage` is that at the end of the use. Time in which nobody had the
+    system shows its state. With --json each usage is an interval of its own; the intervals have no gaps, and
+    their seconds add up to the time span.
     """
     is_moment = since is None and until is None
     if at is not None and not is_moment:
@@ -74,9 +78,24 @@ def who(
     document = intervals_of(client, output, fqdn, as_of, since, until)
     if not output.as_json:
         rows = document["intervals"]
-        shown = [_from_begin(row) for row in rows] if is_moment else [row for row in rows if row["seconds"]]
+        lasting = [row for row in rows if row["seconds"]]
+        shown = [_from_begin(row) for row in rows] if is_moment else _uses(lasting)
         document = {**document, "intervals": shown}
-    output.rows(document, "intervals", COLUMNS, empty=f"{fqdn} did not exist in that time.")
+    empty = f"{fqdn} did not exist in that time."
+    output.rows(document, "intervals", COLUMNS, empty=empty, title=f"system {fqdn}")
+
+
+def _uses(rows: Sequence[Row]) -> list[Row]:
+    """Return consecutive intervals of one use as one, with its begin, its time and its last usage."""
+    uses: list[Row] = []
+    for row in rows:
+        before = uses[-1] if uses else None
+        if before and row["kind"] and all(row.get(name) == before.get(name) for name in _USE):
+            seconds = before["seconds"] + row["seconds"]
+            uses[-1] = {**row, "since": before["since"], "seconds": seconds}
+        else:
+            uses.append(row)
+    return uses
 
 
 def _from_begin(row: Row) -> Row:

@@ -27,14 +27,16 @@ class Output:
         text = json.dumps(document, ensure_ascii=False)
         click.echo(CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
 
-    def rows(self, document: Row, name: str, columns: Iterable[Column], *, empty: str) -> None:
+    def rows(
+        self, document: Row, name: str, columns: Iterable[Column], *, empty: str, title: str | None = None
+    ) -> None:
         """Print the whole document, or a table of the list under `name`."""
         if self.as_json:
             self.document(document)
         elif document[name]:
             # With --as-of, open durations in the rows end at that moment instead of now.
             as_of = document.get("as_of")
-            self.table(columns, [{**row, "as_of": as_of} for row in document[name]])
+            self.table(columns, [{**row, "as_of": as_of} for row in document[name]], title=title)
         else:
             click.echo(empty)
 

@@ -87,6 +87,11 @@ def clock(moment: str | None) -> str:
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
+def minute(moment: str | None) -> str:
+    """Return a time of the API in local time, to the minute; empty for None."""
+    return clock(moment)[: len("2026-11-29 18:00")]
+
+
 def zone() -> str:
     """Return the name of the zone of `clock`: UTC or `local`.
 

@@ -24,6 +24,9 @@ STATES = {
     "waiting": "yellow",
     "installing": "orange",
     "running": "green",
+    "draining": "dark-yellow",
+    "occupied": "dark-orange",
+    "disabled": "dark-purple",
     "Manual": "gray",
     "Broken": "red",
     "Removed": "dark-gray",
@@ -35,7 +38,7 @@ def machines() -> Dashboard:
     lab, usage = span_link("Time line", "/lab"), span_link("Usage", "/usage")
     systems = moment_link("Systems", "/systems")
     to_system = [row_link("system", "/systems/{}")]
-    units = {"seconds": SECONDS, "in use": SHARE, "broken": SHARE}
+    units = {"seconds": SECONDS, "in use": SHARE, "unavailable": SHARE, "broken": SHARE}
     return board(
         "Machines",
         "How systems spend their time, and which of them cannot be used",
@@ -45,8 +48,8 @@ def machines() -> Dashboard:
                 [
                     series("Share in use by lab", steps("share_in_use"), unit=SHARE, link=usage),
                     series(
-                        "Systems that are not Automated",
-                        steps("not_automated_over_time"),
+                        "Systems that take nothing new",
+                        steps("unavailable_over_time"),
                         unit="short",
                         link=systems,
                         stacked=True,
@@ -60,7 +63,10 @@ def machines() -> Dashboard:
                     listing("Time by pool", rows("time_by_pool"), link=usage, units=units),
                     listing("Time by group or owner", rows("time_by_group"), link=usage, units=units),
                     listing(
-                        "Broken, Manual or draining", rows("not_automated"), link=systems, links=to_system
+                        "Systems that take nothing new now",
+                        rows("unavailable"),
+                        link=systems,
+                        links=to_system,
                     ),
                 ],
             ),

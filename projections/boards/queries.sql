@@ -8,7 +8,11 @@ SELECT DISTINCT lab FROM boards.systems() ORDER BY 1
 SELECT DISTINCT pool FROM boards.systems(), unnest(pools) AS pool ORDER BY 1
 
 -- name: systems_by_lab
-SELECT lab, count(*) AS systems, count(*) FILTER (WHERE usage NOT IN ('idle', 'pending')) AS "in use",
+SELECT lab, count(*) AS systems,
+       count(*) FILTER (WHERE usage IN ('scheduled', 'waiting', 'installing', 'running')) AS "in use",
+       count(*) FILTER (WHERE usage = 'idle' AND condition = 'Automated') AS idle,
+       count(*) FILTER (WHERE usage IN ('draining', 'occupied')) AS "draining or occupied",
+       count(*) FILTER (WHERE usage = 'disabled') AS disabled,
        count(*) FILTER (WHERE condition = 'Broken') AS broken,
        count(*) FILTER (WHERE condition = 'Manual') AS manual
 FROM boards.systems() WHERE condition <> 'Removed' GROUP BY lab ORDER BY lab
@@ -39,21 +43,24 @@ FROM boards.waits($__timeFrom(), $__timeTo()), unnest(pools) AS pool GROUP BY 1 
 
 -- name: share_in_use
 SELECT "time", lab AS metric,
-       coalesce(sum(systems) FILTER (WHERE usage NOT IN ('idle', 'pending')), 0)::double precision
-           / nullif(sum(systems), 0) AS share
+       coalesce(sum(systems) FILTER (WHERE usage IN ('scheduled', 'waiting', 'installing', 'running')), 0)
+           ::double precision / nullif(sum(systems), 0) AS share
 FROM boards.systems_over_time($__timeFrom(), $__timeTo(), '$__interval')
 WHERE lab = ANY (ARRAY[$lab]::text[]) AND condition <> 'Removed' GROUP BY 1, 2 ORDER BY 1, 2
 
--- name: not_automated_over_time
-SELECT "time", condition AS metric, sum(systems)::bigint AS systems
+-- name: unavailable_over_time
+SELECT "time", CASE WHEN condition = 'Automated' THEN usage ELSE condition END AS metric, sum(systems)::bigint AS systems
 FROM boards.systems_over_time($__timeFrom(), $__timeTo(), '$__interval')
-WHERE lab = ANY (ARRAY[$lab]::text[]) AND condition <> 'Automated' GROUP BY 1, 2 ORDER BY 1, 2
+WHERE lab = ANY (ARRAY[$lab]::text[])
+  AND (condition <> 'Automated' OR usage IN ('draining', 'occupied', 'disabled'))
+GROUP BY 1, 2 ORDER BY 1, 2
 
 -- name: time_line
 -- The number of a state is its place in `STATES` of `machines.py`.
 SELECT since AS "time", system AS metric,
        array_position(
-           '{idle,pending,scheduled,waiting,installing,running,Manual,Broken,Removed}'::text[],
+           '{idle,pending,scheduled,waiting,installing,running,draining,occupied,disabled,Manual,Broken,Removed}'
+               ::text[],
            CASE WHEN condition = 'Automated' THEN usage ELSE condition END) AS state
 FROM boards.usage($__timeFrom(), $__timeTo())
 WHERE system IN (
@@ -63,8 +70,10 @@ ORDER BY 1, 2
 
 -- name: time_by_pool
 SELECT pool, sum(seconds) AS seconds,
-       coalesce(sum(seconds) FILTER (WHERE usage NOT IN ('idle', 'pending')), 0) / nullif(sum(seconds), 0)
-           AS "in use",
+       coalesce(sum(seconds) FILTER (WHERE usage IN ('scheduled', 'waiting', 'installing', 'running')), 0)
+           / nullif(sum(seconds), 0) AS "in use",
+       coalesce(sum(seconds) FILTER (WHERE usage IN ('draining', 'occupied', 'disabled')), 0)
+           / nullif(sum(seconds), 0) AS unavailable,
        coalesce(sum(seconds) FILTER (WHERE condition = 'Broken'), 0) / nullif(sum(seconds), 0) AS broken
 FROM boards.usage($__timeFrom(), $__timeTo()), unnest(pools) AS pool
 WHERE lab = ANY (ARRAY[$lab]::text[]) AND pool = ANY (ARRAY[$pool]::text[]) AND condition <> 'Removed'
@@ -76,11 +85,11 @@ FROM boards.usage($__timeFrom(), $__timeTo())
 WHERE lab = ANY (ARRAY[$lab]::text[]) AND pools && ARRAY[$pool]::text[] AND owner IS NOT NULL
 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50
 
--- name: not_automated
-SELECT system, lab, condition, draining, coalesce(reserved_by, '') AS "reserved by", since
+-- name: unavailable
+SELECT system, lab, condition, usage, draining, coalesce(reserved_by, '') AS "reserved by", since
 FROM boards.systems()
 WHERE lab = ANY (ARRAY[$lab]::text[]) AND pools && ARRAY[$pool]::text[]
-  AND (condition IN ('Broken', 'Manual') OR draining)
+  AND (condition IN ('Broken', 'Manual') OR draining OR usage IN ('occupied', 'disabled'))
 ORDER BY since, system
 
 -- name: provisionings

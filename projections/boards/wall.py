@@ -9,7 +9,9 @@ from projections.boards.panels import SECONDS, listing, moment_link, number, row
 from projections.boards.queries import now, prom, rows
 
 SYSTEMS = "max by (condition, usage) (labledger_systems)"
-IN_USE = 'sum(max by (condition, usage) (labledger_systems{usage!~"idle|pending"}))'
+IN_USE = 'sum(max by (condition, usage) (labledger_systems{usage=~"scheduled|waiting|installing|running"}))'
+IDLE = 'sum(max by (condition, usage) (labledger_systems{condition="Automated", usage="idle"}))'
+UNAVAILABLE = 'sum(max by (condition, usage) (labledger_systems{usage=~"draining|occupied|disabled"}))'
 BROKEN = 'sum(max by (condition, usage) (labledger_systems{condition="Broken"}))'
 UNPLACED = 'sum(max by (state) (labledger_recipes{state=~"new|queued|assigned"}))'
 
@@ -25,6 +27,10 @@ def wall() -> Dashboard:
                 4,
                 [
                     number("Systems in use", prom(IN_USE, "in use"), "short", lab),
+                    number("Idle systems", prom(IDLE, "idle"), "short", lab),
+                    number(
+                        "Draining, occupied or disabled", prom(UNAVAILABLE, "unavailable"), "short", systems
+                    ),
                     number("Broken systems", prom(BROKEN, "broken"), "short", systems, bad_from=1),
                     number("Unplaced recipes", prom(UNPLACED, "unplaced"), "short", queue),
                     number(

@@ -87,20 +87,25 @@ def _count_differences(
 ) -> Iterator[Difference]:
     """Compare counts with the (checked) live rows that they count, in one snapshot; no row counts 0."""
     query = sql.SQL(
-        "SELECT to_jsonb(l), to_jsonb(f) FROM {counts} AS l"
-        " FULL JOIN (SELECT {key}, count(*) AS open_count FROM {rows} WHERE until_position = %(open)s::bigint"
-        " GROUP BY {key}) AS f USING ({key})"
-        " WHERE coalesce(l.open_count, 0) <> coalesce(f.open_count, 0) ORDER BY {key} LIMIT %(limit)s"
+        # Grouped, because a join would not find the rows in which a column of the key is null.
+        "SELECT {key}, sum(live_count)::bigint, sum(counted)::bigint FROM ("
+        " SELECT {key}, open_count AS live_count, NULL AS counted FROM {counts}"
+        " UNION ALL SELECT {key}, NULL, count(*) FROM {rows} WHERE until_position = %(open)s::bigint"
+        " GROUP BY {key}) AS both_counts"
+        " GROUP BY {key} HAVING coalesce(sum(live_count), 0) <> coalesce(sum(counted), 0)"
+        " ORDER BY {key} LIMIT %(limit)s"
     ).format(
         key=_list(map(sql.Identifier, counted.columns)),
         counts=sql.Identifier(live, counted.table),
         rows=sql.Identifier(live, counted.counts_rows_of),
     )
-    for live_row, counted_row in cursor.execute(query, {"limit": limit, "open": OPEN_UNTIL}).fetchall():
-        either = live_row or counted_row
-        yield Difference(
-            counted.table, {name: either[name] for name in counted.columns}, live_row, counted_row
-        )
+    for *values, live_count, count in cursor.execute(query, {"limit": limit, "open": OPEN_UNTIL}).fetchall():
+        key = dict(zip(counted.columns, values, strict=True))
+        yield Difference(counted.table, key, _counted(key, live_count), _counted(key, count))
+
+
+def _counted(key: dict[str, Any], count: int | None) -> dict[str, Any] | None:
+    return None if count is None else {**key, "open_count": count}
 
 
 def _as_of(column: str) -> sql.Composable:

@@ -66,10 +66,11 @@ SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(%s) AND relkin
 ORDER BY pg_relation_size(oid) DESC, relname
 
 -- name: key_of
+-- The columns of the primary key, or of a key whose columns may be null.
 SELECT array_agg(a.attname::text ORDER BY k.place)
 FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k (attnum, place)
 JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-WHERE i.indisprimary AND i.indrelid = format('%%I.%%I', %s::text, %s::text)::regclass
+WHERE (i.indisprimary OR i.indnullsnotdistinct) AND i.indrelid = format('%%I.%%I', %s::text, %s::text)::regclass
 
 -- name: columns_of
 SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute

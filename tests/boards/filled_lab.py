@@ -15,8 +15,8 @@ from tests.projections.projected_log import ProjectedLog
 
 GROUP = "kernel-qe"
 EAST, WEST = LAB, "lab-2"
-# The systems by lab: two of the east run recipes, and one is broken.
-SYSTEMS = {EAST: ("a", "b", "c"), WEST: ("d",)}
+# The systems by lab: two of the east run recipes, and one is broken; one of the west drains.
+SYSTEMS = {EAST: ("a", "b", "c"), WEST: ("d", "e")}
 PRIORITIES = ("Normal", "High", "Low", "Normal", "Urgent")
 
 
@@ -35,6 +35,7 @@ def fill(models: ProjectedLog) -> None:
     models.commit(*happened.placed("d", 3), *happened.waiting("d", 3))
     models.commit(*of("recipe", 3, recipe_events.RecipeAborted("no power")), *returned("d"))
     models.commit(*of("system", "c", system_events.SystemConditionChanged("Broken", "disk")))
+    models.commit(*of("system", "e", system_events.SystemDrained("moving")))
     begun = system_events.SystemReservationBegun("bob", None, 1)
     # A person's system is provisioned.
     models.commit(*of("system", "b", begun, system_events.SystemInstalling(None)))

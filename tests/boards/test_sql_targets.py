@@ -10,8 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from projections.boards.queries import SQL
 from tests.boards.conftest import logged_in
-from tests.boards.filled_lab import SYSTEMS
+from tests.boards.filled_lab import SYSTEMS, WEST
 from tests.boards.grafana_rules import Request, sql
 from tests.boards.shipped import POSTGRESQL, ShippedTarget, boards, targets, variables
 from tests.harness.databases import TestDatabase
@@ -73,6 +74,29 @@ def test_sql_target__filled_lab__has_rows_of_its_format(filled: TestDatabase, ta
         columns, rows = run(session, target.target["rawSql"], request())
     assert rows
     check(target, columns, rows)
+
+
+# Query -> the column of the word or number, and what the west shows: d is idle, and e drains.
+@pytest.mark.parametrize(
+    ("query", "column", "shown"),
+    [
+        ("systems_by_lab", "idle", {1}),
+        ("systems_by_lab", "draining or occupied", {1}),
+        ("systems_by_lab", "in use", {0}),
+        ("unavailable", "usage", {"draining"}),
+        ("unavailable_over_time", "metric", {"draining"}),
+        # The places of idle, scheduled and draining in `STATES`.
+        ("time_line", "state", {1, 3, 7}),
+    ],
+)
+def test_sql_query__draining_system__is_not_idle(
+    filled: TestDatabase, query: str, column: str, shown: set[Any]
+) -> None:
+    with logged_in(filled) as session:
+        columns, rows = run(session, SQL[query], request([WEST]))
+    of_the_west = [row for row in rows if columns[0] != "lab" or row[0] == WEST]
+    last = {row[columns.index(column)] for row in of_the_west if row[columns.index(column)] is not None}
+    assert last == shown
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

@@ -48,6 +48,7 @@ def addresses(service: Running) -> list[str]:
             "/ui/lab",
             "/ui/usage?group_by=owner",
             "/ui/usage?group_by=pool&length=day",
+            "/ui/usage-report",
             "/ui/jobs",
             *of_jobs,
             f"{of_jobs[0]}/xml",

@@ -37,11 +37,15 @@ class Browser:
             yield answer
 
     def upload(
-        self, path: str, fields: dict[str, str], files: dict[str, tuple[str, bytes]], **headers: str
+        self,
+        path: str,
+        fields: dict[str, str],
+        files: dict[str, tuple[str, bytes]] | list[tuple[str, tuple[str, bytes]]],
+        **headers: str,
     ) -> httpx.Response:
-        """Send a form with files, as the media type of such forms."""
-        parts: dict[str, Any] = {name: (None, value) for name, value in fields.items()}
-        parts |= files
+        """Send a form with files, as the media type of such forms. A list may have a field several times."""
+        parts: list[Any] = [(name, (None, value)) for name, value in fields.items()]
+        parts += files.items() if isinstance(files, dict) else files
         return self._kept(self._client.post(path, files=parts, headers={**self._cookies(), **headers}))
 
     def log_in(self, user: str, password: str, **more: str) -> httpx.Response:

@@ -32,6 +32,8 @@ FORMS = (
     *("/ui/users/carol/actions/password", "/ui/groups/net-qe/actions/change", "/ui/pools/big/actions/remove"),
     *(f"/ui/partitions/default/actions/{action}" for action in ("configure", "put-filter")),
     *(f"/ui/lab-controllers/{EAST}/actions/remove", "/ui/notifications/admin/actions/choose"),
+    *(f"/ui/listed-systems/{form}?condition=Automated" for form in ("drain", "maintenance-window")),
+    "/ui/imports/beaker",
 )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 import httpx
 
 from tests.harness.running import Running
-from tests.pages.browser import Browser
+from tests.pages.browser import Browser, form_value, hidden_fields
 from tests.pages.page_text import page_of
-from tests.pages.people import ADMIN, OTHER, filled, require_reason
+from tests.pages.people import ADMIN, AUDITOR, OTHER, filled, require_reason, shown
 from tests.rest.actions import EAST
 
 LIST = "/ui/maintenance-windows"
@@ -76,3 +79,50 @@ def test_many_systems__changed_by_one_form__by_those_who_may_edit_all(
     assert {admin.get(f"/systems/{fqdn}", params=end).json()["draining"] for fqdn in fqdns} == {True}
     for fqdn in fqdns:
         admin.delete(f"/systems/{fqdn}").raise_for_status()
+
+
+def test_listed_systems__drained_and_maintained_by_the_filters_of_the_list__are_all_that_match(
+    service: Running, people: dict[str, Browser], admin: httpx.Client
+) -> None:
+    rack = f"row {service.end()}"
+    fqdns = [f"listed-{number}-{service.end()}.example.com" for number in range(3)]
+    for fqdn in fqdns:
+        system = {"fqdn": fqdn, "lab_controller": EAST, "owner": ADMIN, "condition": "Manual"}
+        admin.post("/systems", json={**system, "location": rack}).raise_for_status()
+    admin.patch(f"/systems/{fqdns[2]}", json={"condition": "Removed", "reason": "old"}).raise_for_status()
+    browser, filters = people[ADMIN], {"location": rack, "min_position": service.end()}
+    page = browser.get("/ui/systems", params=filters).text
+    drain, maintain = re.findall(r'href="(/ui/listed-systems/[^"]*)"', page)
+    assert "/listed-systems/" not in browser.get("/ui/systems").text
+    for reader in (
+        people[AUDITOR].get("/ui/systems", params=filters),
+        browser.get("/ui/systems", params={"location": rack, "as_of": service.end()}),
+    ):
+        assert "/listed-systems/" not in reader.text
+    assert people[AUDITOR].get(html.unescape(drain)).status_code == 403
+
+    form = browser.get(html.unescape(drain))
+    listed = shown(form.text, "systems")
+    assert listed is not None and listed.split() == fqdns[:2]
+    assert (shown(form.text, "change"), "match the filters: 2" in form.text) == ("drain", True)
+    sent = {"form_value": form_value(form), **hidden_fields(form.text), "change": "drain", "systems": listed}
+    end = service.end()
+    done = browser.post("/ui/new/systems", {**sent, "reason": "new racks"})
+    assert done.status_code == 200, done.text
+    drained = [event for event in service.events(end) if event["topic"] == "system.drained"]
+    assert [event["subject"] for event in drained] == [f"system/{fqdn}" for fqdn in fqdns[:2]]
+    assert len({event["cause"] for event in drained}) == 1
+
+    form = browser.get(html.unescape(maintain))
+    sent = {"form_value": form_value(form), **hidden_fields(form.text), **TIMES}
+    done = browser.post("/ui/new/maintenance-windows", {**sent, "systems": listed, "reason": "new racks"})
+    assert done.status_code == 303, done.text
+    read = admin.get(
+        "/maintenance-windows", params={"system": fqdns[0], "min_position": service.end()}
+    ).json()
+    (window,) = read["maintenance_windows"]
+    assert window["systems"] == fqdns[:2]
+    none = browser.get("/ui/listed-systems/drain", params={"location": "nowhere at all"})
+    assert (none.status_code, "no system that can be changed matches" in none.text) == (200, True)
+    assert browser.get("/ui/listed-systems/drain", params={"as_of": 1}).status_code == 422
+    admin.post(f"/maintenance-windows/{window['number']}/end", json={}).raise_for_status()

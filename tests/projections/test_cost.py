@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -325,6 +325,81 @@ def use_system(owner: Owner, first: int, last: int) -> None:
         statement = f"INSERT INTO read.{table} {made} FROM generate_series(%s::integer, %s::integer) AS n"
         chosen = f"{statement} WHERE mod(n, %s) = 0"
         owner.execute(chosen.encode(), (first, last, every.get(table, 1)))
+
+
+WINDOW_LISTS: dict[str, dict[str, Any]] = {
+    "newest": {},
+    "next page": {"after": 1_040},
+    "ended": {"state": "ended"},
+    "unended": {"unended": True},
+    "open": {"state": "open", "unended": True},
+    "of a system": {"system": "a"},
+    "of a system, unended": {"system": "a", "unended": True},
+}
+
+
+def windows_at(at: int) -> Queries:
+    """Return the queries for lists of windows as of a position and its moment, which is its second."""
+    page = {"system": None, "state": None, "unended": False, "after": 2**31 - 1, "limit": 5}
+    moment = {"at": at, "moment": datetime.fromtimestamp(at, UTC)}
+    return {
+        title: (QUERIES["maintenance_windows"], {**page, **moment, **asked})
+        for title, asked in WINDOW_LISTS.items()
+    }
+
+
+def test_cost__many_windows_before_and_after__lists_of_windows_read_no_more(planner: Owner) -> None:
+    put_windows(planner, 1_000, 1_100)
+    planner.execute(
+        b"INSERT INTO read.systems (fqdn, lab_controller, owner, condition, draining, pools, inventory,"
+        b" since_position, since)"
+        b" VALUES ('a', 'lab', 'eve', 'Automated', false, '[\"p1050\"]', '{}', 1, to_timestamp(1))"
+    )
+    then, now = windows_at(10_509), windows_at(11_010)
+    before = {"then": pages(planner, then), "now": pages(planner, now)}
+    found = {title: [row[0] for row in planner.execute(*asked).fetchall()] for title, asked in then.items()}
+    assert found == {
+        "newest": [1_050, 1_049, 1_048, 1_047, 1_046],
+        "next page": [1_039, 1_038, 1_037, 1_036, 1_035],
+        "ended": [1_050, 1_048, 1_047, 1_046, 1_045],
+        "unended": [1_049],
+        "open": [1_049],
+        "of a system": [1_050, 1_040, 1_020],
+        "of a system, unended": [],
+    }
+    put_windows(planner, 1, 999)
+    put_windows(planner, 1_101, 6_000)
+    after = {"then": pages(planner, then), "now": pages(planner, windows_at(60_010))}
+    assert found == {
+        title: [row[0] for row in planner.execute(*asked).fetchall()] for title, asked in then.items()
+    }
+    grown = {
+        (when, title): (before[when][title], count)
+        for when, counts in after.items()
+        for title, count in counts.items()
+        if count > MAX_GROWTH * before[when][title] + 5
+    }
+    assert not grown
+
+
+def put_windows(owner: Owner, first: int, last: int) -> None:
+    """Add windows, one at each tenth position, each moved five positions later."""
+    owner.execute(
+        b"INSERT INTO read.documents"
+        b" (kind, name, version, document, since_position, since, until_position, until)"
+        b" SELECT 'maintenance-window', n::text, version, jsonb_build_object("
+        b"   'starts_at', to_timestamp(10 * n - 5), 'lead_seconds', 0,"
+        b"   'ends_at', to_timestamp(10 * n + 8 + 11 * (n %% 3)),"
+        b"   'pool', CASE WHEN NOT lists_it THEN 'p' || n END,"
+        b"   'systems', CASE WHEN lists_it THEN '[\"a\"]'::jsonb END,"
+        b"   'lab_controller', NULL, 'location', NULL),"
+        b" 10 * n + 5 * (version - 1), to_timestamp(10 * n + 5 * (version - 1)),"
+        b" CASE version WHEN 1 THEN 10 * n + 5 ELSE 9223372036854775807 END,"
+        b" CASE version WHEN 1 THEN to_timestamp(10 * n + 5) ELSE 'infinity' END"
+        b" FROM generate_series(%s::integer, %s::integer) AS n, generate_series(1, 2) AS version,"
+        b"   LATERAL (SELECT n IN (1020, 1040)) AS listed (lists_it)",
+        (first, last),
+    )
 
 
 def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None:

@@ -38,8 +38,12 @@ FROM longer l WHERE l.fqdn = u.fqdn AND l.since_position = u.since_position;
 ALTER TABLE read.system_usage DROP COLUMN unavailable;
 DELETE FROM read.usage_hours WHERE group_by = 'user';
 DROP TABLE longer""",
+    "2027-01-14-counts-of-unavailable-systems": b"""
+DELETE FROM read.system_counts;
+ALTER TABLE read.system_counts DROP CONSTRAINT system_counts_key, DROP COLUMN unavailable,
+    ADD CONSTRAINT system_counts_pkey PRIMARY KEY (condition, usage)""",
 }
-TABLES = ("system_persons", "system_usage", "usage_hours")
+TABLES = ("system_persons", "system_usage", "usage_hours", "system_counts")
 
 
 @pytest.fixture

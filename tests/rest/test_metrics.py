@@ -33,6 +33,16 @@ def test_metrics__systems__by_usage(client: httpx.Client) -> None:
     assert scraped(client, "systems", condition="Broken", usage="idle") == broken > 0
 
 
+def test_metrics__system_drains__is_not_idle(client: httpx.Client, machine: str) -> None:
+    def systems(usage: str) -> float:
+        return scraped(client, "systems", condition="Automated", usage=usage)
+
+    idle, draining = systems("idle"), systems("draining")
+    change = client.patch(f"/systems/{machine}", json={"draining": True, "reason": "moving"})
+    client.get("/systems", params={"min_position": change.headers["Labledger-Position"]}).raise_for_status()
+    assert (systems("idle"), systems("draining")) == (idle - 1, draining + 1)
+
+
 def test_metrics__without_objects__are_0(client: httpx.Client) -> None:
     assert scraped(client, "systems", condition="Removed", usage="installing") == 0
     assert scraped(client, "conservation_violations_total", law="usage") == 0

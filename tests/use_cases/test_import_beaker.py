@@ -44,8 +44,8 @@ ADDED_AT = "2026-01-01T00:00:00Z"
 
 def given(**files: str) -> BeakerInput:
     documents = [{"name": f"{name}.csv", "text": text} for name, text in files.items()]
-    found, faults = read_rows(BeakerFiles.model_validate({"files": documents}))
-    return BeakerInput(found.rows, faults, ADDED_AT)
+    found = read_rows(BeakerFiles.model_validate({"files": documents}))
+    return BeakerInput(found.rows, found.faults, ADDED_AT)
 
 
 def outcomes(done: BeakerImported) -> dict[str, str]:

@@ -16,7 +16,7 @@ from api.rest.context import Principal
 from api.rest.visibility import Sight
 
 # The numbers of these pages change all the time and say little about the last seconds, but cost much.
-_SUMS: Final = re.compile(r"/ui/usage(?=\?|$)")
+_SUMS: Final = re.compile(r"/ui/usage(-report)?(?=\?|$)")
 # The part that names the position. It is sent with the others: a new position alone is no change of a page.
 _MOMENT: Final = "moment"
 _SUBJECT: Final = re.compile(r"/ui/(recipe|recipe-set|system)s/([^/?]+)(?=\?|$|/why)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from api.concurrency_limits import share_of
 from api.intake.beaker_columns import KINDS
 from api.intake.beaker_csv import BeakerRow, BeakerRows, read_files
-from api.intake.line_faults import LineFault, grouped
+from api.intake.line_faults import GroupedFaults, grouped
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.context import client_address, keyed_request, query_of
@@ -34,6 +34,7 @@ from api.use_cases.import_beaker import (
     import_beaker,
     preview_beaker,
 )
+from api.use_cases.ports import RequestContext
 from domain.errors import LabledgerError
 from domain.rfc3339 import rfc3339
 
@@ -53,27 +54,35 @@ class BeakerImports:
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         files: BeakerFiles = await parse_model(req, body)
-        read = partial(read_rows, files)
-        found, faults = await share_of(req).parse(client_address(req), len(body), read)
-        given = BeakerInput(found.rows, faults, rfc3339(self._parts.clock()))
         dry_run = query_of(req, DryRunQuery).dry_run
-        make = preview_beaker if dry_run else import_beaker
-        done = await make(self._parts, keyed_request(req, body), given)
-        position = done.position or await paging.position_of(self._parts.log, None)
-        # In a thread: that of thousands of systems takes longer than other requests may wait.
-        answer = await asyncio.to_thread(_answer, done, found, dry_run)
-        paging.answer(resp, position, answer)
+        request = keyed_request(req, body)
+        done, answer = await import_answer(req, self._parts, request, files, dry_run=dry_run)
+        paging.answer(resp, done.position or await paging.position_of(self._parts.log, None), answer)
 
 
-def read_rows(files: BeakerFiles) -> tuple[BeakerRows, Sequence[LineFault]]:
-    """Return the valid values of all rows, and all faults."""
+async def import_answer(
+    req: Request, parts: ChangeParts, request: RequestContext, files: BeakerFiles, *, dry_run: bool
+) -> tuple[BeakerImported, dict[str, Any]]:
+    """Import files, or only check them; return what was imported, and the answer about it.
+
+    Raises the errors of `import_beaker`.
+    """
+    size, read = sum(len(file.text) for file in files.files), partial(read_rows, files)
+    found = await share_of(req).parse(client_address(req), size, read)
+    given = BeakerInput(found.rows, found.faults, rfc3339(parts.clock()))
+    done = await (preview_beaker if dry_run else import_beaker)(parts, request, given)
+    # In a thread: that of thousands of systems takes longer than other requests may wait.
+    return done, await asyncio.to_thread(_answer, done, found, dry_run)
+
+
+def read_rows(files: BeakerFiles) -> BeakerRows:
+    """Return the valid values of all rows, and the faults of all."""
     found = read_files((file.name, file.text) for file in files.files)
-    faults = list(found.faults)
-    found.rows = [_validated(row, faults) for row in found.rows]
-    return found, faults
+    found.rows = [_validated(row, found.faults) for row in found.rows]
+    return found
 
 
-def _validated(row: BeakerRow, faults: list[LineFault]) -> BeakerRow:
+def _validated(row: BeakerRow, faults: GroupedFaults) -> BeakerRow:
     """Return the row without its invalid values, and add their faults."""
     model = ROWS[row.kind]
     try:
@@ -85,7 +94,7 @@ def _validated(row: BeakerRow, faults: list[LineFault]) -> BeakerRow:
         for fault in faults_of(error, model):
             column = fault.where.partition("[")[0].partition(".")[0]
             if column in invalid:
-                faults.append(row.fault(column, fault.message))
+                faults.add(row.fault(column, fault.message))
         values = {name: value for name, value in row.values.items() if name not in invalid}
         return replace(row, values=values, faulty=row.faulty | invalid)
     return row

@@ -44,9 +44,10 @@ def windows_query(
     filters: Mapping[str, str | None] = {},
 ) -> NamedQuery:
     """Return the query for windows, newest first, with the filters of `MaintenancePage`."""
-    params = {"system": None, "state": None, "unended": unended, **filters}
+    params = {"system": None, "state": None, **filters}
     return "maintenance_windows", {
         **params,
+        "unended": unended or params["state"] not in (None, ENDED),
         "at": view.position,
         "moment": moment,
         "limit": limit,

@@ -202,6 +202,33 @@ def test_simulate__a_recipe_waits__it_is_run_to_its_end(server: LoopbackServer, 
     assert set(as_whom.values()) == {"lab.example.com"}
 
 
+POWER_PATH = "/lab-controllers/lab.example.com/power-settings/a.example.com"
+
+
+def test_simulate__system_has_power_settings__says_their_type_and_not_the_secret(
+    server: LoopbackServer, run: Run
+) -> None:
+    OneRecipe(server)
+    settings = {"type": "ipmitool", "address": "a-mgmt", "port": None, "user": "ADMIN", "secret": "s3cret"}
+    server.on("GET", POWER_PATH, Answer({"position": 1, **settings}))
+    result = simulate(run)
+    assert result.exit_code == 0, result.output
+    (shown,) = (line for line in lines(result) if line["what"] == "provision")
+    assert shown["power_type"] == "ipmitool"
+    assert not any(value in result.output for value in ("s3cret", "a-mgmt", "ADMIN"))
+
+
+def test_simulate__by_an_admin_who_gets_no_power_settings__says_so_once_and_goes_on(
+    server: LoopbackServer, run: Run
+) -> None:
+    lab = OneRecipe(server)
+    server.on("GET", POWER_PATH, Answer({"title": "Forbidden"}, 403))
+    result = simulate(run)
+    assert (result.exit_code, lab.state) == (0, "completed")
+    assert [line["what"] for line in lines(result)[:2]] == ["no power settings", "provision"]
+    assert len(server.asked_for("GET", POWER_PATH)) == 1
+
+
 def test_simulate__started_again_after_the_end__reports_nothing(server: LoopbackServer, run: Run) -> None:
     lab = OneRecipe(server, state="completed")
     assert simulate(run).exit_code == 0

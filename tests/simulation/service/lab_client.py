@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from api.client import Client
+from api.client import Client, ServerProblem
 from api.parts import Parts
 from api.rest.context import Principal
 from api.rest.contract.inputs.labs import Registration
@@ -43,6 +43,9 @@ class LabClient:
     def get(self, path: str, *, min_position: int | None = None, wait_seconds: int = 0, **asked: Any) -> Any:
         kind, name, *below = path.strip("/").split("/")
         if kind == "lab-controllers":
+            if below[:1] == ["power-settings"]:
+                # No system of the simulation has any, and to ask for them would be a step of the story.
+                raise ServerProblem(404, "Not found", path)
             return self._commands(asked["after"], wait_seconds * POLL_STRETCH) if below else self._own()
         query, params = {
             "recipes": ("recipe", {"recipe_id": int(name)} if kind == "recipes" else {}),
