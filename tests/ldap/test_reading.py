@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from ldap3 import SUBTREE, Connection
 
 from api.ldap.options import LdapServer
-from api.ldap.reading import LdapEntry, people, read_people
+from api.ldap.reading import people, read_people
+from api.ldap.searches import LdapEntry, LdapSearches, Search
 from domain.directory.ldap_sync import LdapFault
 from tests.harness.running import free_port
 from tests.ldap.slapd import GROUPS, HOST, LIMITED, PEOPLE, SUFFIX, Slapd, group, person
@@ -22,7 +25,7 @@ ALL = frozenset({"ann", "bob", "eve", "root", "zoe"})
 def test_read__by_starttls_and_by_tls__returns_people_and_members_by_dn_name_and_nested_group(
     directory: Slapd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("api.ldap.reading.PAGE_SIZE", 2)
+    monkeypatch.setattr("api.ldap.searches.PAGE_SIZE", 2)
     directory.add(group("posix"), ["posixGroup"], gidNumber="1", memberUid=["bob", "gone", "Ann"])
     directory.add(group("inner"), ["groupOfNames"], member=[f"UID=eve, {PEOPLE.upper()}", group("kernel")])
     directory.set(group("kernel"), member=[person("ann"), group("inner"), person("gone")])
@@ -98,7 +101,7 @@ def test_read__pages_without_an_end__fails_after_the_time_for_all(
     directory: Slapd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.ldap.reading.READ_SECONDS", -1.0)
-    with pytest.raises(LdapFault, match="not complete after"):
+    with pytest.raises(LdapFault, match="not complete in time"):
         read_people(directory.options())
 
 
@@ -162,3 +165,69 @@ def test_people__groups_that_are_all_in_each_other__are_each_read_once(directory
     options = directory.options(group_map={"g0": ("qa",)})
     # All paths through twelve groups would take minutes.
     assert people(options, [LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})], groups).members["g0"] == {"ann"}
+
+
+class RangeConnection:
+    """A connection to a server that sends `step` of the values of `member` at a time.
+
+    `faults` are the results of requests for a further range, by their first value.
+    """
+
+    def __init__(self, members: list[str], step: int, faults: dict[int, dict[str, Any]]) -> None:
+        self.members, self.step, self.faults = members, step, faults
+        self.result: dict[str, Any] = {}
+        self.response: list[dict[str, Any]] = []
+
+    def search(self, base: str, filter_text: str, scope: str, *, attributes: list[str], **_: Any) -> None:
+        first = 0 if scope == SUBTREE else int(attributes[0].partition(";range=")[2].partition("-")[0])
+        fault = self.faults.get(first, {})
+        self.result = {"result": fault.get("result", 0), "description": "operationsError", "message": ""}
+        part = [value.encode() for value in self.members[first : first + self.step]]
+        last = "*" if first + self.step >= len(self.members) else str(first + len(part) - 1)
+        raw = fault.get("raw", {"Member": [], f"Member;range={first}-{last}": part})
+        entry = {"type": "searchResEntry", "dn": base, "raw_attributes": raw}
+        self.response = [] if fault.get("is_empty") else [entry]
+
+
+def read_in_ranges(count: int, **faults: dict[str, Any]) -> list[str]:
+    """Return the members of a group of which the server sends three at a time."""
+    by_first = {int(name.removeprefix("at_")): fault for name, fault in faults.items()}
+    connection = RangeConnection([f"m{number}" for number in range(count)], 3, by_first)
+    searches = LdapSearches(cast(Any, connection), 5, time.monotonic() + 60)
+    (found,) = searches.entries(Search(group("big"), "(cn=*)", ("cn", "member")))
+    return list(found.values["member"])
+
+
+def test_search__server_sends_members_in_ranges__returns_all_or_fails() -> None:
+    for count in (3, 8, 9):
+        assert read_in_ranges(count) == [f"m{number}" for number in range(count)]
+    # As of a server that repeats the range that was asked for.
+    repeated = {"raw": {"member;range=3-*": [], "member;range=3-5": [b"m3", b"m4", b"m5"]}}
+    assert len(read_in_ranges(8, at_3=repeated)) == 8
+    assert len(read_in_ranges(6, at_3={"raw": {"member;range=3-*": []}})) == 3
+    faults: list[dict[str, Any]] = [
+        {"is_empty": True},
+        {"raw": {}},
+        {"raw": {"member": [b"m3"]}},
+        {"raw": {"member;range=4-*": [b"m4"]}},
+        {"raw": {"member;range=3-6": [b"m3"]}},
+        {"raw": {"member;range=3-2": []}},
+    ]
+    for fault in faults:
+        with pytest.raises(LdapFault, match="sent only a part of member"):
+            read_in_ranges(8, at_3=fault)
+    with pytest.raises(LdapFault, match="operationsError"):
+        read_in_ranges(8, at_6={"result": 1})
+
+
+def test_connection__ranges_of_ldap3__are_off(directory: Slapd, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Connection] = []
+
+    def search(connection: Connection, *_: Any, **__: Any) -> None:
+        made.append(connection)
+        raise LdapFault("enough")
+
+    monkeypatch.setattr(Connection, "search", search)
+    with pytest.raises(LdapFault, match="enough"):
+        read_people(directory.options())
+    assert not made[0].auto_range
