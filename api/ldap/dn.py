@@ -18,11 +18,16 @@ The third is whether the next attribute belongs to the same level.
 
 
 def parsed_dn(text: str) -> Dn | None:
-    """Return a DN in one form, None for a text that is none, such as a user name."""
+    """Return a DN in one form, None for a text that is none, such as a user name.
+
+    ldap3 refuses some valid DNs, such as those with OIDs. They are equal only if they are written equally.
+    """
+    if "=" not in text:
+        return None
     try:
         parts = parse_dn(text, strip=True)
     except LDAPException:
-        return None
+        return (("", text.casefold(), False),)
     return tuple(
         (name.casefold(), _unescaped(value).casefold(), separator == "+") for name, value, separator in parts
     )

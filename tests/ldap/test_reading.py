@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from ldap3 import SUBTREE, Connection
 
-from api.ldap.options import LdapServer
+from api.ldap.options import LdapOptions, LdapServer
 from api.ldap.reading import people, read_people
 from api.ldap.searches import LdapEntry, LdapSearches, Search
 from domain.directory.ldap_sync import LdapFault
@@ -105,7 +105,12 @@ def test_read__pages_without_an_end__fails_after_the_time_for_all(
         read_people(directory.options())
 
 
-def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(directory: Slapd) -> None:
+def options_of(folder: Path, **changes: Any) -> LdapOptions:
+    """Return the options of a server that does not run."""
+    return Slapd(folder, 1, 2).options(**changes)
+
+
+def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(tmp_path: Path) -> None:
     users = [
         LdapEntry(r"cn=Lee\, Ann,dc=x", {"uid": ["lee"]}),
         LdapEntry("cn=b,dc=x", {"uid": ["not a name"]}),
@@ -123,12 +128,12 @@ def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(dire
         "cn=part,dc=x",
     ]
     groups = [LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "member": members})]
-    found = people(directory.options(), users, groups)
+    found = people(options_of(tmp_path), users, groups)
     assert found.members == {"kernel": {"lee", "eric"}}
     assert found.invalid == {"not a name", "line\n", "n" * 256, "Retention"}
 
 
-def test_people__several_names_and_levels_with_two_attributes__are_distinguished(directory: Slapd) -> None:
+def test_people__several_names_and_levels_with_two_attributes__are_distinguished(tmp_path: Path) -> None:
     users = [
         LdapEntry("uid=ann,dc=x", {"uid": ["ann", "aaa", "zzz"]}),
         LdapEntry("uid=bob+cn=b,dc=x", {"uid": ["bob"]}),
@@ -136,16 +141,14 @@ def test_people__several_names_and_levels_with_two_attributes__are_distinguished
     ]
     written = ["uid=ann,dc=x", "uid=bob+cn=b,dc=x"]
     found = people(
-        directory.options(), users, [LdapEntry("cn=k,dc=x", {"cn": ["kernel"], "member": written})]
+        options_of(tmp_path), users, [LdapEntry("cn=k,dc=x", {"cn": ["kernel"], "member": written})]
     )
     assert found.members == {"kernel": {"ann", "bob"}}
     # An alias does not leave LDAP.
     assert {"aaa", "zzz"} <= found.users
 
 
-def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_name(
-    directory: Slapd,
-) -> None:
+def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_name(tmp_path: Path) -> None:
     ann = LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})
     kernel = LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "memberUid": ["bob"]})
     bad = "no dn"
@@ -154,15 +157,28 @@ def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_na
         ([ann], [kernel, LdapEntry(bad, {"cn": ["other"], "memberUid": ["ann"]})]),
     ):
         with pytest.raises(LdapFault, match="no dn: the DN of the entry cannot be read"):
-            people(directory.options(), users, groups)
+            people(options_of(tmp_path), users, groups)
 
 
-def test_people__groups_that_are_all_in_each_other__are_each_read_once(directory: Slapd) -> None:
+def test_people__dn_that_ldap3_refuses__is_compared_as_it_is_written(tmp_path: Path) -> None:
+    dns = ["cn=a#b,dc=x", r"cn=foo\ ,dc=x", "2.5.4.3=foo,dc=x", "cn=C# developers,dc=x"]
+    users = [LdapEntry(dn, {"uid": [f"u{number}"]}) for number, dn in enumerate(dns)]
+    written = ["CN=A#B,DC=x", *dns[1:3]]
+    groups = [
+        LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "member": [*written, "cn=c#,dc=x"]}),
+        LdapEntry("cn=c#,dc=x", {"cn": ["inner"], "member": dns[3:]}),
+        LdapEntry("cn=d#,dc=x", {"cn": ["of no interest"]}),
+    ]
+    found = people(options_of(tmp_path), users, groups)
+    assert found.members == {"kernel": {"u0", "u1", "u2", "u3"}}
+
+
+def test_people__groups_that_are_all_in_each_other__are_each_read_once(tmp_path: Path) -> None:
     dns = [f"cn=g{number},dc=x" for number in range(12)]
     groups = [
         LdapEntry(dn, {"cn": [dn.partition(",")[0][3:]], "member": [*dns, "uid=ann,dc=x"]}) for dn in dns
     ]
-    options = directory.options(group_map={"g0": ("qa",)})
+    options = options_of(tmp_path, group_map={"g0": ("qa",)})
     # All paths through twelve groups would take minutes.
     assert people(options, [LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})], groups).members["g0"] == {"ann"}
 
