@@ -28,7 +28,10 @@ def report(plan: SyncPlan) -> None:
         (plan.kept, "no longer in LDAP, but no other admin could log in, so these keep their rights"),
         (plan.refused, "cannot be registered: invalid names, removed users, or users in other case"),
         (plan.missing_groups, "groups of the group table that do not exist here"),
-        (plan.absent_groups, "groups of the group table that LDAP does not have, whose members stay"),
+        (
+            plan.absent_groups,
+            "groups of the group table that LDAP does not have, or without members, whose members stay",
+        ),
     ):
         if names:
             logger.warning("LDAP sync: %s: %s", text, listed(names))

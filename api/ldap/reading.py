@@ -64,7 +64,7 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
         seen, waiting = {group.dn}, [group]
         while waiting:
             each = waiting.pop()
-            for value in (value for name in options.member_attributes for value in _values(each, name)):
+            for value in _members(each, options):
                 dn = parsed_dn(value)
                 if dn is not None and (nested := groups_by_dn.get(dn)) is not None:
                     if nested.dn not in seen:
@@ -76,20 +76,30 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
                     found.add(value)
         return frozenset(found)
 
-    members_of: dict[str, frozenset[str]] = {}
-    wanted = {name.casefold(): name for name in options.group_map}
-    for group in groups:
-        for name in {
-            wanted[each.casefold()]
-            for each in _values(group, options.group_name)
-            if each.casefold() in wanted
-        }:
-            if name in members_of:
-                raise LdapFault(f"several groups below {options.group_base} are named {name}")
-            members_of[name] = members(group)
+    of_table = _groups_of_table(options, groups)
+    members_of = {name: members(group) for name, group in of_table.items()}
+    hollow = frozenset(name for name, group in of_table.items() if not _members(group, options))
     found = frozenset().union(*members_of.values())
     invalid = frozenset(name for name in found if not is_user_name(name))
-    return LdapPeople(names, {name: each - invalid for name, each in members_of.items()}, invalid)
+    valid = {name: each - invalid for name, each in members_of.items()}
+    return LdapPeople(names, valid, invalid, hollow)
+
+
+def _groups_of_table(options: LdapOptions, groups: Sequence[LdapEntry]) -> dict[str, LdapEntry]:
+    """Return the groups by their names in the group table. Raises LdapFault for a name of several groups."""
+    found: dict[str, LdapEntry] = {}
+    wanted = {name.casefold(): name for name in options.group_map}
+    for group in groups:
+        names = {each.casefold() for each in _values(group, options.group_name)}
+        for name in (wanted[each] for each in names if each in wanted):
+            if name in found:
+                raise LdapFault(f"several groups below {options.group_base} are named {name}")
+            found[name] = group
+    return found
+
+
+def _members(group: LdapEntry, options: LdapOptions) -> list[str]:
+    return [value for name in options.member_attributes for value in _values(group, name)]
 
 
 def _name_of(user: LdapEntry, options: LdapOptions) -> str:

@@ -70,9 +70,9 @@ def source_of(parts: LdapParts) -> LdapSource:
     return parts.ldap
 
 
-async def planned_sync(parts: LdapParts) -> SyncPlan:
+async def planned_sync(parts: LdapParts, *, force: bool = False) -> SyncPlan:
     """Return what a sync would change now. Raises Refused without LDAP, and LdapFault."""
-    return await _plan(parts, source_of(parts))
+    return await _plan(parts, source_of(parts), force=force)
 
 
 async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_asked: bool) -> SyncPlan | None:
@@ -114,7 +114,7 @@ async def apply_sync(
     first, and every sync ends what people who have left still have of systems.
     """
     source = source_of(parts)
-    plan = await _plan(parts, source)
+    plan = await _plan(parts, source, force=force)
     if not force:
         require_few(plan, source.max_removed_percent)
     if not await asyncio.to_thread(may_commit):
@@ -133,10 +133,10 @@ async def apply_sync(
     return plan
 
 
-async def _plan(parts: LdapParts, source: LdapSource) -> SyncPlan:
+async def _plan(parts: LdapParts, source: LdapSource, *, force: bool) -> SyncPlan:
     people = await asyncio.to_thread(source.read)
     await parts.feed.catch_up()
-    return plan_sync(parts.feed.directory, people, source.group_map)
+    return plan_sync(parts.feed.directory, people, source.group_map, force=force)
 
 
 async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]) -> None:

@@ -29,12 +29,14 @@ LEFT_LDAP: Final = "is no longer in LDAP"
 class LdapPeople:
     """The content of LDAP: the names of all people, and the members of the groups in the group table.
 
-    `invalid` are names in these groups that no user can have; they are no members here.
+    `invalid` are names in these groups that no user can have; they are no members here. `hollow` are groups
+    without a value in any attribute of members.
     """
 
     users: frozenset[str]
     members: Mapping[str, frozenset[str]]
     invalid: frozenset[str] = frozenset()
+    hollow: frozenset[str] = frozenset()
 
 
 class MembershipChange(NamedTuple):
@@ -52,8 +54,8 @@ class SyncPlan:
     `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
     registered: their names are invalid, those of removed users, or those of users but for upper and lower
-    case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP: their memberships
-    stay.
+    case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or they have no
+    members there, although they have some here: their memberships stay.
     """
 
     registered: tuple[str, ...]
@@ -81,12 +83,19 @@ def is_managed(document: Document) -> bool:
     return document.get("ldap") == PRESENT
 
 
-def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> SyncPlan:
-    """Return what a sync changes. People who are not in LDAP, and never were, do not change."""
+def plan_sync(
+    directory: Directory, people: LdapPeople, group_map: GroupMap, *, force: bool = False
+) -> SyncPlan:
+    """Return what a sync changes. People who are not in LDAP, and never were, do not change.
+
+    Without `force` no group is emptied because LDAP shows no members: an access rule may hide them.
+    """
     entries = dict(directory.items("user"))
     managed = {name for name, user in entries.items() if is_managed(user.document)}
     found = (people.users - managed).intersection(entries)
-    wanted = _wanted_members(directory, people, group_map)
+    unsure = frozenset() if force else _emptied(directory, people, group_map, managed | found)
+    members_of = {name: members for name, members in people.members.items() if name not in unsure}
+    wanted = _wanted_members(directory, members_of, group_map)
     new = frozenset().union(*wanted.values()).difference(entries)
     folded = frozenset(name.casefold() for name in entries)
     refused = {
@@ -111,7 +120,7 @@ def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> 
         refused=tuple(sorted(refused | people.invalid)),
         memberships=tuple(change for change in changes if change.added or change.removed),
         missing_groups=missing_groups(directory, group_map),
-        absent_groups=tuple(sorted(name for name in group_map if name not in people.members)),
+        absent_groups=tuple(sorted(name for name in group_map if name not in members_of)),
         managed_count=len(managed | found),
     )
 
@@ -188,8 +197,22 @@ def join(directory: Directory, changes: Iterable[MembershipChange]) -> Decided:
     return decided
 
 
+def _emptied(
+    directory: Directory, people: LdapPeople, group_map: GroupMap, managed: Collection[str]
+) -> frozenset[str]:
+    """Return the groups of LDAP without members because of which people in LDAP would lose memberships."""
+    wanted = _wanted_members(directory, people.members, group_map)
+    staying = people.users.intersection(managed)
+    losing = {
+        group
+        for group, members in wanted.items()
+        if _membership_change(directory, group, members, staying).removed
+    }
+    return frozenset(name for name in people.hollow if not losing.isdisjoint(group_map.get(name, ())))
+
+
 def _wanted_members(
-    directory: Directory, people: LdapPeople, group_map: GroupMap
+    directory: Directory, members_of: Mapping[str, frozenset[str]], group_map: GroupMap
 ) -> dict[str, frozenset[str]]:
     """Return the members from LDAP of each group of the table that exists, without groups absent from LDAP.
 
@@ -200,10 +223,9 @@ def _wanted_members(
         for group in groups:
             sources[group].append(external)
     return {
-        group: frozenset().union(*(people.members[external] for external in externals))
+        group: frozenset().union(*(members_of[external] for external in externals))
         for group, externals in sources.items()
-        if directory.get("group", group) is not None
-        and all(external in people.members for external in externals)
+        if directory.get("group", group) is not None and all(external in members_of for external in externals)
     }
 
 

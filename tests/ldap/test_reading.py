@@ -160,6 +160,17 @@ def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_na
             people(options_of(tmp_path), users, groups)
 
 
+def test_people__groups_without_a_readable_member__are_told_from_those_with_unlisted_ones(
+    tmp_path: Path,
+) -> None:
+    groups = [
+        LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "member": []}),
+        LdapEntry("cn=tools,dc=x", {"cn": ["tools"], "member": ["uid=elsewhere,dc=x"]}),
+    ]
+    options = options_of(tmp_path, group_map={"kernel": ("qa",), "tools": ("qa",)})
+    assert people(options, [LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})], groups).hollow == {"kernel"}
+
+
 def test_people__dn_that_ldap3_refuses__is_compared_as_it_is_written(tmp_path: Path) -> None:
     dns = ["cn=a#b,dc=x", r"cn=foo\ ,dc=x", "2.5.4.3=foo,dc=x", "cn=C# developers,dc=x"]
     users = [LdapEntry(dn, {"uid": [f"u{number}"]}) for number, dn in enumerate(dns)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -116,6 +117,24 @@ def test_plan__groups_absent_here_or_in_ldap__leave_memberships_as_they_are(dire
     assert (plan.missing_groups, plan.absent_groups) == (("nothere",), ("all", "tools"))
     # `dev` has members from `tools`, too, which LDAP does not have now.
     assert plan.memberships == ()
+
+
+def test_plan__group_without_members_in_ldap__is_emptied_by_force_only(directory: Directory) -> None:
+    content = replace(people({"kernel": "", "tools": "cleo"}, "bob cleo dan"), hollow=frozenset({"kernel"}))
+    plan = plan_sync(directory, content, TABLE)
+    assert (plan.absent_groups, plan.memberships) == (("kernel",), ())
+    plan = plan_sync(directory, content, TABLE, force=True)
+    assert plan.absent_groups == ()
+    assert [(change.group, change.removed) for change in plan.memberships] == [
+        ("dev", ("bob",)),
+        ("qa", ("bob",)),
+    ]
+    apply_plan(directory, plan)
+    # Nobody would lose a membership, also not one who leaves LDAP: no reason to warn.
+    assert plan_sync(directory, content, TABLE).absent_groups == ()
+    apply(directory, "group/qa", directory_events.GroupChanged(owners=[], members=["dan"]), 5)
+    left = plan_sync(directory, replace(content, users=frozenset({"bob", "cleo"})), TABLE)
+    assert (left.absent_groups, left.left) == ((), ("dan",))
 
 
 def test_plan__name_that_cannot_be_a_user__is_refused(directory: Directory) -> None:

@@ -19,7 +19,8 @@ class LdapSynced(Answer):
 
     `registered` are new users, `found` are users that LDAP has now, and `left` those that it has no longer.
     `kept` have left, too, but without them no admin could log in. `refused` cannot be users here.
-    `missing_groups` of the group table do not exist here, `absent_groups` not in LDAP: memberships stay.
+    `missing_groups` of the group table do not exist here, `absent_groups` not in LDAP, or are empty there:
+    memberships stay.
     """
 
     dry_run: bool
