@@ -58,8 +58,8 @@ def sync(client: Client, output: Output, dry_run: bool, force: bool) -> None:
     their roles, tokens, password, groups, reservations and loans; their jobs stay. Users who never were in
     LDAP do not change.
 
-    A sync that would take rights from a large share of the people is refused without --force. Groups that are empty
-    in LDAP keep their members without it, too.
+    A sync that would take rights from a large share of the people is refused without --force. Groups that are
+    empty in LDAP keep their members without it, too.
     """
     answer = client.post(PATH, dry_run=dry_run or None, force=force or None)
     if output.as_json:
