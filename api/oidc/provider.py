@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +19,7 @@ from api.oidc.fetched_value import FetchedValue
 from api.oidc.id_token import UnknownKey, claims_of, key_set_of
 from api.oidc.identity import Identity, identity_of
 from api.oidc.metadata import Metadata, discovered
+from api.oidc.pkce import challenge, new_verifier
 from api.oidc.transport import ProviderAnswer, ProviderTransport
 
 DEVICE_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
@@ -46,7 +45,10 @@ class ProviderOptions:
 
 @dataclass(frozen=True)
 class DeviceCode:
-    """A begun device flow: the code for the user, the address to type it at, and the code of the command."""
+    """A begun device flow: the code for the user, the address to type it at, and the code of the command.
+
+    The latter has the verifier of PKCE and the code of the provider, because any process may be asked next.
+    """
 
     device_code: str
     user_code: str
@@ -85,7 +87,6 @@ class Provider:
     async def authorization_url(self, secrets: BrowserSecrets) -> str:
         """Return the address to which a browser goes to sign in."""
         metadata = await self._metadata.get()
-        digest = hashlib.sha256(secrets.verifier.encode()).digest()
         query = {
             "response_type": "code",
             "client_id": self._options.client_id,
@@ -93,8 +94,7 @@ class Provider:
             "scope": " ".join(self._options.scopes),
             "state": secrets.state,
             "nonce": secrets.nonce,
-            "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
-            "code_challenge_method": "S256",
+            **challenge(secrets.verifier),
         }
         parts = urlsplit(metadata.authorization)
         own = f"{parts.query}&" if parts.query else ""
@@ -124,14 +124,18 @@ class Provider:
         metadata = await self._metadata.get()
         if metadata.device is None:
             raise SignInFailed("the identity provider has no device flow, which the command line needs")
-        answer = await self._post(metadata.device, {"scope": " ".join(self._options.scopes)})
+        verifier = new_verifier()
+        # RFC 8628 has no PKCE, but Keycloak requires it here, too, of a client that has to use it.
+        form = {"scope": " ".join(self._options.scopes), **challenge(verifier)}
+        answer = await self._post(metadata.device, form)
         if answer.is_error:
             raise refusal(answer.body.get("error"), answer.body.get("error_description"))
-        return _device_code(answer.body)
+        return _device_code(answer.body, verifier)
 
     async def polled(self, device_code: str) -> Identity | Pending:
         """Return the person who has entered the user code. Raises SignInFailed if denied or expired."""
-        form = {"grant_type": DEVICE_GRANT, "device_code": device_code}
+        verifier, _, code = device_code.partition(".")
+        form = {"grant_type": DEVICE_GRANT, "device_code": code, "code_verifier": verifier}
         answer = await self._post((await self._metadata.get()).token, form)
         if not answer.is_error:
             return await self._identity(answer.body, nonce=None)
@@ -196,12 +200,12 @@ class Provider:
         return answer.body
 
 
-def _device_code(body: Mapping[str, Any]) -> DeviceCode:
+def _device_code(body: Mapping[str, Any], verifier: str) -> DeviceCode:
     """Return the answer to the begin of a device flow. Raises ProviderAway for a wrong one."""
     try:
         complete = body.get("verification_uri_complete")
         return DeviceCode(
-            str(body["device_code"]),
+            f"{verifier}.{body['device_code']}",
             str(body["user_code"]),
             _web_address(body["verification_uri"]),
             None if complete is None else _web_address(complete),

@@ -189,9 +189,10 @@ def test_keys__rotated__are_fetched_once_more_but_not_for_each_token(fake: FakeP
     async def rotate() -> None:
         nonlocal now
         provider = Provider(options_of(fake), ProviderTransport(), clock=lambda: now)
+        code = (await provider.device_code()).device_code
 
         async def polls() -> object:
-            return await provider.polled("the device")
+            return await provider.polled(code)
 
         assert await polls() == CAROL
         fake.key = OTHER_KEY
@@ -256,7 +257,11 @@ def test_device_flow__until_the_user_has_decided__is_pending(fake: FakeProvider)
                 await provider.polled(begun.device_code)
         with pytest.raises(ProviderAway):
             await provider.polled(begun.device_code)
-        assert await provider.polled(begun.device_code) == CAROL
+        # Each flow has a verifier of its own, also where the provider requires it.
+        other = await provider.device_code()
+        with pytest.raises(SignInFailed, match="begin again"):
+            await provider.polled(begun.device_code)
+        assert await provider.polled(other.device_code) == CAROL
 
     asks(polls, options_of(fake))
 
