@@ -11,7 +11,7 @@ from domain.characters import MAX_NAME_LENGTH, escaped
 from domain.directory.actors import ACTORS, is_user_name
 
 MAX_SHOWN_CHARACTERS = 100
-EMAIL = "email"
+EMAIL, EMAIL_VERIFIED = "email", "email_verified"
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,12 @@ class Identity:
 
     user: str
     external_groups: frozenset[str]
+
+
+def needed_claims(user_claim: str, groups_claim: str) -> tuple[str, ...]:
+    """Return the names of the claims that decide about an identity."""
+    verified = (EMAIL_VERIFIED,) if user_claim == EMAIL else ()
+    return (user_claim, groups_claim, *verified)
 
 
 def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -> Identity:
@@ -37,7 +43,9 @@ def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -
             f"or digit, up to {MAX_NAME_LENGTH} characters, and none of {', '.join(ACTORS)} "
             f"(claim {user_claim})"
         )
-    if user_claim == EMAIL and claims.get("email_verified") is False:
+    verified = claims.get(EMAIL_VERIFIED)
+    # Some providers send a string. Others that verify no address leave the claim out.
+    if user_claim == EMAIL and verified is not True and verified != "true":
         raise SignInFailed("the identity provider has not verified the mail address, which is the user name")
     elsewhere = claims.get("_claim_names")
     if isinstance(elsewhere, Mapping) and groups_claim in elsewhere:

@@ -17,7 +17,7 @@ from api.oidc.browser_secrets import BrowserSecrets
 from api.oidc.errors import ProviderAway, SignInFailed, refusal
 from api.oidc.fetched_value import FetchedValue
 from api.oidc.id_token import UnknownKey, claims_of, key_set_of
-from api.oidc.identity import Identity, identity_of
+from api.oidc.identity import Identity, identity_of, needed_claims
 from api.oidc.metadata import Metadata, discovered
 from api.oidc.pkce import challenge, new_verifier
 from api.oidc.transport import ProviderAnswer, ProviderTransport
@@ -171,7 +171,7 @@ class Provider:
             raise SignInFailed("the identity provider gives no ID token; its scopes must have openid")
         claims = await self._claims(id_token, nonce)
         names = (self._options.user_claim, self._options.groups_claim)
-        if any(name not in claims for name in names):
+        if any(name not in claims for name in needed_claims(*names)):
             claims = {**await self._user_info(tokens.get("access_token"), claims["sub"]), **claims}
         return identity_of(claims, *names)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,10 +150,26 @@ def test_id_token__wrong_claim__is_refused(fake: FakeProvider, claims: dict[str,
 def test_identity__mail_address_as_name__has_to_be_verified() -> None:
     claims = {"email": "carol@example.com", "email_verified": True}
     assert identity_of(claims, "email", "groups").user == "carol@example.com"
+    assert identity_of({**claims, "email_verified": "true"}, "email", "groups").user == "carol@example.com"
+    for wrong in (False, "false", "", None, 1):
+        with pytest.raises(SignInFailed, match="has not verified"):
+            identity_of({**claims, "email_verified": wrong}, "email", "groups")
     with pytest.raises(SignInFailed, match="has not verified"):
-        identity_of({**claims, "email_verified": False}, "email", "groups")
+        identity_of({"email": "carol@example.com"}, "email", "groups")
     other = {**claims, "email_verified": False, "sub": "carol"}
     assert identity_of(other, "sub", "groups").user == "carol"
+
+
+def test_identity__mail_address_verified_only_in_userinfo__is_a_name(fake: FakeProvider) -> None:
+    fake.metadata = {"userinfo_endpoint": f"{fake.issuer}/userinfo"}
+    fake.claims = {"email": "carol@example.com"}
+    fake.user_info = {"sub": "17", "email_verified": True}
+
+    async def signs_in_by_mail(provider: Provider) -> Identity:
+        return await provider.polled((await provider.device_code()).device_code)
+
+    found = asks(signs_in_by_mail, replace(options_of(fake), user_claim="email"))
+    assert found.user == "carol@example.com"
 
 
 def test_id_token__several_audiences_and_issued_to_this_client__is_taken(fake: FakeProvider) -> None:
