@@ -32,7 +32,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ProviderOptions:
-    """The client as it is registered at the provider; a public one has no secret."""
+    """The client as it is registered at the provider; a public one has no secret.
+
+    `groups_claim` is None if the service does not use the groups of the provider.
+    """
 
     issuer: str
     client_id: str
@@ -40,7 +43,7 @@ class ProviderOptions:
     redirect_uri: str
     scopes: tuple[str, ...]
     user_claim: str
-    groups_claim: str
+    groups_claim: str | None
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Provider:
         now: Clock = lambda: datetime.now(UTC),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._options = options
+        self.options = options
         self._transport = transport
         self._now = now
         self._metadata = FetchedValue(self._discovered, clock)
@@ -89,9 +92,9 @@ class Provider:
         metadata = await self._metadata.get()
         query = {
             "response_type": "code",
-            "client_id": self._options.client_id,
-            "redirect_uri": self._options.redirect_uri,
-            "scope": " ".join(self._options.scopes),
+            "client_id": self.options.client_id,
+            "redirect_uri": self.options.redirect_uri,
+            "scope": " ".join(self.options.scopes),
             "state": secrets.state,
             "nonce": secrets.nonce,
             **challenge(secrets.verifier),
@@ -111,7 +114,7 @@ class Provider:
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": self._options.redirect_uri,
+            "redirect_uri": self.options.redirect_uri,
             "code_verifier": secrets.verifier,
         }
         answer = await self._post((await self._metadata.get()).token, form)
@@ -126,7 +129,7 @@ class Provider:
             raise SignInFailed("the identity provider has no device flow, which the command line needs")
         verifier = new_verifier()
         # RFC 8628 has no PKCE, but Keycloak requires it here, too, of a client that has to use it.
-        form = {"scope": " ".join(self._options.scopes), **challenge(verifier)}
+        form = {"scope": " ".join(self.options.scopes), **challenge(verifier)}
         answer = await self._post(metadata.device, form)
         if answer.is_error:
             raise refusal(answer.body.get("error"), answer.body.get("error_description"))
@@ -144,7 +147,7 @@ class Provider:
         raise refusal(answer.body.get("error"), answer.body.get("error_description"))
 
     async def _discovered(self) -> Metadata:
-        return await discovered(self._transport, self._options.issuer)
+        return await discovered(self._transport, self.options.issuer)
 
     async def _fetched_keys(self) -> KeySet:
         url = (await self._metadata.get()).keys
@@ -157,7 +160,7 @@ class Provider:
 
     async def _post(self, url: str, form: Mapping[str, str]) -> ProviderAnswer:
         """Post a form as this client, which authenticates itself as the provider wants (RFC 6749, 2.3.1)."""
-        client_id, secret = self._options.client_id, self._options.client_secret
+        client_id, secret = self.options.client_id, self.options.client_secret
         if secret is None:
             return await self._transport.post(url, data={**form, "client_id": client_id})
         if (await self._metadata.get()).client_method == "client_secret_post":
@@ -170,14 +173,14 @@ class Provider:
         if not isinstance(id_token, str):
             raise SignInFailed("the identity provider gives no ID token; its scopes must have openid")
         claims = await self._claims(id_token, nonce)
-        names = (self._options.user_claim, self._options.groups_claim)
+        names = (self.options.user_claim, self.options.groups_claim)
         if any(name not in claims for name in needed_claims(*names)):
             claims = {**await self._user_info(tokens.get("access_token"), claims["sub"]), **claims}
         return identity_of(claims, *names)
 
     async def _claims(self, id_token: str, nonce: str | None) -> Mapping[str, Any]:
         """Return the claims of an ID token, by newer keys if it has no valid signature by the cached ones."""
-        expected = (self._options.issuer, self._options.client_id, nonce, self._now())
+        expected = (self.options.issuer, self.options.client_id, nonce, self._now())
         try:
             return claims_of(id_token, await self._keys.get(), *expected)
         except UnknownKey:

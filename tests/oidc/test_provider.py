@@ -16,7 +16,9 @@ from api.oidc.fetched_value import MIN_REFETCH_SECONDS
 from api.oidc.id_token import key_set_of
 from api.oidc.identity import Identity, identity_of
 from api.oidc.provider import Pending, Provider, ProviderOptions
+from api.oidc.sign_in import sign_in_of
 from api.oidc.transport import ProviderTransport
+from runtime.settings import Settings
 from tests.oidc.fake_provider import (
     CLIENT,
     OTHER_KEY,
@@ -145,6 +147,28 @@ def test_id_token__wrong_claim__is_refused(fake: FakeProvider, claims: dict[str,
     fake.claims = claims
     with pytest.raises(SignInFailed, match=said):
         signs_in(fake)
+
+
+def test_identity__groups_that_the_service_does_not_use__are_not_read(fake: FakeProvider) -> None:
+    fake.claims = {"groups": None, "_claim_names": {"groups": "src1"}}
+    fake.metadata = {"userinfo_endpoint": f"{fake.issuer}/userinfo"}
+
+    async def signs_in_by_code(provider: Provider) -> Identity:
+        return await provider.polled((await provider.device_code()).device_code)
+
+    found = asks(signs_in_by_code, replace(options_of(fake), groups_claim=None))
+    assert found == Identity("carol", frozenset()) and "/userinfo" not in fake.asked
+
+
+def test_options__without_groups_of_the_provider_in_the_table__have_no_claim_of_groups(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "groups.toml"
+    for text, claim in (('[ldap]\nkernel = "qa"\n', None), ('[oidc]\nkernel = "qa"\n', "groups")):
+        table.write_text(text)
+        settings = replace(Settings(), oidc_issuer="https://id.example.com", group_table=table)
+        options = sign_in_of(settings)
+        assert options is not None and options.provider.options.groups_claim == claim
 
 
 def test_identity__mail_address_as_name__has_to_be_verified() -> None:
