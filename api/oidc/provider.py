@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -14,7 +16,7 @@ from joserfc.jwk import KeySet
 
 from api.clock import Clock
 from api.oidc.browser_secrets import BrowserSecrets
-from api.oidc.errors import ProviderAway, SignInFailed, refusal
+from api.oidc.errors import ProviderAway, SignInFailed, does_not_answer, refusal
 from api.oidc.fetched_value import FetchedValue
 from api.oidc.id_token import UnknownKey, claims_of, key_set_of
 from api.oidc.identity import Identity, identity_of, needed_claims
@@ -117,10 +119,11 @@ class Provider:
             "redirect_uri": self.options.redirect_uri,
             "code_verifier": secrets.verifier,
         }
-        answer = await self._post((await self._metadata.get()).token, form)
-        if answer.is_error:
-            raise refusal(answer.body.get("error"), answer.body.get("error_description"))
-        return await self._identity(answer.body, secrets.nonce)
+        async with self._in_time():
+            answer = await self._post((await self._metadata.get()).token, form)
+            if answer.is_error:
+                raise refusal(answer.body.get("error"), answer.body.get("error_description"))
+            return await self._identity(answer.body, secrets.nonce)
 
     async def device_code(self) -> DeviceCode:
         """Begin a device flow. Raises SignInFailed if the provider has none."""
@@ -139,12 +142,23 @@ class Provider:
         """Return the person who has entered the user code. Raises SignInFailed if denied or expired."""
         verifier, _, code = device_code.partition(".")
         form = {"grant_type": DEVICE_GRANT, "device_code": code, "code_verifier": verifier}
-        answer = await self._post((await self._metadata.get()).token, form)
-        if not answer.is_error:
-            return await self._identity(answer.body, nonce=None)
+        async with self._in_time():
+            answer = await self._post((await self._metadata.get()).token, form)
+            if not answer.is_error:
+                return await self._identity(answer.body, nonce=None)
         if answer.body.get("error") in PENDING:
             return Pending(is_too_fast=answer.body["error"] == "slow_down")
         raise refusal(answer.body.get("error"), answer.body.get("error_description"))
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """Raise ProviderAway if all requests of a step together take longer than one may."""
+        try:
+            async with asyncio.timeout(self._transport.answer_seconds):
+                yield
+        except TimeoutError:
+            logger.warning("identity provider: no answer to all requests of a sign-in in time")
+            raise does_not_answer() from None
 
     async def _discovered(self) -> Metadata:
         return await discovered(self._transport, self.options.issuer)

@@ -22,7 +22,7 @@ CLIENT, SECRET = "labledger", "s3cret:/ä"
 FIRST_KEY = RSAKey.generate_key(2048, {"kid": "first"})
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "other"})
 # The body of a request, then that of the answer with its status.
-Answer = tuple[int, dict[str, Any]]
+Answer = tuple[int, dict[str, Any] | bytes]
 
 
 def encoded(value: bytes) -> str:
@@ -158,7 +158,7 @@ def fake_provider() -> Iterator[FakeProvider]:
                 provider.asked.append("cookie")
             path = urlsplit(self.path).path
             status, body = provider.answer(path, form, self.headers["Authorization"] or "")
-            content = json.dumps(body).encode()
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Set-Cookie", "session=carol; Path=/")

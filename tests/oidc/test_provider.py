@@ -266,6 +266,22 @@ def test_discovery__document_that_must_not_be_used__is_refused(
         signs_in(fake)
 
 
+@pytest.mark.parametrize("methods", [None, "client_secret_post", {}, 17, [None, "client_secret_basic"]])
+def test_discovery__methods_of_authentication_that_are_no_list__are_those_of_the_default(
+    fake: FakeProvider, methods: Any
+) -> None:
+    fake.metadata = {"token_endpoint_auth_methods_supported": methods}
+    assert signs_in(fake) == CAROL
+
+
+def test_transport__json_nested_too_deeply__is_a_fault_of_the_provider(
+    fake: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeProvider, "answer", lambda *_: (200, b"[" * 100_000))
+    with pytest.raises(ProviderAway, match="answers with an error"):
+        signs_in(fake)
+
+
 def test_provider__away_or_hanging__fails_within_its_time(fake: FakeProvider) -> None:
     def begins(provider: Provider) -> Any:
         return provider.authorization_url(SECRETS)
@@ -276,6 +292,27 @@ def test_provider__away_or_hanging__fails_within_its_time(fake: FakeProvider) ->
     fake.is_hanging = True
     with pytest.raises(ProviderAway, match="does not answer"):
         asks(begins, options_of(fake), answer_seconds=0.2)
+
+
+def test_sign_in__requests_that_are_slow_together__fail_within_the_time_of_one(
+    fake: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: Any, **__: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async def both() -> None:
+        transport = ProviderTransport()
+        provider = Provider(options_of(fake), transport)
+        await provider.authorization_url(SECRETS)
+        transport.answer_seconds = 0.01
+        # Without the limit of a request.
+        monkeypatch.setattr(ProviderTransport, "post", never)
+        for sign_in in (provider.redeemed("code", SECRETS), provider.polled("verifier.code")):
+            with pytest.raises(ProviderAway, match="does not answer"):
+                await asyncio.wait_for(sign_in, 60)
+        await provider.close()
+
+    asyncio.run(both())
 
 
 def test_device_flow__until_the_user_has_decided__is_pending(fake: FakeProvider) -> None:
