@@ -26,7 +26,7 @@ def report(plan: SyncPlan) -> None:
         )
     for names, text in (
         (plan.kept, "no longer in LDAP, but no other admin could log in, so these keep their rights"),
-        (plan.refused, "cannot be registered: invalid names, removed users, or users in other case"),
+        (plan.refused, "cannot be registered: invalid names, removed users, or twins but for case"),
         (plan.missing_groups, "groups of the group table that do not exist here"),
         (
             plan.absent_groups,

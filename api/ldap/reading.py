@@ -12,7 +12,8 @@ from api.ldap.dn import Dn, parsed_dn
 from api.ldap.options import LdapOptions, LdapServer
 from api.ldap.searches import LdapEntry, Search, bound_searches
 from domain.directory.actors import is_user_name
-from domain.directory.ldap_sync import LdapFault, LdapPeople
+from domain.directory.ldap_people import LdapPeople
+from domain.directory.ldap_sync import LdapFault
 
 # Of all pages and servers; less than the time after which another process may sync.
 READ_SECONDS: Final = 300.0

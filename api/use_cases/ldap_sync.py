@@ -12,9 +12,9 @@ from api.use_cases.choose_notifications import delete_former_webhooks
 from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
 from domain.directory.external_groups import GroupMap
+from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync import (
     LEFT_LDAP,
-    LdapPeople,
     SyncPlan,
     find,
     has_left,

@@ -10,6 +10,7 @@ from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_left
 from domain.directory.documents import Document
 from domain.directory.external_groups import GroupMap, groups_of, missing_groups
+from domain.directory.ldap_people import LdapPeople, twins, with_user_names
 from domain.directory.partition_queues import partitions_naming
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN, SUBMITTER
@@ -23,20 +24,6 @@ PRESENT, LEFT = "present", "left"
 MIN_REMOVED: Final = 5
 """A sync may always take rights from this number of people."""
 LEFT_LDAP: Final = "is no longer in LDAP"
-
-
-@dataclass(frozen=True)
-class LdapPeople:
-    """The content of LDAP: the names of all people, and the members of the groups in the group table.
-
-    `invalid` are names in these groups that no user can have; they are no members here. `hollow` are groups
-    without a value in any attribute of members.
-    """
-
-    users: frozenset[str]
-    members: Mapping[str, frozenset[str]]
-    invalid: frozenset[str] = frozenset()
-    hollow: frozenset[str] = frozenset()
 
 
 class MembershipChange(NamedTuple):
@@ -53,9 +40,9 @@ class SyncPlan:
 
     `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
-    registered: their names are invalid, those of removed users, or those of users but for upper and lower
-    case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or they have no
-    members there, although they have some here: their memberships stay.
+    registered: their names are invalid, those of removed users, or those of several users or new people but
+    for upper and lower case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or
+    they have no members there, although they have some here: their memberships stay.
     """
 
     registered: tuple[str, ...]
@@ -91,6 +78,7 @@ def plan_sync(
     Without `force` no group is emptied because LDAP shows no members: an access rule may hide them.
     """
     entries = dict(directory.items("user"))
+    people = with_user_names(people, entries)
     managed = {name for name, user in entries.items() if is_managed(user.document)}
     found = (people.users - managed).intersection(entries)
     unsure = frozenset() if force else _emptied(directory, people, group_map, managed | found)
@@ -98,6 +86,7 @@ def plan_sync(
     wanted = _wanted_members(directory, members_of, group_map)
     new = frozenset().union(*wanted.values()).difference(entries)
     folded = frozenset(name.casefold() for name in entries)
+    same = twins(new)
     refused = {
         name
         for name in sorted(new)
@@ -106,6 +95,7 @@ def plan_sync(
         or partitions_naming(directory, "user", name)
         # The same person, with rights that LDAP would never end.
         or name.casefold() in folded
+        or name in same
     }
     left, kept = _leaving(directory, managed - people.users)
     changes = (

@@ -25,7 +25,8 @@ from domain.directory.events import (
     UserPasswordSet,
     UserRegistered,
 )
-from domain.directory.ldap_sync import LdapFault, LdapPeople, SyncPlan
+from domain.directory.ldap_people import LdapPeople
+from domain.directory.ldap_sync import LdapFault, SyncPlan
 from domain.errors import Refused
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemReservationBegun
 from store.ldap_sync import LdapTurns

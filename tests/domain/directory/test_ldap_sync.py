@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from domain.directory import events as directory_events
+from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync import (
     LEFT_LDAP,
-    LdapPeople,
     MembershipChange,
     SyncPlan,
     find,
@@ -149,10 +149,22 @@ def test_plan__user_whom_an_admin_has_removed__is_not_registered_again(directory
     assert not any("dan" in change.added for change in plan.memberships)
 
 
-def test_plan__name_of_a_user_in_other_case__is_not_registered(directory: Directory) -> None:
-    plan = plan_sync(directory, people({"kernel": "Eve bob", "tools": "Zoe"}, "bob cleo dan"), TABLE)
-    assert (plan.registered, plan.refused) == (("Zoe",), ("Eve",))
-    assert not any("Eve" in change.added for change in plan.memberships)
+def test_plan__name_of_a_user_in_other_case__is_that_user(directory: Directory) -> None:
+    plan = plan_sync(directory, people({"kernel": "Eve BOB", "tools": "Zoe"}, "Bob CLEO dan"), TABLE)
+    assert (plan.registered, plan.found, plan.left, plan.refused) == (("Zoe",), ("eve",), (), ())
+    assert plan.memberships == (
+        MembershipChange("dev", ("Zoe", "eve"), ("cleo",)),
+        MembershipChange("qa", ("eve",), ()),
+    )
+
+
+def test_plan__names_that_are_equal_but_for_case__are_not_registered(directory: Directory) -> None:
+    # Of former times, when both could be registered.
+    apply(directory, "user/EVE", directory_events.UserRegistered())
+    content = people({"kernel": "Eve eve", "tools": "Zoe zoe yan"}, "bob cleo dan")
+    plan = plan_sync(directory, content, TABLE)
+    assert (plan.registered, plan.found, plan.refused) == (("yan",), ("eve",), ("Eve", "Zoe", "zoe"))
+    assert {name for change in plan.memberships for name in change.added} == {"yan", "eve"}
 
 
 def test_last_admin__left_ldap__stays_until_there_is_another(directory: Directory) -> None:
