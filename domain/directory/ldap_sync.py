@@ -11,7 +11,7 @@ from domain.directory.admins import require_admin_left
 from domain.directory.documents import Document
 from domain.directory.external_groups import GroupMap, groups_of, missing_groups
 from domain.directory.ldap_people import LdapPeople, twins, with_user_names
-from domain.directory.partition_queues import partitions_naming
+from domain.directory.partition_queues import named_people
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN, SUBMITTER
 from domain.directory.state import Directory
@@ -86,13 +86,13 @@ def plan_sync(
     wanted = _wanted_members(directory, members_of, group_map)
     new = frozenset().union(*wanted.values()).difference(entries)
     folded = frozenset(name.casefold() for name in entries)
-    same = twins(new)
+    same, named = twins(new), named_people(directory, "user")
     refused = {
         name
         for name in sorted(new)
         # An admin has removed the user of this name on purpose.
         if directory.version(f"user/{name}")
-        or partitions_naming(directory, "user", name)
+        or name in named
         # The same person, with rights that LDAP would never end.
         or name.casefold() in folded
         or name in same

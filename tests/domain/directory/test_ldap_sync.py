@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from domain.admission.configuration import configuration_to_json, stored_configuration
 from domain.directory import events as directory_events
+from domain.directory import partition_queues
 from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync import (
     LEFT_LDAP,
@@ -156,6 +158,31 @@ def test_plan__name_of_a_user_in_other_case__is_that_user(directory: Directory) 
         MembershipChange("dev", ("Zoe", "eve"), ("cleo",)),
         MembershipChange("qa", ("eve",), ()),
     )
+
+
+def configure(directory: Directory, *submitters: str) -> None:
+    """Let people submit to the queues of `default`, and no others."""
+    stored = configuration_to_json(stored_configuration({"queues": {"submit": {"users": list(submitters)}}}))
+    version = directory.version("partition/default") + 1
+    apply(directory, "partition/default", directory_events.PartitionConfigured(stored), version)
+
+
+def test_plan__new_names_of_queues__are_refused_by_one_walk_over_the_queues(
+    directory: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(directory, "zoe")
+    walks: list[str] = []
+
+    original = partition_queues.partition_queues
+
+    def counted(directory: Directory, name: str) -> partition_queues.PartitionQueues:
+        walks.append(name)
+        return original(directory, name)
+
+    monkeypatch.setattr(partition_queues, "partition_queues", counted)
+    plan = plan_sync(directory, people({"kernel": "zoe yan mia"}, "bob cleo dan"), TABLE)
+    assert (plan.registered, plan.refused) == (("mia", "yan"), ("zoe",))
+    assert walks == ["default"]
 
 
 def test_plan__names_that_are_equal_but_for_case__are_not_registered(directory: Directory) -> None:
