@@ -39,7 +39,7 @@ CHANGES = (
     ("found", "found in LDAP"),
     ("left", "left LDAP: loses roles, tokens, password and groups"),
     ("kept", "left LDAP, but stays: no other admin can log in"),
-    ("refused", "cannot be a user here"),
+    ("refused", "cannot be a user here now"),
 )
 ldap = SuggestingGroup("ldap", help="Sync people and groups with LDAP.")
 

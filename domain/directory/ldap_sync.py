@@ -41,8 +41,9 @@ class SyncPlan:
     `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
     registered: their names are invalid, those of removed users, or those of several users or new people but
-    for upper and lower case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or
-    they have no members there, although they have some here: their memberships stay.
+    for upper and lower case. They also are users who cannot come back, because queues or placement rules name
+    them. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or they have no members
+    there, although they have some here: their memberships stay.
     """
 
     registered: tuple[str, ...]
@@ -97,6 +98,9 @@ def plan_sync(
         or name.casefold() in folded
         or name in same
     }
+    # The configuration of a partition would give rights again.
+    unwelcome = frozenset(name for name in found & named if has_left(directory, name))
+    found, refused = found - unwelcome, refused | unwelcome
     left, kept = _leaving(directory, managed - people.users)
     changes = (
         _membership_change(directory, group, members - refused, managed | found)
@@ -146,14 +150,18 @@ def has_left(directory: Directory, user: str) -> bool:
 def find(directory: Directory, names: Iterable[str]) -> Decided:
     """Return the events for users that LDAP has now. A user who comes back is a submitter again.
 
-    A user without roles whom LDAP never had keeps none: an admin has blocked the user.
+    A user does not come back while queues or placement rules of a partition name this user: they have rights
+    of former times. A user without roles whom LDAP never had keeps none: an admin has blocked the user.
     """
     decided: Decided = []
+    named = named_people(directory, "user")
     for name in names:
         entry = directory.get("user", name)
         if entry is None or is_managed(entry.document):
             continue
         if has_left(directory, name):
+            if name in named:
+                continue
             back = directory_events.UserChanged(roles=[SUBMITTER], email=entry.document["email"])
             decided.append((f"user/{name}", back))
         decided.append((f"user/{name}", directory_events.UserFoundInLdap()))

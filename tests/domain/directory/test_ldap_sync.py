@@ -108,6 +108,26 @@ def test_leaver__events__end_roles_tokens_and_password_and_a_return_brings_none_
     assert find(directory, ["bob"]) == []
 
 
+def test_plan__user_comes_back_whom_a_queue_names__has_no_role_until_it_does_not(
+    directory: Directory,
+) -> None:
+    content = people({"kernel": "bob cleo"}, "bob cleo dan")
+    configure(directory, "bob", "eve")
+    apply_decided(directory, leave(directory, ["bob"])[0])
+    plan = plan_sync(directory, content, TABLE)
+    # eve never left.
+    assert (plan.found, plan.refused) == ((), ("bob",))
+    assert not any("bob" in change.added for change in plan.memberships)
+    assert find(directory, ["bob"]) == []
+    assert plan_sync(directory, people({}, "bob cleo dan eve"), TABLE).found == ("eve",)
+    configure(directory, "eve")
+    plan = plan_sync(directory, content, TABLE)
+    assert (plan.found, plan.refused) == (("bob",), ())
+    apply_plan(directory, plan)
+    assert directory.roles_of("bob") == ("submitter",)
+    assert "bob" in directory.people_of("qa")
+
+
 def test_find__user_whom_an_admin_has_blocked__keeps_no_roles(directory: Directory) -> None:
     apply(directory, "user/eve", directory_events.UserChanged(roles=[]), 2)
     apply_decided(directory, find(directory, ["eve"]))
