@@ -1,7 +1,7 @@
 -- The turn to read LDAP, and the result of the last sync (`live.ldap_sync`).
 
 -- name: take_turn
--- Take the turn if it is due or asked for, unless another process has it.
+-- Take the turn if it is due or asked for, unless another sync has it. The holder is a sync.
 UPDATE live.ldap_sync SET holder = %(holder)s, held_until = now() + make_interval(secs => %(seconds)s)
 WHERE held_until <= now() AND (%(is_asked)s OR due_at <= now())
 RETURNING holder

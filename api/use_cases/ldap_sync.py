@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +16,7 @@ from domain.directory.external_groups import GroupMap
 from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync import (
     LEFT_LDAP,
+    LdapFault,
     SyncPlan,
     find,
     has_left,
@@ -39,10 +41,13 @@ LEAVING_PER_COMMIT: Final = 50
 SYSTEMS_PER_COMMIT: Final = 50
 PEOPLE_PER_COMMIT: Final = 500
 GROUPS_PER_COMMIT: Final = 50
-# After a restart in the middle of a sync, people who have left must not keep their rights until the next one.
+# After a restart or a fault of the service in the middle of a sync, people who have left must not keep their
+# rights until the next regular one.
 INTERRUPTED_SECONDS: Final = 30.0
 
 T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -76,26 +81,31 @@ async def planned_sync(parts: LdapParts, *, force: bool = False) -> SyncPlan:
 
 
 async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_asked: bool) -> SyncPlan | None:
-    """Sync in the turn of this process; return what was changed, None if it is not its turn.
+    """Sync in a turn; return what was changed, None if the next turn is not due.
 
     Raises Refused without LDAP, if a person asks while another sync runs, and without `force` for too many
     people who would lose rights; raises LdapFault. The result is stored, also that of a failure.
     """
     source = source_of(parts)
-    if not await asyncio.to_thread(source.turns.take, is_asked=is_asked):
+    turn = await asyncio.to_thread(source.turns.take, is_asked=is_asked)
+    if turn is None:
         if is_asked:
             raise Refused("another LDAP sync is running")
         return None
     fault: str | None = "interrupted"
     next_seconds, counts = INTERRUPTED_SECONDS, dict[str, int]()
     try:
-        plan = await apply_sync(parts, request, force=force, may_commit=source.turns.has)
+        plan = await apply_sync(parts, request, force=force, may_commit=partial(source.turns.has, turn))
         fault, next_seconds, counts = None, source.sync_seconds, _counts(plan)
-    except LabledgerError as error:
+    except (LdapFault, Refused) as error:
         fault, next_seconds = str(error), source.sync_seconds
         raise
+    except LabledgerError as error:
+        fault = str(error)
+        logger.warning("LDAP sync: %s", error)
+        raise
     finally:
-        await asyncio.to_thread(source.turns.end, next_seconds, fault, counts)
+        await asyncio.to_thread(source.turns.end, turn, next_seconds, fault, counts)
     return plan
 
 

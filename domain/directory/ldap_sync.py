@@ -42,8 +42,8 @@ class SyncPlan:
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
     registered: their names are invalid, those of removed users, or those of several users or new people but
     for upper and lower case. They also are users who cannot come back, because queues or placement rules name
-    them. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or they have no members
-    there, although they have some here: their memberships stay.
+    them. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or they have no
+    members there, although they have some here: their memberships stay.
     """
 
     registered: tuple[str, ...]
