@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,6 +30,11 @@ class LastSync(NamedTuple):
     fault: str | None
     counts: Mapping[str, int]
     seconds_ago: float | None
+
+
+def users_with_secrets(log: EventLog, users: Sequence[str]) -> list[str]:
+    """Return those of the users who have the hash of a password, or a webhook, beside the log. Blocking."""
+    return [str(user) for (user,) in log.rows(SQL["users_with_secrets"], {"users": list(users)})]
 
 
 class LdapTurns:

@@ -17,6 +17,11 @@ UPDATE live.ldap_sync SET held_until = '-infinity', finished_at = now(), fault =
 WHERE holder = %(holder)s
 RETURNING holder
 
+-- name: users_with_secrets
+SELECT user_name FROM secret.passwords WHERE user_name = ANY (%(users)s::text[])
+UNION SELECT user_name FROM secret.webhooks WHERE user_name = ANY (%(users)s::text[])
+ORDER BY user_name
+
 -- name: last_sync
 SELECT held_until > now(), finished_at, succeeded_at, fault, counts,
     extract(epoch FROM now() - succeeded_at)::float8

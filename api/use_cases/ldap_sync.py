@@ -32,7 +32,7 @@ from domain.errors import LabledgerError, Refused
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_users
-from store.ldap_sync import LastSync, LdapTurns
+from store.ldap_sync import LastSync, LdapTurns, users_with_secrets
 from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest
 
@@ -121,7 +121,7 @@ async def apply_sync(
     `may_commit` is called after the read, in a thread; if it returns False, another process syncs by now.
 
     A sync that was killed is completed by the next one: each commit is whole, people who have left come
-    first, and every sync ends what people who have left still have of systems.
+    first, and every sync ends what people who have left still have beside the directory.
     """
     source = source_of(parts)
     plan = await _plan(parts, source, force=force)
@@ -132,6 +132,7 @@ async def apply_sync(
     request = replace(request, command_id=None, expected=None)
     for names in _batches(plan.left, LEAVING_PER_COMMIT):
         await _leave(parts, request, names)
+    await _delete_secrets(parts)
     await _end_use_of_systems(parts, request)
     for names in _batches(plan.found, PEOPLE_PER_COMMIT):
         await _commit(parts, request, partial(find, names=names))
@@ -159,15 +160,23 @@ async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]
         return decided
 
     await _commit(parts, request, decide, lambda: admins)
-    for name in names:
+
+
+def _people_who_left(directory: Directory) -> list[str]:
+    return [name for name, _ in directory.items("user") if has_left(directory, name)]
+
+
+async def _delete_secrets(parts: LdapParts) -> None:
+    """Delete the passwords and webhooks of all people who have left: a sync may have ended before that."""
+    users = _people_who_left(parts.feed.directory)
+    for name in await asyncio.to_thread(users_with_secrets, parts.log, users) if users else ():
         await asyncio.to_thread(delete_stale_hashes, parts.log, name)
         await asyncio.to_thread(delete_former_webhooks, parts.log, name)
 
 
 async def _end_use_of_systems(parts: LdapParts, request: RequestContext) -> None:
     """End loans, reservations and entries in policies of all people who have left."""
-    directory = parts.feed.directory
-    users = [name for name, _ in directory.items("user") if has_left(directory, name)]
+    users = _people_who_left(parts.feed.directory)
     fqdns = parts.feed.visibility.systems_naming(frozenset(users)) if users else ()
     for batch in _batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
 

@@ -22,6 +22,7 @@ from domain.directory.events import (
     PoolAccessPolicyChanged,
     TokenCreated,
     UserChanged,
+    UserNotificationsChanged,
     UserPasswordSet,
     UserRegistered,
 )
@@ -30,6 +31,7 @@ from domain.directory.ldap_sync import LdapFault, SyncPlan
 from domain.errors import Refused, TooOften
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemReservationBegun
 from store.ldap_sync import LdapTurns
+from store.notifications import Webhook, store_webhook
 from store.passwords import store_hash
 from store.requests import Conflict
 from tests.harness.running import free_port
@@ -95,9 +97,11 @@ def make_rights(town: Town, user: str) -> None:
     """Give a user a token, a password, memberships, a reservation, a loan, and entries in policies."""
     entries = [{"permission": "view", "user": user}]
     store_hash(town.log, f"p-{user}", user, "a hash")
+    store_webhook(town.log, f"w-{user}", user, Webhook("https://example.com", "a secret"))
     for subject, event in (
         (f"token/{user}", TokenCreated(user, "submitter", None, f"d-{user}")),
         (f"user/{user}", UserPasswordSet(f"p-{user}")),
+        (f"user/{user}", UserNotificationsChanged(None, [], f"w-{user}")),
         ("group/ops", GroupChanged(owners=["root", user], members=[user])),
         ("pool/net", PoolAccessPolicyChanged(entries=entries)),
         ("system/a", SystemLoaned(user=user, until=None)),
@@ -112,6 +116,7 @@ def rights(town: Town, user: str) -> list[Any]:
     directory = town.services().feed.directory
     on_loan, reserved = (town.state(f"system/{fqdn}") for fqdn in ("a", "b"))
     hashes = town.log.rows(b"SELECT hash FROM secret.passwords WHERE user_name = %s", (user,))
+    webhooks = town.log.rows(b"SELECT secret FROM secret.webhooks WHERE user_name = %s", (user,))
     ops = town.document_of("group", "ops")
     pool = town.document_of("pool", "net")
     return [
@@ -119,6 +124,7 @@ def rights(town: Town, user: str) -> list[Any]:
         *directory.valid_tokens(user, BEGINNING),
         *([directory.credentials.password_of(user)] if directory.credentials.password_of(user) else []),
         *hashes,
+        *webhooks,
         *(name for name in (*ops["owners"], *ops["members"]) if name == user),
         *(entry for entry in pool["access_policy"] if entry["user"] == user),
         *([on_loan.loan] if on_loan.loan else []),
@@ -133,7 +139,7 @@ def test_sync__person_left_ldap__loses_all_rights_and_others_keep_theirs(
     syncs(town, directory)
     make_rights(town, "eve")
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
-    assert len(rights(town, "eve")) == 10
+    assert len(rights(town, "eve")) == 11
     directory.delete(person("eve"))
     # The last admin who can log in stays.
     directory.delete(person("root"))
@@ -182,6 +188,23 @@ def test_sync__killed_after_each_commit__the_next_ones_complete_it(
     end = town.log.end()
     assert not syncs(town, directory).has_changes
     assert town.log.end() == end
+
+
+def test_sync__killed_after_people_left__the_next_one_deletes_their_secrets(
+    town: Town, directory: Slapd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: Any) -> None:
+        raise Killed
+
+    syncs(town, directory)
+    make_rights(town, "eve")
+    directory.delete(person("eve"))
+    with monkeypatch.context() as patched:
+        patched.setattr(ldap_sync, "delete_stale_hashes", die)
+        with pytest.raises(Killed):
+            syncs(town, directory)
+    assert syncs(town, directory).left == ()
+    assert rights(town, "eve") == []
 
 
 class OneCommit:
