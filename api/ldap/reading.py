@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from ldap3.core.exceptions import LDAPException
@@ -15,7 +16,8 @@ from domain.directory.actors import is_user_name
 from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync import LdapFault
 
-# Of all pages and servers; less than the time after which another process may sync.
+# Of all pages and servers; less than the time after which another process may sync. A server has its share of
+# the time that those before it have left.
 READ_SECONDS: Final = 300.0
 
 
@@ -25,8 +27,10 @@ def read_people(options: LdapOptions) -> LdapPeople:
     Raises LdapFault with the fault of each server, if none gives a complete answer.
     """
     faults = []
-    deadline = time.monotonic() + READ_SECONDS
-    for server in options.servers:
+    end = time.monotonic() + READ_SECONDS
+    for number, server in enumerate(options.servers):
+        now = time.monotonic()
+        deadline = now + (end - now) / (len(options.servers) - number)
         try:
             return _read(options, server, deadline)
         except LdapFault as fault:
@@ -51,6 +55,8 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
     A member that is a group of this answer stands for its members. Raises LdapFault without people, and if
     several groups have a name of the table: a group of another branch must not give rights.
     """
+    # Groups of the table may have the same members, and those of each group in it are read anew.
+    parsed = cache(parsed_dn)
     by_dn = {_dn_of(user): _name_of(user, options) for user in users if _values(user, options.user_name)}
     names = frozenset(name for user in users for name in _values(user, options.user_name))
     if not names:
@@ -66,7 +72,7 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
         while waiting:
             each = waiting.pop()
             for value in _members(each, options):
-                dn = parsed_dn(value)
+                dn = parsed(value)
                 if dn is not None and (nested := groups_by_dn.get(dn)) is not None:
                     if nested.dn not in seen:
                         seen.add(nested.dn)

@@ -7,11 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from ldap3 import SUBTREE, Connection
 
+from api.ldap.dn import Dn, parsed_dn
 from api.ldap.options import LdapOptions, LdapServer
 from api.ldap.reading import people, read_people
 from api.ldap.searches import LdapEntry, LdapSearches, Search
@@ -108,6 +110,49 @@ def test_read__pages_without_an_end__fails_after_the_time_for_all(
 def options_of(folder: Path, **changes: Any) -> LdapOptions:
     """Return the options of a server that does not run."""
     return Slapd(folder, 1, 2).options(**changes)
+
+
+def test_read__first_server_takes_all_its_time__leaves_some_to_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, shares = 1000.0, []
+
+    @contextmanager
+    def hang(_: LdapOptions, server: LdapServer, deadline: float) -> Iterator[LdapSearches]:
+        nonlocal now
+        shares.append(deadline - now)
+        if server.host == "slow":
+            now = deadline
+        raise LdapFault("no answer")
+        yield
+
+    monkeypatch.setattr("api.ldap.reading.bound_searches", hang)
+    monkeypatch.setattr("api.ldap.reading.time", SimpleNamespace(monotonic=lambda: now))
+    servers = tuple(LdapServer(name, 1, False, True) for name in ("away", "slow", "third"))
+    with pytest.raises(LdapFault, match="third:1: no answer"):
+        read_people(options_of(tmp_path, servers=servers))
+    assert shares == [100.0, 150.0, 150.0]
+
+
+def test_people__member_of_several_groups__is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[str] = []
+
+    def counted(text: str) -> Dn | None:
+        parsed.append(text)
+        return parsed_dn(text)
+
+    monkeypatch.setattr("api.ldap.reading.parsed_dn", counted)
+    names = [f"g{number}" for number in range(3)]
+    groups = [
+        LdapEntry(f"cn={name},dc=x", {"cn": [name], "member": ["uid=Ann,dc=x", "cn=g0,dc=x"]})
+        for name in names
+    ]
+    options = options_of(tmp_path, group_map=dict.fromkeys(names, ("qa",)))
+    found = people(options, [LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})], groups)
+    assert [found.members[name] for name in names] == [{"ann"}] * 3
+    assert parsed.count("uid=Ann,dc=x") == 1
 
 
 def test_people__names_with_escapes_and_invalid_ones__match_in_any_notation(tmp_path: Path) -> None:
