@@ -11,10 +11,8 @@ from threading import Event as Flag
 import orjson
 import pytest
 
-from domain.directory.events import UserNotificationsChanged
 from domain.recipe.events import RecipeCompleted
 from store.event_log import EventLog
-from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.workers.notifying.receivers import Hook, hook_server
 from tests.workers.notifying.town import (
@@ -30,7 +28,7 @@ from tests.workers.notifying.town import (
     submit_job,
     wait_for,
 )
-from workers.notifying import addresses, webhooks
+from workers.notifying import webhook_addresses, webhooks
 from workers.notifying.webhook_addresses import ForbiddenAddress, is_public, permitted_address
 from workers.notifying.webhooks import Post, WebhookSender, signature
 
@@ -110,17 +108,6 @@ def test_webhook__address_of_this_machine__is_for_admins_alone(log: EventLog) ->
     assert [path for path, *_ in hook.posts] == ["/root"]
 
 
-def test_webhook__taken_away__is_given_up(log: EventLog, owner: Owner) -> None:
-    add_user(log, "ann")
-    # Nothing listens on this port.
-    choose(log, "ann", "http://127.0.0.1:9/", "job-ended")
-    with notifying(log, mail_options(None, allowed=LOOPBACK)) as counters:
-        end_job(log, "ann")
-        wait_until(lambda: counters.outcomes["webhook", "failed"] > 0, "a failure")
-        append(log, "user/ann", UserNotificationsChanged([], [], None))
-        wait_for(log, ("ann", "webhook", "given-up"))
-
-
 @contextmanager
 def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> Iterator[list[str]]:
     """Have names resolve to other addresses each time; yield the names that were resolved."""
@@ -131,7 +118,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> Iterator[
         asked.append(host)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in left.pop(0)]
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(webhook_addresses.socket, "getaddrinfo", getaddrinfo)
     yield asked
 
 
