@@ -198,7 +198,7 @@ def join(directory: Directory, changes: Iterable[MembershipChange]) -> Decided:
 def _emptied(
     directory: Directory, people: LdapPeople, group_map: GroupMap, managed: Collection[str]
 ) -> frozenset[str]:
-    """Return the groups of LDAP without members because of which people in LDAP would lose memberships."""
+    """Return the hollow groups of LDAP that would take memberships from people in LDAP."""
     wanted = _wanted_members(directory, people.members, group_map)
     staying = people.users.intersection(managed)
     losing = {
