@@ -101,7 +101,7 @@ class LdapSearches:
         return [item for item in items if item["type"] == ENTRY]
 
     def _entry(self, item: Mapping[str, Any]) -> LdapEntry:
-        """Return an entry with all values of its attributes, also of those that came in part."""
+        """Return an entry with all values of its attributes, including those sent in ranges."""
         values = _values(item)
         ranges = dict.fromkeys(name.partition(";")[0] for name in values if ";range=" in name)
         whole = {name: self._all_values(item["dn"], name, values) for name in ranges}

@@ -205,7 +205,7 @@ def test_people__dn_that_cannot_be_read__fails_instead_of_being_that_of_every_na
             people(options_of(tmp_path), users, groups)
 
 
-def test_people__groups_without_a_readable_member__are_told_from_those_with_unlisted_ones(
+def test_people__groups_without_a_readable_member__are_hollow(
     tmp_path: Path,
 ) -> None:
     groups = [
@@ -262,7 +262,7 @@ class RangeConnection:
 
 
 def read_in_ranges(count: int, **faults: dict[str, Any]) -> list[str]:
-    """Return the members of a group of which the server sends three at a time."""
+    """Return the members of a group whose values the server sends by threes."""
     by_first = {int(name.removeprefix("at_")): fault for name, fault in faults.items()}
     connection = RangeConnection([f"m{number}" for number in range(count)], 3, by_first)
     searches = LdapSearches(cast(Any, connection), 5, time.monotonic() + 60)
