@@ -14,6 +14,11 @@ from domain.errors import Refused, listed
 POLL_SECONDS: Final = 5.0
 REQUEST: Final = RequestContext(LDAP_SYNC, "ldap-sync", is_admin=True)
 
+REFUSED: Final = (
+    "cannot be registered or come back: invalid names, removed users, twins but for upper and lower case, or "
+    "users whom queues or placement rules name"
+)
+
 logger = logging.getLogger(__name__)
 
 
@@ -26,9 +31,12 @@ def report(plan: SyncPlan) -> None:
         )
     for names, text in (
         (plan.kept, "no longer in LDAP, but no other admin could log in, so these keep their rights"),
-        (plan.refused, "cannot be registered: invalid names, removed users, or users in other case"),
+        (plan.refused, REFUSED),
         (plan.missing_groups, "groups of the group table that do not exist here"),
-        (plan.absent_groups, "groups of the group table that LDAP does not have, whose members stay"),
+        (
+            plan.absent_groups,
+            "groups of the group table that LDAP does not have, or without members, whose members stay",
+        ),
     ):
         if names:
             logger.warning("LDAP sync: %s: %s", text, listed(names))

@@ -54,7 +54,7 @@ FROM read.progress ORDER BY name
 
 -- name: notifications_by_state
 -- Notifications that are not sent. Both states together have few rows.
-SELECT state, count(*) AS notifications FROM live.notifications WHERE state <> 'sent' GROUP BY state ORDER BY state
+SELECT state, count(*) AS notifications FROM live.notifications WHERE state IN ('waiting', 'given-up') GROUP BY state ORDER BY state
 
 -- name: ldap_sync_failed
 -- Whether the last LDAP sync did not succeed; false a day after the last one was due, as then there is no LDAP any more.

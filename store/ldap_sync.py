@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -32,26 +32,31 @@ class LastSync(NamedTuple):
     seconds_ago: float | None
 
 
+def users_with_secrets(log: EventLog, users: Sequence[str]) -> list[str]:
+    """Return those of the users who have the hash of a password, or a webhook, beside the log. Blocking."""
+    return [str(user) for (user,) in log.rows(SQL["users_with_secrets"], {"users": list(users)})]
+
+
 class LdapTurns:
-    """The turns of one process. The methods raise DatabaseAway."""
+    """The turns of syncs, each with an id of its own. The methods raise DatabaseAway."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
-        self._holder = uuid.uuid4().hex
 
-    def take(self, *, is_asked: bool) -> bool:
-        """Take the turn if it is due, or at once if a person asks; False while another process syncs."""
-        params = {"holder": self._holder, "seconds": HOLD_SECONDS, "is_asked": is_asked}
-        return bool(self._log.rows(SQL["take_turn"], params))
+    def take(self, *, is_asked: bool) -> str | None:
+        """Take the turn if it is due, or at once if a person asks; None while another sync has it."""
+        turn = uuid.uuid4().hex
+        params = {"holder": turn, "seconds": HOLD_SECONDS, "is_asked": is_asked}
+        return turn if self._log.rows(SQL["take_turn"], params) else None
 
-    def has(self) -> bool:
-        """Return whether this process has the turn still, and no other one may sync."""
-        return bool(self._log.rows(SQL["has_turn"], {"holder": self._holder})[0][0])
+    def has(self, turn: str) -> bool:
+        """Return whether a sync has its turn still, and no other one may begin."""
+        return bool(self._log.rows(SQL["has_turn"], {"holder": turn})[0][0])
 
-    def end(self, next_seconds: float, fault: str | None, counts: Mapping[str, int]) -> None:
-        """Record the result. The next turn is due after `next_seconds`."""
+    def end(self, turn: str, next_seconds: float, fault: str | None, counts: Mapping[str, int]) -> None:
+        """Record the result, unless another sync has the turn. The next one is due after `next_seconds`."""
         stored = orjson.dumps(counts).decode()
-        params = {"holder": self._holder, "next_seconds": next_seconds, "fault": fault, "counts": stored}
+        params = {"holder": turn, "next_seconds": next_seconds, "fault": fault, "counts": stored}
         self._log.rows(SQL["end_turn"], params)
 
     def last(self) -> LastSync:

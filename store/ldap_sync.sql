@@ -1,7 +1,7 @@
 -- The turn to read LDAP, and the result of the last sync (`live.ldap_sync`).
 
 -- name: take_turn
--- Take the turn if it is due or asked for, unless another process has it.
+-- Take the turn if it is due or asked for, unless another sync has it. The holder is a sync.
 UPDATE live.ldap_sync SET holder = %(holder)s, held_until = now() + make_interval(secs => %(seconds)s)
 WHERE held_until <= now() AND (%(is_asked)s OR due_at <= now())
 RETURNING holder
@@ -16,6 +16,11 @@ UPDATE live.ldap_sync SET held_until = '-infinity', finished_at = now(), fault =
     counts = CASE WHEN %(fault)s::text IS NULL THEN %(counts)s::jsonb ELSE counts END
 WHERE holder = %(holder)s
 RETURNING holder
+
+-- name: users_with_secrets
+SELECT user_name FROM secret.passwords WHERE user_name = ANY (%(users)s::text[])
+UNION SELECT user_name FROM secret.webhooks WHERE user_name = ANY (%(users)s::text[])
+ORDER BY user_name
 
 -- name: last_sync
 SELECT held_until > now(), finished_at, succeeded_at, fault, counts,

@@ -54,10 +54,11 @@ class DueMessage(NamedTuple):
 
 
 class DeliveryAttempt(NamedTuple):
-    """The result of an attempt: sent without an error, tried again at `next_attempt_at`, or given up."""
+    """The state after an attempt: sent, waiting until `next_attempt_at`, or ended with an error."""
 
     number: int
     attempts: int
+    state: str
     next_attempt_at: datetime | None
     error: str | None
 
@@ -142,8 +143,8 @@ class Outbox:
         return [DueMessage(*row) for row in self._log.rows(SQL["due_notifications"], params)]
 
     def finish(self, attempts: Sequence[DeliveryAttempt]) -> None:
-        numbers, counts, following, errors = zip(*attempts, strict=True)
-        params = {"numbers": [*numbers], "attempts": [*counts], "next": [*following], "errors": [*errors]}
+        names = ("numbers", "attempts", "states", "next", "errors")
+        params = {name: [*values] for name, values in zip(names, zip(*attempts, strict=True), strict=True)}
         self._log.rows(SQL["finish_notifications"], params)
 
     def pause(self, lane: str, until: datetime) -> None:

@@ -49,13 +49,12 @@ WHERE state = 'waiting' AND next_attempt_at <= now() AND lane <> ALL (%(busy)s::
 ORDER BY next_attempt_at, number LIMIT %(limit)s
 
 -- name: finish_notifications
--- Store the results of attempts. A message without a next attempt is sent, or given up if it has an error.
+-- Store the results of attempts.
 UPDATE live.notifications AS n SET
-    state = CASE WHEN r.next_attempt_at IS NOT NULL THEN 'waiting' WHEN r.error IS NULL THEN 'sent' ELSE 'given-up' END,
-    attempts = r.attempts, last_error = r.error, next_attempt_at = coalesce(r.next_attempt_at, n.next_attempt_at),
+    state = r.state, attempts = r.attempts, last_error = r.error, next_attempt_at = coalesce(r.next_attempt_at, n.next_attempt_at),
     finished_at = CASE WHEN r.next_attempt_at IS NULL THEN now() END
-FROM unnest(%(numbers)s::bigint[], %(attempts)s::integer[], %(next)s::timestamptz[], %(errors)s::text[])
-    AS r (number, attempts, next_attempt_at, error)
+FROM unnest(%(numbers)s::bigint[], %(attempts)s::integer[], %(states)s::text[], %(next)s::timestamptz[],
+    %(errors)s::text[]) AS r (number, attempts, state, next_attempt_at, error)
 WHERE n.number = r.number AND n.state = 'waiting'
 RETURNING n.number
 

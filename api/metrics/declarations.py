@@ -14,7 +14,7 @@ from typing import Final
 from api.metrics.slow_metrics import OUTCOMES
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.notifications.kinds import MAIL, WEBHOOK
-from domain.notifications.retries import FAILED, GIVEN_UP, SENT, WAITING
+from domain.notifications.retries import DROPPED, FAILED, GIVEN_UP, SENT, WAITING
 from domain.recipe.lifecycle import UNFINISHED
 from domain.scheduling.decisions.timers import Findings
 from domain.scheduling.supply.waiting_reasons import SENTENCES
@@ -53,7 +53,7 @@ class MetricSpec:
 SERVE, SCHEDULER, PROJECTOR, NOTIFIER = "serve", "scheduler", "projector", "notifier"
 PROCESSES: Final = {"process": (SERVE, SCHEDULER, PROJECTOR, NOTIFIER)}
 REQUEST: Final[Labels] = {"method": None, "route": None}
-ATTEMPT_OUTCOMES: Final = (SENT, FAILED, GIVEN_UP)
+ATTEMPT_OUTCOMES: Final = (SENT, FAILED, GIVEN_UP, DROPPED)
 NOTIFICATION_STATES: Final = (WAITING, GIVEN_UP)
 TRIGGERS: Final = (*ORDER, TIMER)
 FINDINGS: Final = tuple(Findings().by_name())
@@ -199,7 +199,7 @@ COUNTERS: Final = (
     ),
     MetricSpec(
         "notification_attempts",
-        "Attempts to send notifications: sent, failed and to be repeated, or given up",
+        "Attempts to send notifications: sent, failed and to be repeated, given up, or dropped",
         {"channel": (MAIL, WEBHOOK), "outcome": ATTEMPT_OUTCOMES},
     ),
     MetricSpec(

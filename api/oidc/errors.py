@@ -21,6 +21,10 @@ class ProviderAway(LabledgerError):
     """Identity provider unavailable."""
 
 
+def does_not_answer() -> ProviderAway:
+    return ProviderAway("the identity provider does not answer; try again later")
+
+
 # The error codes of OAuth 2.0 that users can do something about.
 _REFUSALS: Final = {
     "access_denied": "the sign-in was denied at the identity provider",

@@ -11,7 +11,7 @@ from domain.characters import MAX_NAME_LENGTH, escaped
 from domain.directory.actors import ACTORS, is_user_name
 
 MAX_SHOWN_CHARACTERS = 100
-EMAIL = "email"
+EMAIL, EMAIL_VERIFIED = "email", "email_verified"
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,16 @@ class Identity:
     external_groups: frozenset[str]
 
 
-def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -> Identity:
+def needed_claims(user_claim: str, groups_claim: str | None) -> tuple[str, ...]:
+    """Return the names of the claims that decide about an identity."""
+    verified = (EMAIL_VERIFIED,) if user_claim == EMAIL else ()
+    return (user_claim, *verified, *(() if groups_claim is None else (groups_claim,)))
+
+
+def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str | None) -> Identity:
     """Return the identity. Raises SignInFailed for claims that are none of a user of this service.
 
-    A missing groups claim means no groups: providers such as Keycloak leave it out then.
+    Without `groups_claim` it has no groups, whatever the claims are.
     """
     user = claims.get(user_claim)
     if not isinstance(user, str):
@@ -37,8 +43,15 @@ def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -
             f"or digit, up to {MAX_NAME_LENGTH} characters, and none of {', '.join(ACTORS)} "
             f"(claim {user_claim})"
         )
-    if user_claim == EMAIL and claims.get("email_verified") is False:
+    verified = claims.get(EMAIL_VERIFIED)
+    # Some providers send a string. Others that verify no address leave the claim out.
+    if user_claim == EMAIL and verified is not True and verified != "true":
         raise SignInFailed("the identity provider has not verified the mail address, which is the user name")
+    return Identity(user, frozenset() if groups_claim is None else _groups_of(claims, groups_claim))
+
+
+def _groups_of(claims: Mapping[str, Any], groups_claim: str) -> frozenset[str]:
+    """Return the groups. A missing claim means no groups: providers such as Keycloak leave it out then."""
     elsewhere = claims.get("_claim_names")
     if isinstance(elsewhere, Mapping) and groups_claim in elsewhere:
         # Entra ID does so for people in many groups. They must not lose the groups that they have.
@@ -50,4 +63,4 @@ def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str) -
     listed = [groups] if isinstance(groups, str) else groups
     if not isinstance(listed, list) or not all(isinstance(group, str) for group in listed):
         raise SignInFailed(f"the claim {groups_claim} of the identity provider is no list of group names")
-    return Identity(user, frozenset(listed))
+    return frozenset(listed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ def _metadata(issuer: str, body: Mapping[str, Any]) -> Metadata:
         keys=_url(body, "jwks_uri"),
         device=_optional_url(body, "device_authorization_endpoint"),
         userinfo=_optional_url(body, "userinfo_endpoint"),
-        client_method=_client_method(body.get("token_endpoint_auth_methods_supported", CLIENT_METHODS)),
+        client_method=_client_method(body.get("token_endpoint_auth_methods_supported")),
         names_itself=body.get("authorization_response_iss_parameter_supported") is True,
     )
 
@@ -73,8 +73,9 @@ def _url(body: Mapping[str, Any], name: str) -> str:
 
 
 def _optional_url(body: Mapping[str, Any], name: str) -> str | None:
-    return _url(body, name) if name in body else None
+    return _url(body, name) if body.get(name) is not None else None
 
 
-def _client_method(offered: Sequence[str]) -> str:
-    return next((method for method in CLIENT_METHODS if method in offered), CLIENT_METHODS[0])
+def _client_method(offered: object) -> str:
+    methods = offered if isinstance(offered, list) else ()
+    return next((method for method in CLIENT_METHODS if method in methods), CLIENT_METHODS[0])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import logging
 import time
-from base64 import urlsafe_b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -16,11 +16,12 @@ from joserfc.jwk import KeySet
 
 from api.clock import Clock
 from api.oidc.browser_secrets import BrowserSecrets
-from api.oidc.errors import ProviderAway, SignInFailed, refusal
+from api.oidc.errors import ProviderAway, SignInFailed, does_not_answer, refusal
 from api.oidc.fetched_value import FetchedValue
 from api.oidc.id_token import UnknownKey, claims_of, key_set_of
-from api.oidc.identity import Identity, identity_of
+from api.oidc.identity import Identity, identity_of, needed_claims
 from api.oidc.metadata import Metadata, discovered
+from api.oidc.pkce import challenge, new_verifier
 from api.oidc.transport import ProviderAnswer, ProviderTransport
 
 DEVICE_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
@@ -33,7 +34,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ProviderOptions:
-    """The client as it is registered at the provider; a public one has no secret."""
+    """The client as it is registered at the provider; a public one has no secret.
+
+    `groups_claim` is None if the service does not use the groups of the provider.
+    """
 
     issuer: str
     client_id: str
@@ -41,12 +45,15 @@ class ProviderOptions:
     redirect_uri: str
     scopes: tuple[str, ...]
     user_claim: str
-    groups_claim: str
+    groups_claim: str | None
 
 
 @dataclass(frozen=True)
 class DeviceCode:
-    """A begun device flow: the code for the user, the address to type it at, and the code of the command."""
+    """A begun device flow: the code for the user, the address to type it at, and the code of the command.
+
+    The latter has the verifier of PKCE and the code of the provider, because any process may be asked next.
+    """
 
     device_code: str
     user_code: str
@@ -73,7 +80,7 @@ class Provider:
         now: Clock = lambda: datetime.now(UTC),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._options = options
+        self.options = options
         self._transport = transport
         self._now = now
         self._metadata = FetchedValue(self._discovered, clock)
@@ -85,16 +92,14 @@ class Provider:
     async def authorization_url(self, secrets: BrowserSecrets) -> str:
         """Return the address to which a browser goes to sign in."""
         metadata = await self._metadata.get()
-        digest = hashlib.sha256(secrets.verifier.encode()).digest()
         query = {
             "response_type": "code",
-            "client_id": self._options.client_id,
-            "redirect_uri": self._options.redirect_uri,
-            "scope": " ".join(self._options.scopes),
+            "client_id": self.options.client_id,
+            "redirect_uri": self.options.redirect_uri,
+            "scope": " ".join(self.options.scopes),
             "state": secrets.state,
             "nonce": secrets.nonce,
-            "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
-            "code_challenge_method": "S256",
+            **challenge(secrets.verifier),
         }
         parts = urlsplit(metadata.authorization)
         own = f"{parts.query}&" if parts.query else ""
@@ -111,36 +116,52 @@ class Provider:
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": self._options.redirect_uri,
+            "redirect_uri": self.options.redirect_uri,
             "code_verifier": secrets.verifier,
         }
-        answer = await self._post((await self._metadata.get()).token, form)
-        if answer.is_error:
-            raise refusal(answer.body.get("error"), answer.body.get("error_description"))
-        return await self._identity(answer.body, secrets.nonce)
+        async with self._in_time():
+            answer = await self._post((await self._metadata.get()).token, form)
+            if answer.is_error:
+                raise refusal(answer.body.get("error"), answer.body.get("error_description"))
+            return await self._identity(answer.body, secrets.nonce)
 
     async def device_code(self) -> DeviceCode:
         """Begin a device flow. Raises SignInFailed if the provider has none."""
         metadata = await self._metadata.get()
         if metadata.device is None:
             raise SignInFailed("the identity provider has no device flow, which the command line needs")
-        answer = await self._post(metadata.device, {"scope": " ".join(self._options.scopes)})
+        verifier = new_verifier()
+        # RFC 8628 has no PKCE, but Keycloak requires it here, too, of a client that has to use it.
+        form = {"scope": " ".join(self.options.scopes), **challenge(verifier)}
+        answer = await self._post(metadata.device, form)
         if answer.is_error:
             raise refusal(answer.body.get("error"), answer.body.get("error_description"))
-        return _device_code(answer.body)
+        return _device_code(answer.body, verifier)
 
     async def polled(self, device_code: str) -> Identity | Pending:
         """Return the person who has entered the user code. Raises SignInFailed if denied or expired."""
-        form = {"grant_type": DEVICE_GRANT, "device_code": device_code}
-        answer = await self._post((await self._metadata.get()).token, form)
-        if not answer.is_error:
-            return await self._identity(answer.body, nonce=None)
+        verifier, _, code = device_code.partition(".")
+        form = {"grant_type": DEVICE_GRANT, "device_code": code, "code_verifier": verifier}
+        async with self._in_time():
+            answer = await self._post((await self._metadata.get()).token, form)
+            if not answer.is_error:
+                return await self._identity(answer.body, nonce=None)
         if answer.body.get("error") in PENDING:
             return Pending(is_too_fast=answer.body["error"] == "slow_down")
         raise refusal(answer.body.get("error"), answer.body.get("error_description"))
 
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncIterator[None]:
+        """Raise ProviderAway if all requests of a step together take longer than one may."""
+        try:
+            async with asyncio.timeout(self._transport.answer_seconds):
+                yield
+        except TimeoutError:
+            logger.warning("identity provider: no answer to all requests of a sign-in in time")
+            raise does_not_answer() from None
+
     async def _discovered(self) -> Metadata:
-        return await discovered(self._transport, self._options.issuer)
+        return await discovered(self._transport, self.options.issuer)
 
     async def _fetched_keys(self) -> KeySet:
         url = (await self._metadata.get()).keys
@@ -153,7 +174,7 @@ class Provider:
 
     async def _post(self, url: str, form: Mapping[str, str]) -> ProviderAnswer:
         """Post a form as this client, which authenticates itself as the provider wants (RFC 6749, 2.3.1)."""
-        client_id, secret = self._options.client_id, self._options.client_secret
+        client_id, secret = self.options.client_id, self.options.client_secret
         if secret is None:
             return await self._transport.post(url, data={**form, "client_id": client_id})
         if (await self._metadata.get()).client_method == "client_secret_post":
@@ -166,14 +187,14 @@ class Provider:
         if not isinstance(id_token, str):
             raise SignInFailed("the identity provider gives no ID token; its scopes must have openid")
         claims = await self._claims(id_token, nonce)
-        names = (self._options.user_claim, self._options.groups_claim)
-        if any(name not in claims for name in names):
+        names = (self.options.user_claim, self.options.groups_claim)
+        if any(name not in claims for name in needed_claims(*names)):
             claims = {**await self._user_info(tokens.get("access_token"), claims["sub"]), **claims}
         return identity_of(claims, *names)
 
     async def _claims(self, id_token: str, nonce: str | None) -> Mapping[str, Any]:
         """Return the claims of an ID token, by newer keys if it has no valid signature by the cached ones."""
-        expected = (self._options.issuer, self._options.client_id, nonce, self._now())
+        expected = (self.options.issuer, self.options.client_id, nonce, self._now())
         try:
             return claims_of(id_token, await self._keys.get(), *expected)
         except UnknownKey:
@@ -196,12 +217,12 @@ class Provider:
         return answer.body
 
 
-def _device_code(body: Mapping[str, Any]) -> DeviceCode:
+def _device_code(body: Mapping[str, Any], verifier: str) -> DeviceCode:
     """Return the answer to the begin of a device flow. Raises ProviderAway for a wrong one."""
     try:
         complete = body.get("verification_uri_complete")
         return DeviceCode(
-            str(body["device_code"]),
+            f"{verifier}.{body['device_code']}",
             str(body["user_code"]),
             _web_address(body["verification_uri"]),
             None if complete is None else _web_address(complete),

@@ -59,7 +59,7 @@ def sign_in_of(settings: Settings) -> SignIn | None:
         (settings.web_url or "").rstrip("/") + RETURN_PATH,
         settings.oidc_scopes,
         settings.oidc_user_claim,
-        settings.oidc_groups_claim,
+        settings.oidc_groups_claim if table.oidc else None,
     )
     name = settings.oidc_name or urlsplit(settings.oidc_issuer).hostname or settings.oidc_issuer
     provider = Provider(options, ProviderTransport(ca_file=settings.ca_file))

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import httpx
 
-from api.oidc.errors import ProviderAway
+from api.oidc.errors import ProviderAway, does_not_answer
 from runtime.tls import tls_context
 
 ANSWER_SECONDS: Final = 10.0
@@ -44,7 +44,7 @@ class ProviderTransport:
     """
 
     def __init__(self, answer_seconds: float = ANSWER_SECONDS, ca_file: Path | None = None) -> None:
-        self._answer_seconds = answer_seconds
+        self.answer_seconds = answer_seconds
         self._http = httpx.AsyncClient(
             verify=tls_context(ca_file),
             timeout=httpx.Timeout(answer_seconds, pool=QUEUE_SECONDS),
@@ -67,13 +67,13 @@ class ProviderTransport:
         try:
             # The limits of httpx are for each read; this one is for all of them.
             async with (
-                asyncio.timeout(self._answer_seconds),
+                asyncio.timeout(self.answer_seconds),
                 self._http.stream(method, url, **request) as found,
             ):
                 content = await _read(found)
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             logger.warning("identity provider: %s %s: %s", method, url, str(error) or type(error).__name__)
-            raise ProviderAway("the identity provider does not answer; try again later") from None
+            raise does_not_answer() from None
         return _answer(method, url, found.status_code, content)
 
 
@@ -90,7 +90,8 @@ async def _read(found: httpx.Response) -> bytes:
 def _answer(method: str, url: str, status: int, content: bytes) -> ProviderAnswer:
     try:
         body = json.loads(content)
-    except ValueError:
+    # The latter for JSON that is nested too deeply.
+    except (ValueError, RecursionError):
         body = None
     if status >= 500 or not isinstance(body, dict):
         reason = f"status {status}" if status >= 400 else "no JSON object"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,9 +13,10 @@ from api.use_cases.choose_notifications import delete_former_webhooks
 from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
 from domain.directory.external_groups import GroupMap
+from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync import (
     LEFT_LDAP,
-    LdapPeople,
+    LdapFault,
     SyncPlan,
     find,
     has_left,
@@ -30,7 +32,7 @@ from domain.errors import LabledgerError, Refused
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_users
-from store.ldap_sync import LastSync, LdapTurns
+from store.ldap_sync import LastSync, LdapTurns, users_with_secrets
 from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest
 
@@ -39,10 +41,13 @@ LEAVING_PER_COMMIT: Final = 50
 SYSTEMS_PER_COMMIT: Final = 50
 PEOPLE_PER_COMMIT: Final = 500
 GROUPS_PER_COMMIT: Final = 50
-# After a restart in the middle of a sync, people who have left must not keep their rights until the next one.
+# After a restart or a fault of the service in the middle of a sync, people who have left must not keep their
+# rights until the next regular one.
 INTERRUPTED_SECONDS: Final = 30.0
 
 T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -70,32 +75,37 @@ def source_of(parts: LdapParts) -> LdapSource:
     return parts.ldap
 
 
-async def planned_sync(parts: LdapParts) -> SyncPlan:
+async def planned_sync(parts: LdapParts, *, force: bool = False) -> SyncPlan:
     """Return what a sync would change now. Raises Refused without LDAP, and LdapFault."""
-    return await _plan(parts, source_of(parts))
+    return await _plan(parts, source_of(parts), force=force)
 
 
 async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_asked: bool) -> SyncPlan | None:
-    """Sync in the turn of this process; return what was changed, None if it is not its turn.
+    """Sync in a turn; return what was changed, None if the next turn is not due.
 
     Raises Refused without LDAP, if a person asks while another sync runs, and without `force` for too many
     people who would lose rights; raises LdapFault. The result is stored, also that of a failure.
     """
     source = source_of(parts)
-    if not await asyncio.to_thread(source.turns.take, is_asked=is_asked):
+    turn = await asyncio.to_thread(source.turns.take, is_asked=is_asked)
+    if turn is None:
         if is_asked:
             raise Refused("another LDAP sync is running")
         return None
     fault: str | None = "interrupted"
     next_seconds, counts = INTERRUPTED_SECONDS, dict[str, int]()
     try:
-        plan = await apply_sync(parts, request, force=force, may_commit=source.turns.has)
+        plan = await apply_sync(parts, request, force=force, may_commit=partial(source.turns.has, turn))
         fault, next_seconds, counts = None, source.sync_seconds, _counts(plan)
-    except LabledgerError as error:
+    except (LdapFault, Refused) as error:
         fault, next_seconds = str(error), source.sync_seconds
         raise
+    except LabledgerError as error:
+        fault = str(error)
+        logger.warning("LDAP sync: %s", error)
+        raise
     finally:
-        await asyncio.to_thread(source.turns.end, next_seconds, fault, counts)
+        await asyncio.to_thread(source.turns.end, turn, next_seconds, fault, counts)
     return plan
 
 
@@ -111,10 +121,10 @@ async def apply_sync(
     `may_commit` is called after the read, in a thread; if it returns False, another process syncs by now.
 
     A sync that was killed is completed by the next one: each commit is whole, people who have left come
-    first, and every sync ends what people who have left still have of systems.
+    first, and every sync ends what people who have left still have beside the directory.
     """
     source = source_of(parts)
-    plan = await _plan(parts, source)
+    plan = await _plan(parts, source, force=force)
     if not force:
         require_few(plan, source.max_removed_percent)
     if not await asyncio.to_thread(may_commit):
@@ -122,6 +132,7 @@ async def apply_sync(
     request = replace(request, command_id=None, expected=None)
     for names in _batches(plan.left, LEAVING_PER_COMMIT):
         await _leave(parts, request, names)
+    await _delete_secrets(parts)
     await _end_use_of_systems(parts, request)
     for names in _batches(plan.found, PEOPLE_PER_COMMIT):
         await _commit(parts, request, partial(find, names=names))
@@ -133,10 +144,10 @@ async def apply_sync(
     return plan
 
 
-async def _plan(parts: LdapParts, source: LdapSource) -> SyncPlan:
+async def _plan(parts: LdapParts, source: LdapSource, *, force: bool) -> SyncPlan:
     people = await asyncio.to_thread(source.read)
     await parts.feed.catch_up()
-    return plan_sync(parts.feed.directory, people, source.group_map)
+    return plan_sync(parts.feed.directory, people, source.group_map, force=force)
 
 
 async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]) -> None:
@@ -149,15 +160,23 @@ async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]
         return decided
 
     await _commit(parts, request, decide, lambda: admins)
-    for name in names:
+
+
+def _people_who_left(directory: Directory) -> list[str]:
+    return [name for name, _ in directory.items("user") if has_left(directory, name)]
+
+
+async def _delete_secrets(parts: LdapParts) -> None:
+    """Delete the passwords and webhooks of all people who have left: a sync may have ended before that."""
+    users = _people_who_left(parts.feed.directory)
+    for name in await asyncio.to_thread(users_with_secrets, parts.log, users) if users else ():
         await asyncio.to_thread(delete_stale_hashes, parts.log, name)
         await asyncio.to_thread(delete_former_webhooks, parts.log, name)
 
 
 async def _end_use_of_systems(parts: LdapParts, request: RequestContext) -> None:
     """End loans, reservations and entries in policies of all people who have left."""
-    directory = parts.feed.directory
-    users = [name for name, _ in directory.items("user") if has_left(directory, name)]
+    users = _people_who_left(parts.feed.directory)
     fqdns = parts.feed.visibility.systems_naming(frozenset(users)) if users else ()
     for batch in _batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
 

@@ -39,14 +39,16 @@ CHANGES = (
     ("found", "found in LDAP"),
     ("left", "left LDAP: loses roles, tokens, password and groups"),
     ("kept", "left LDAP, but stays: no other admin can log in"),
-    ("refused", "cannot be a user here"),
+    ("refused", "cannot be a user here now"),
 )
 ldap = SuggestingGroup("ldap", help="Sync people and groups with LDAP.")
 
 
 @ldap.command
 @click.option("--dry-run", is_flag=True, help="Only show what would change.")
-@click.option("--force", is_flag=True, help="Sync even if many people lose rights.")
+@click.option(
+    "--force", is_flag=True, help="Sync even if many people lose rights, or a group is empty in LDAP."
+)
 @wide
 @remote
 def sync(client: Client, output: Output, dry_run: bool, force: bool) -> None:
@@ -56,7 +58,8 @@ def sync(client: Client, output: Output, dry_run: bool, force: bool) -> None:
     their roles, tokens, password, groups, reservations and loans; their jobs stay. Users who never were in
     LDAP do not change.
 
-    A sync that would take rights from a large share of the people is refused without --force.
+    A sync that would take rights from a large share of the people is refused without --force. Groups that are
+    empty in LDAP keep their members without it, too.
     """
     answer = client.post(PATH, dry_run=dry_run or None, force=force or None)
     if output.as_json:
@@ -66,7 +69,7 @@ def sync(client: Client, output: Output, dry_run: bool, force: bool) -> None:
     for group in answer["missing_groups"]:
         note(f"group {plain(group)} of the group table does not exist here")
     for group in answer["absent_groups"]:
-        note(f"group {plain(group)} of the group table is not in LDAP: its memberships stay")
+        note(f"group {plain(group)} of the group table is not in LDAP, or empty there: its memberships stay")
     if dry_run:
         note("dry run: nothing was changed")
 

@@ -10,7 +10,8 @@ from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_left
 from domain.directory.documents import Document
 from domain.directory.external_groups import GroupMap, groups_of, missing_groups
-from domain.directory.partition_queues import partitions_naming
+from domain.directory.ldap_people import LdapPeople, twins, with_user_names
+from domain.directory.partition_queues import named_people
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN, SUBMITTER
 from domain.directory.state import Directory
@@ -23,18 +24,6 @@ PRESENT, LEFT = "present", "left"
 MIN_REMOVED: Final = 5
 """A sync may always take rights from this number of people."""
 LEFT_LDAP: Final = "is no longer in LDAP"
-
-
-@dataclass(frozen=True)
-class LdapPeople:
-    """The content of LDAP: the names of all people, and the members of the groups in the group table.
-
-    `invalid` are names in these groups that no user can have; they are no members here.
-    """
-
-    users: frozenset[str]
-    members: Mapping[str, frozenset[str]]
-    invalid: frozenset[str] = frozenset()
 
 
 class MembershipChange(NamedTuple):
@@ -51,9 +40,10 @@ class SyncPlan:
 
     `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
     that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
-    registered: their names are invalid, those of removed users, or those of users but for upper and lower
-    case. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP: their memberships
-    stay.
+    registered: their names are invalid, those of removed users, or those of several users or new people but
+    for upper and lower case. They also are users who cannot come back, because queues or placement rules name
+    them. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or they have no
+    members there, although they have some here: their memberships stay.
     """
 
     registered: tuple[str, ...]
@@ -81,23 +71,36 @@ def is_managed(document: Document) -> bool:
     return document.get("ldap") == PRESENT
 
 
-def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> SyncPlan:
-    """Return what a sync changes. People who are not in LDAP, and never were, do not change."""
+def plan_sync(
+    directory: Directory, people: LdapPeople, group_map: GroupMap, *, force: bool = False
+) -> SyncPlan:
+    """Return what a sync changes. People who are not in LDAP, and never were, do not change.
+
+    Without `force` no group is emptied because LDAP shows no members: an access rule may hide them.
+    """
     entries = dict(directory.items("user"))
+    people = with_user_names(people, entries)
     managed = {name for name, user in entries.items() if is_managed(user.document)}
     found = (people.users - managed).intersection(entries)
-    wanted = _wanted_members(directory, people, group_map)
+    unsure = frozenset() if force else _emptied(directory, people, group_map, managed | found)
+    members_of = {name: members for name, members in people.members.items() if name not in unsure}
+    wanted = _wanted_members(directory, members_of, group_map)
     new = frozenset().union(*wanted.values()).difference(entries)
     folded = frozenset(name.casefold() for name in entries)
+    same, named = twins(new), named_people(directory, "user")
     refused = {
         name
         for name in sorted(new)
         # An admin has removed the user of this name on purpose.
         if directory.version(f"user/{name}")
-        or partitions_naming(directory, "user", name)
+        or name in named
         # The same person, with rights that LDAP would never end.
         or name.casefold() in folded
+        or name in same
     }
+    # The configuration of a partition would give rights again.
+    unwelcome = frozenset(name for name in found & named if has_left(directory, name))
+    found, refused = found - unwelcome, refused | unwelcome
     left, kept = _leaving(directory, managed - people.users)
     changes = (
         _membership_change(directory, group, members - refused, managed | found)
@@ -111,7 +114,7 @@ def plan_sync(directory: Directory, people: LdapPeople, group_map: GroupMap) -> 
         refused=tuple(sorted(refused | people.invalid)),
         memberships=tuple(change for change in changes if change.added or change.removed),
         missing_groups=missing_groups(directory, group_map),
-        absent_groups=tuple(sorted(name for name in group_map if name not in people.members)),
+        absent_groups=tuple(sorted(name for name in group_map if name not in members_of)),
         managed_count=len(managed | found),
     )
 
@@ -147,14 +150,18 @@ def has_left(directory: Directory, user: str) -> bool:
 def find(directory: Directory, names: Iterable[str]) -> Decided:
     """Return the events for users that LDAP has now. A user who comes back is a submitter again.
 
-    A user without roles whom LDAP never had keeps none: an admin has blocked the user.
+    A user does not come back while queues or placement rules of a partition name this user: they have rights
+    of former times. A user without roles whom LDAP never had keeps none: an admin has blocked the user.
     """
     decided: Decided = []
+    named = named_people(directory, "user")
     for name in names:
         entry = directory.get("user", name)
         if entry is None or is_managed(entry.document):
             continue
         if has_left(directory, name):
+            if name in named:
+                continue
             back = directory_events.UserChanged(roles=[SUBMITTER], email=entry.document["email"])
             decided.append((f"user/{name}", back))
         decided.append((f"user/{name}", directory_events.UserFoundInLdap()))
@@ -188,8 +195,22 @@ def join(directory: Directory, changes: Iterable[MembershipChange]) -> Decided:
     return decided
 
 
+def _emptied(
+    directory: Directory, people: LdapPeople, group_map: GroupMap, managed: Collection[str]
+) -> frozenset[str]:
+    """Return the hollow groups of LDAP that would take memberships from people in LDAP."""
+    wanted = _wanted_members(directory, people.members, group_map)
+    staying = people.users.intersection(managed)
+    losing = {
+        group
+        for group, members in wanted.items()
+        if _membership_change(directory, group, members, staying).removed
+    }
+    return frozenset(name for name in people.hollow if not losing.isdisjoint(group_map.get(name, ())))
+
+
 def _wanted_members(
-    directory: Directory, people: LdapPeople, group_map: GroupMap
+    directory: Directory, members_of: Mapping[str, frozenset[str]], group_map: GroupMap
 ) -> dict[str, frozenset[str]]:
     """Return the members from LDAP of each group of the table that exists, without groups absent from LDAP.
 
@@ -200,10 +221,9 @@ def _wanted_members(
         for group in groups:
             sources[group].append(external)
     return {
-        group: frozenset().union(*(people.members[external] for external in externals))
+        group: frozenset().union(*(members_of[external] for external in externals))
         for group, externals in sources.items()
-        if directory.get("group", group) is not None
-        and all(external in people.members for external in externals)
+        if directory.get("group", group) is not None and all(external in members_of for external in externals)
     }
 
 

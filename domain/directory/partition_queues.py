@@ -80,6 +80,12 @@ def partitions_naming(directory: Directory, kind: str, name: str) -> list[str]:
     return [each.name for each in identities(directory) if is_named(each.name)] if kind in PEOPLE else []
 
 
+def named_people(directory: Directory, kind: str) -> frozenset[str]:
+    """Return all users, or all groups, that queues or placement rules of a partition name."""
+    trees = (partition_queues(directory, each.name) for each in identities(directory))
+    return frozenset(each[2] for queues in trees for each in _named(*queues) if each[1] == kind)
+
+
 def _named(tree: QueueTree, rules: tuple[PlacementRule, ...]) -> Iterator[NamedGrantee]:
     yield from _named_in_queues(tree.root)
     yield from _named_in_rules(rules)

@@ -7,11 +7,11 @@ from typing import Final
 
 from domain.notifications.messages import MAX_AGE
 
-SENT, FAILED, GIVEN_UP = "sent", "failed", "given-up"
-"""The outcomes of attempts: a failed one is repeated."""
+SENT, FAILED, GIVEN_UP, DROPPED = "sent", "failed", "given-up", "dropped"
+"""The outcomes of attempts: a failed one is repeated. A message is dropped if its recipient is gone."""
 
 WAITING: Final = "waiting"
-STATES: Final = (WAITING, SENT, GIVEN_UP)
+STATES: Final = (WAITING, SENT, GIVEN_UP, DROPPED)
 """The states of messages."""
 
 FIRST_PAUSE_SECONDS: Final = 1.0

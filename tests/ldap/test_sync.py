@@ -22,14 +22,18 @@ from domain.directory.events import (
     PoolAccessPolicyChanged,
     TokenCreated,
     UserChanged,
+    UserNotificationsChanged,
     UserPasswordSet,
     UserRegistered,
 )
-from domain.directory.ldap_sync import LdapFault, LdapPeople, SyncPlan
-from domain.errors import Refused
+from domain.directory.ldap_people import LdapPeople
+from domain.directory.ldap_sync import LdapFault, SyncPlan
+from domain.errors import Refused, TooOften
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemReservationBegun
 from store.ldap_sync import LdapTurns
+from store.notifications import Webhook, store_webhook
 from store.passwords import store_hash
+from store.requests import Conflict
 from tests.harness.running import free_port
 from tests.in_process.environment import BEGINNING
 from tests.ldap.slapd import HOST, LIMITED, Slapd, group, person
@@ -37,6 +41,10 @@ from tests.use_cases.town import Town
 
 REQUEST = RequestContext(LDAP_SYNC, "ldap-sync", is_admin=True)
 TABLE = {"kernel": ("qa",)}
+
+
+class Killed(Exception):
+    """The process of the sync ends here."""
 
 
 def source_of(town: Town, directory: Slapd, **options: Any) -> LdapSource:
@@ -89,9 +97,11 @@ def make_rights(town: Town, user: str) -> None:
     """Give a user a token, a password, memberships, a reservation, a loan, and entries in policies."""
     entries = [{"permission": "view", "user": user}]
     store_hash(town.log, f"p-{user}", user, "a hash")
+    store_webhook(town.log, f"w-{user}", user, Webhook("https://example.com", "a secret"))
     for subject, event in (
         (f"token/{user}", TokenCreated(user, "submitter", None, f"d-{user}")),
         (f"user/{user}", UserPasswordSet(f"p-{user}")),
+        (f"user/{user}", UserNotificationsChanged(None, [], f"w-{user}")),
         ("group/ops", GroupChanged(owners=["root", user], members=[user])),
         ("pool/net", PoolAccessPolicyChanged(entries=entries)),
         ("system/a", SystemLoaned(user=user, until=None)),
@@ -106,6 +116,7 @@ def rights(town: Town, user: str) -> list[Any]:
     directory = town.services().feed.directory
     on_loan, reserved = (town.state(f"system/{fqdn}") for fqdn in ("a", "b"))
     hashes = town.log.rows(b"SELECT hash FROM secret.passwords WHERE user_name = %s", (user,))
+    webhooks = town.log.rows(b"SELECT secret FROM secret.webhooks WHERE user_name = %s", (user,))
     ops = town.document_of("group", "ops")
     pool = town.document_of("pool", "net")
     return [
@@ -113,6 +124,7 @@ def rights(town: Town, user: str) -> list[Any]:
         *directory.valid_tokens(user, BEGINNING),
         *([directory.credentials.password_of(user)] if directory.credentials.password_of(user) else []),
         *hashes,
+        *webhooks,
         *(name for name in (*ops["owners"], *ops["members"]) if name == user),
         *(entry for entry in pool["access_policy"] if entry["user"] == user),
         *([on_loan.loan] if on_loan.loan else []),
@@ -127,7 +139,7 @@ def test_sync__person_left_ldap__loses_all_rights_and_others_keep_theirs(
     syncs(town, directory)
     make_rights(town, "eve")
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
-    assert len(rights(town, "eve")) == 10
+    assert len(rights(town, "eve")) == 11
     directory.delete(person("eve"))
     # The last admin who can log in stays.
     directory.delete(person("root"))
@@ -178,8 +190,21 @@ def test_sync__killed_after_each_commit__the_next_ones_complete_it(
     assert town.log.end() == end
 
 
-class Killed(Exception):
-    """The process of the sync ends here."""
+def test_sync__killed_after_people_left__the_next_one_deletes_their_secrets(
+    town: Town, directory: Slapd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: Any) -> None:
+        raise Killed
+
+    syncs(town, directory)
+    make_rights(town, "eve")
+    directory.delete(person("eve"))
+    with monkeypatch.context() as patched:
+        patched.setattr(ldap_sync, "delete_stale_hashes", die)
+        with pytest.raises(Killed):
+            syncs(town, directory)
+    assert syncs(town, directory).left == ()
+    assert rights(town, "eve") == []
 
 
 class OneCommit:
@@ -235,11 +260,12 @@ def test_turn__another_process_has_it__is_not_taken_by_the_loop_and_refused_to_p
     mine, other = source_of(town, directory), LdapTurns(town.log)
     reset = b"UPDATE live.ldap_sync SET due_at = '-infinity', held_until = '-infinity' RETURNING holder"
     town.log.rows(reset, ())
-    assert other.take(is_asked=False)
+    turn = other.take(is_asked=False)
+    assert turn is not None
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=False) is None
     with pytest.raises(Refused, match="another LDAP sync is running"):
         asks(town, mine, sync, REQUEST, force=False, is_asked=True)
-    other.end(900.0, None, {})
+    other.end(turn, 900.0, None, {})
     # Not due yet, but a person may ask.
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=False) is None
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=True).has_changes
@@ -248,30 +274,55 @@ def test_turn__another_process_has_it__is_not_taken_by_the_loop_and_refused_to_p
 def test_sync__another_process_has_taken_the_turn_during_the_read__changes_nothing(
     town: Town, directory: Slapd
 ) -> None:
-    source, other = source_of(town, directory), LdapTurns(town.log)
+    # It may be a sync of the same process, too.
+    source = source_of(town, directory)
+    other = source.turns
     town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
+
+    turns: list[str | None] = []
 
     def read_slowly() -> LdapPeople:
         town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
-        assert other.take(is_asked=True)
+        turns.append(other.take(is_asked=True))
         return source.read()
 
     end = town.log.end()
     with pytest.raises(Refused, match="another process may sync now"):
         asks(town, replace(source, read=read_slowly), sync, REQUEST, force=False, is_asked=True)
-    assert town.log.end() == end and other.has()
+    assert turns[0] is not None
+    assert town.log.end() == end and other.has(turns[0])
 
 
-def test_sync__interrupted__is_due_again_soon(town: Town, directory: Slapd) -> None:
+@pytest.mark.parametrize(
+    ("error", "fault", "seconds"),
+    [
+        (Killed(), "interrupted", 60),
+        (Conflict("busy"), "busy", 60),
+        (TooOften("too many", 5), "too many", 60),
+        (LdapFault("away"), "away", 900),
+    ],
+)
+def test_sync__interrupted__is_due_again_soon(
+    town: Town,
+    directory: Slapd,
+    error: Exception,
+    fault: str,
+    seconds: int,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     def interrupt() -> LdapPeople:
-        raise Killed
+        raise error
 
     town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
     source = replace(source_of(town, directory), read=interrupt)
-    with pytest.raises(Killed):
+    with pytest.raises(type(error)):
         asks(town, source, sync, REQUEST, force=False, is_asked=True)
-    due = b"SELECT fault, due_at < now() + interval '60 seconds' FROM live.ldap_sync"
-    assert [*town.log.rows(due, ())] == [("interrupted", True)]
+    due = b"SELECT fault, 60 * ceil(extract(epoch FROM due_at - now()) / 60)::integer FROM live.ldap_sync"
+    assert [*town.log.rows(due, ())] == [(fault, seconds)]
+    # Nobody else logs them; those of LDAP are in the log of the loop.
+    assert [each.message for each in caplog.records if each.name.endswith("ldap_sync")] == (
+        [f"LDAP sync: {fault}"] if isinstance(error, Conflict | TooOften) else []
+    )
 
 
 def test_sync__user_changed_by_an_admin_after_leaving__stays_as_the_admin_wants(

@@ -22,7 +22,7 @@ CLIENT, SECRET = "labledger", "s3cret:/ä"
 FIRST_KEY = RSAKey.generate_key(2048, {"kid": "first"})
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "other"})
 # The body of a request, then that of the answer with its status.
-Answer = tuple[int, dict[str, Any]]
+Answer = tuple[int, dict[str, Any] | bytes]
 
 
 def encoded(value: bytes) -> str:
@@ -64,6 +64,8 @@ class FakeProvider:
     released: threading.Event = field(default_factory=threading.Event)
     # What the browser brought to the authorization endpoint, by code.
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
+    # That of the last begun device flow.
+    device_challenge: str = ""
 
     def authorized(self, address: str) -> str:
         """Return the address to which a browser is sent back after signing in at an address."""
@@ -86,8 +88,10 @@ class FakeProvider:
         if authorization != f"Basic {login}":
             return 401, {"error": "invalid_client"}
         if path == "/device":
+            self.device_challenge = form["code_challenge"]
+            assert form["code_challenge_method"] == "S256"
             return 200, {
-                "device_code": "the device",
+                "device_code": "the.device",
                 "user_code": "ABCD-EFGH",
                 "verification_uri": f"{self.issuer}/enter",
                 "expires_in": 600,
@@ -107,10 +111,13 @@ class FakeProvider:
 
     def _tokens(self, form: dict[str, str]) -> Answer:
         begun = self.codes.pop(form.get("code", ""), None)
+        challenge = encoded(hashlib.sha256(form["code_verifier"].encode()).digest())
         if form["grant_type"] == "authorization_code":
-            challenge = encoded(hashlib.sha256(form["code_verifier"].encode()).digest())
             if begun is None or begun["code_challenge"] != challenge:
                 return 400, {"error": "invalid_grant"}
+        # As Keycloak does for a client that has to use PKCE.
+        elif (form["device_code"], challenge) != ("the.device", self.device_challenge):
+            return 400, {"error": "invalid_grant"}
         now = int(time.time())
         nonce = {"nonce": begun["nonce"]} if begun else {}
         claims = {
@@ -151,7 +158,7 @@ def fake_provider() -> Iterator[FakeProvider]:
                 provider.asked.append("cookie")
             path = urlsplit(self.path).path
             status, body = provider.answer(path, form, self.headers["Authorization"] or "")
-            content = json.dumps(body).encode()
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Set-Cookie", "session=carol; Path=/")

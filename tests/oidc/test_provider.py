@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from api.oidc.fetched_value import MIN_REFETCH_SECONDS
 from api.oidc.id_token import key_set_of
 from api.oidc.identity import Identity, identity_of
 from api.oidc.provider import Pending, Provider, ProviderOptions
+from api.oidc.sign_in import sign_in_of
 from api.oidc.transport import ProviderTransport
+from runtime.settings import Settings
 from tests.oidc.fake_provider import (
     CLIENT,
     OTHER_KEY,
@@ -146,13 +149,51 @@ def test_id_token__wrong_claim__is_refused(fake: FakeProvider, claims: dict[str,
         signs_in(fake)
 
 
+def test_identity__groups_that_the_service_does_not_use__are_not_read(fake: FakeProvider) -> None:
+    fake.claims = {"groups": None, "_claim_names": {"groups": "src1"}}
+    fake.metadata = {"userinfo_endpoint": f"{fake.issuer}/userinfo"}
+
+    async def signs_in_by_code(provider: Provider) -> Identity:
+        return await provider.polled((await provider.device_code()).device_code)
+
+    found = asks(signs_in_by_code, replace(options_of(fake), groups_claim=None))
+    assert found == Identity("carol", frozenset()) and "/userinfo" not in fake.asked
+
+
+def test_options__without_groups_of_the_provider_in_the_table__have_no_claim_of_groups(
+    tmp_path: Path,
+) -> None:
+    table = tmp_path / "groups.toml"
+    for text, claim in (('[ldap]\nkernel = "qa"\n', None), ('[oidc]\nkernel = "qa"\n', "groups")):
+        table.write_text(text)
+        settings = replace(Settings(), oidc_issuer="https://id.example.com", group_table=table)
+        options = sign_in_of(settings)
+        assert options is not None and options.provider.options.groups_claim == claim
+
+
 def test_identity__mail_address_as_name__has_to_be_verified() -> None:
     claims = {"email": "carol@example.com", "email_verified": True}
     assert identity_of(claims, "email", "groups").user == "carol@example.com"
+    assert identity_of({**claims, "email_verified": "true"}, "email", "groups").user == "carol@example.com"
+    for wrong in (False, "false", "", None, 1):
+        with pytest.raises(SignInFailed, match="has not verified"):
+            identity_of({**claims, "email_verified": wrong}, "email", "groups")
     with pytest.raises(SignInFailed, match="has not verified"):
-        identity_of({**claims, "email_verified": False}, "email", "groups")
+        identity_of({"email": "carol@example.com"}, "email", "groups")
     other = {**claims, "email_verified": False, "sub": "carol"}
     assert identity_of(other, "sub", "groups").user == "carol"
+
+
+def test_identity__mail_address_verified_only_in_userinfo__is_a_name(fake: FakeProvider) -> None:
+    fake.metadata = {"userinfo_endpoint": f"{fake.issuer}/userinfo"}
+    fake.claims = {"email": "carol@example.com"}
+    fake.user_info = {"sub": "17", "email_verified": True}
+
+    async def signs_in_by_mail(provider: Provider) -> Identity:
+        return await provider.polled((await provider.device_code()).device_code)
+
+    found = asks(signs_in_by_mail, replace(options_of(fake), user_claim="email"))
+    assert found.user == "carol@example.com"
 
 
 def test_id_token__several_audiences_and_issued_to_this_client__is_taken(fake: FakeProvider) -> None:
@@ -189,9 +230,10 @@ def test_keys__rotated__are_fetched_once_more_but_not_for_each_token(fake: FakeP
     async def rotate() -> None:
         nonlocal now
         provider = Provider(options_of(fake), ProviderTransport(), clock=lambda: now)
+        code = (await provider.device_code()).device_code
 
         async def polls() -> object:
-            return await provider.polled("the device")
+            return await provider.polled(code)
 
         assert await polls() == CAROL
         fake.key = OTHER_KEY
@@ -224,6 +266,22 @@ def test_discovery__document_that_must_not_be_used__is_refused(
         signs_in(fake)
 
 
+@pytest.mark.parametrize("methods", [None, "client_secret_post", {}, 17, [None, "client_secret_basic"]])
+def test_discovery__methods_of_authentication_that_are_no_list__are_those_of_the_default(
+    fake: FakeProvider, methods: Any
+) -> None:
+    fake.metadata = {"token_endpoint_auth_methods_supported": methods}
+    assert signs_in(fake) == CAROL
+
+
+def test_transport__json_nested_too_deeply__is_a_fault_of_the_provider(
+    fake: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeProvider, "answer", lambda *_: (200, b"[" * 100_000))
+    with pytest.raises(ProviderAway, match="answers with an error"):
+        signs_in(fake)
+
+
 def test_provider__away_or_hanging__fails_within_its_time(fake: FakeProvider) -> None:
     def begins(provider: Provider) -> Any:
         return provider.authorization_url(SECRETS)
@@ -234,6 +292,27 @@ def test_provider__away_or_hanging__fails_within_its_time(fake: FakeProvider) ->
     fake.is_hanging = True
     with pytest.raises(ProviderAway, match="does not answer"):
         asks(begins, options_of(fake), answer_seconds=0.2)
+
+
+def test_sign_in__requests_that_are_slow_together__fail_within_the_time_of_one(
+    fake: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: Any, **__: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async def both() -> None:
+        transport = ProviderTransport()
+        provider = Provider(options_of(fake), transport)
+        await provider.authorization_url(SECRETS)
+        transport.answer_seconds = 0.01
+        # Without the limit of a request.
+        monkeypatch.setattr(ProviderTransport, "post", never)
+        for sign_in in (provider.redeemed("code", SECRETS), provider.polled("verifier.code")):
+            with pytest.raises(ProviderAway, match="does not answer"):
+                await asyncio.wait_for(sign_in, 60)
+        await provider.close()
+
+    asyncio.run(both())
 
 
 def test_device_flow__until_the_user_has_decided__is_pending(fake: FakeProvider) -> None:
@@ -256,7 +335,11 @@ def test_device_flow__until_the_user_has_decided__is_pending(fake: FakeProvider)
                 await provider.polled(begun.device_code)
         with pytest.raises(ProviderAway):
             await provider.polled(begun.device_code)
-        assert await provider.polled(begun.device_code) == CAROL
+        # Each flow has a verifier of its own, also where the provider requires it.
+        other = await provider.device_code()
+        with pytest.raises(SignInFailed, match="begin again"):
+            await provider.polled(begun.device_code)
+        assert await provider.polled(other.device_code) == CAROL
 
     asks(polls, options_of(fake))
 

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from domain.notifications.kinds import MAIL, WEBHOOK
 from domain.notifications.messages import MAX_AGE
 from domain.notifications.people import People, Recipient
-from domain.notifications.retries import FAILED, GIVEN_UP, SENT, next_attempt, pause_seconds
+from domain.notifications.retries import DROPPED, FAILED, GIVEN_UP, SENT, WAITING, next_attempt, pause_seconds
 from store.notifications import DeliveryAttempt, DueMessage, Outbox, Webhook
-from workers.notifying.delivery_outcome import DeliveryOutcome
+from workers.notifying.delivery_outcome import DeliveryOutcome, dropped
 from workers.notifying.mail import Mail, Mailer
 from workers.notifying.webhooks import Post, WebhookSender
 
@@ -119,14 +119,15 @@ class MessageDelivery:
         attempts = message.attempts + 1
         if outcome.error is None:
             self.outcomes[message.channel, SENT] += 1
-            return DeliveryAttempt(message.number, attempts, None, None)
+            return DeliveryAttempt(message.number, attempts, SENT, None, None)
         retry = None if outcome.is_final else next_attempt(message.created_at, now, attempts)
-        self.outcomes[message.channel, FAILED if retry else GIVEN_UP] += 1
+        ended = DROPPED if outcome.is_dropped else GIVEN_UP
+        self.outcomes[message.channel, FAILED if retry else ended] += 1
         logger.info(
             "notification not sent",
             extra={"id": message.id, "channel": message.channel, "error": outcome.error, "retry_at": retry},
         )
-        return DeliveryAttempt(message.number, attempts, retry, outcome.error)
+        return DeliveryAttempt(message.number, attempts, WAITING if retry else ended, retry, outcome.error)
 
     def _begin(self, people: People) -> bool:
         free = THREADS - len(self._sending)
@@ -159,21 +160,21 @@ class MessageDelivery:
         """Return what is sent to the present address of the recipient, or why nothing can be sent."""
         person = people.get(message.user)
         if person is None or person.registered_at > message.created_at:
-            return DeliveryOutcome("the user does not exist any more", is_final=True)
+            return dropped("the user does not exist any more")
         if message.channel == MAIL:
             return self._mail(message, person)
         webhook = webhooks.get(person.webhook_id or "")
         if webhook is None:
-            return DeliveryOutcome("the user has no webhook any more", is_final=True)
+            return dropped("the user has no webhook any more")
         body = message.event.encode()
         return Post(message.id, webhook.url, webhook.secret, body, person.is_admin)
 
     def _mail(self, message: DueMessage, person: Recipient) -> Parcel | DeliveryOutcome:
         recipient = message.address or person.email
-        if self.senders.mailer is None or recipient is None:
-            return DeliveryOutcome(
-                "the service sends no mail, or the user has no address any more", is_final=True
-            )
+        if recipient is None:
+            return dropped("the user has no address any more")
+        if self.senders.mailer is None:
+            return DeliveryOutcome("the service sends no mail", is_final=True)
         return Mail(message.id, recipient, message.title, message.event, message.created_at)
 
     def _send(

@@ -192,7 +192,9 @@ class DryRunQuery(Query):
 
 
 class LdapSyncQuery(DryRunQuery):
-    force: Annotated[Truth, Field(description="sync even if many people lose rights")] = False
+    force: Annotated[
+        Truth, Field(description="sync even if many people lose rights, or a group is empty in LDAP")
+    ] = False
 
 
 class EndingQuery(Query):

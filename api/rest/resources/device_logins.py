@@ -53,15 +53,17 @@ class DeviceLogins:
             state = "slow_down" if found.is_too_fast else "pending"
             paging.answer(resp, self._parts.feed.position, {"state": state, "login": None})
             return
-        role = asked.role or self._default_role(found.user)
+        role = asked.role or await self.default_role(found.user)
         done = await sign_in(self._parts, options, request_id_of(req), found, role, kept_address(req))
         fields = ("user", "role", "token", "token_id", "expires_at")
         login = {name: getattr(done, name) for name in fields}
         paging.answer(resp, done.position, {"state": "done", "login": login})
 
-    def _default_role(self, user: str) -> str | None:
+    async def default_role(self, user: str) -> str | None:
         """Return the role without a wish: submitter for users who have it, None for the first one of others.
 
         Somebody may talk a person into entering a code: then the token has no more rights than needed.
         """
+        # Another process may have registered the user just now.
+        await self._parts.feed.catch_up()
         return SUBMITTER if SUBMITTER in self._parts.feed.directory.roles_of(user) else None

@@ -45,7 +45,7 @@ class LdapSync:
     async def on_post(self, req: Request, resp: Response) -> None:
         query = query_of(req, LdapSyncQuery)
         if query.dry_run:
-            plan: SyncPlan | None = await planned_sync(self._parts)
+            plan: SyncPlan | None = await planned_sync(self._parts, force=query.force)
         else:
             plan = await sync(self._parts, request_of(req), force=query.force, is_asked=True)
         assert plan is not None, "a sync that is asked for runs, or is refused"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from domain.admission.configuration import configuration_to_json, stored_configuration
 from domain.directory import events as directory_events
+from domain.directory import partition_queues
+from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync import (
     LEFT_LDAP,
-    LdapPeople,
     MembershipChange,
     SyncPlan,
     find,
@@ -105,6 +108,26 @@ def test_leaver__events__end_roles_tokens_and_password_and_a_return_brings_none_
     assert find(directory, ["bob"]) == []
 
 
+def test_plan__user_comes_back_whom_a_queue_names__has_no_role_until_it_does_not(
+    directory: Directory,
+) -> None:
+    content = people({"kernel": "bob cleo"}, "bob cleo dan")
+    configure(directory, "bob", "eve")
+    apply_decided(directory, leave(directory, ["bob"])[0])
+    plan = plan_sync(directory, content, TABLE)
+    # eve never left.
+    assert (plan.found, plan.refused) == ((), ("bob",))
+    assert not any("bob" in change.added for change in plan.memberships)
+    assert find(directory, ["bob"]) == []
+    assert plan_sync(directory, people({}, "bob cleo dan eve"), TABLE).found == ("eve",)
+    configure(directory, "eve")
+    plan = plan_sync(directory, content, TABLE)
+    assert (plan.found, plan.refused) == (("bob",), ())
+    apply_plan(directory, plan)
+    assert directory.roles_of("bob") == ("submitter",)
+    assert "bob" in directory.people_of("qa")
+
+
 def test_find__user_whom_an_admin_has_blocked__keeps_no_roles(directory: Directory) -> None:
     apply(directory, "user/eve", directory_events.UserChanged(roles=[]), 2)
     apply_decided(directory, find(directory, ["eve"]))
@@ -116,6 +139,24 @@ def test_plan__groups_absent_here_or_in_ldap__leave_memberships_as_they_are(dire
     assert (plan.missing_groups, plan.absent_groups) == (("nothere",), ("all", "tools"))
     # `dev` has members from `tools`, too, which LDAP does not have now.
     assert plan.memberships == ()
+
+
+def test_plan__group_without_members_in_ldap__is_emptied_by_force_only(directory: Directory) -> None:
+    content = replace(people({"kernel": "", "tools": "cleo"}, "bob cleo dan"), hollow=frozenset({"kernel"}))
+    plan = plan_sync(directory, content, TABLE)
+    assert (plan.absent_groups, plan.memberships) == (("kernel",), ())
+    plan = plan_sync(directory, content, TABLE, force=True)
+    assert plan.absent_groups == ()
+    assert [(change.group, change.removed) for change in plan.memberships] == [
+        ("dev", ("bob",)),
+        ("qa", ("bob",)),
+    ]
+    apply_plan(directory, plan)
+    # Nobody would lose a membership, also not one who leaves LDAP: no reason to warn.
+    assert plan_sync(directory, content, TABLE).absent_groups == ()
+    apply(directory, "group/qa", directory_events.GroupChanged(owners=[], members=["dan"]), 5)
+    left = plan_sync(directory, replace(content, users=frozenset({"bob", "cleo"})), TABLE)
+    assert (left.absent_groups, left.left) == ((), ("dan",))
 
 
 def test_plan__name_that_cannot_be_a_user__is_refused(directory: Directory) -> None:
@@ -130,10 +171,47 @@ def test_plan__user_whom_an_admin_has_removed__is_not_registered_again(directory
     assert not any("dan" in change.added for change in plan.memberships)
 
 
-def test_plan__name_of_a_user_in_other_case__is_not_registered(directory: Directory) -> None:
-    plan = plan_sync(directory, people({"kernel": "Eve bob", "tools": "Zoe"}, "bob cleo dan"), TABLE)
-    assert (plan.registered, plan.refused) == (("Zoe",), ("Eve",))
-    assert not any("Eve" in change.added for change in plan.memberships)
+def test_plan__name_of_a_user_in_other_case__is_that_user(directory: Directory) -> None:
+    plan = plan_sync(directory, people({"kernel": "Eve BOB", "tools": "Zoe"}, "Bob CLEO dan"), TABLE)
+    assert (plan.registered, plan.found, plan.left, plan.refused) == (("Zoe",), ("eve",), (), ())
+    assert plan.memberships == (
+        MembershipChange("dev", ("Zoe", "eve"), ("cleo",)),
+        MembershipChange("qa", ("eve",), ()),
+    )
+
+
+def configure(directory: Directory, *submitters: str) -> None:
+    """Let people submit to the queues of `default`, and no others."""
+    stored = configuration_to_json(stored_configuration({"queues": {"submit": {"users": list(submitters)}}}))
+    version = directory.version("partition/default") + 1
+    apply(directory, "partition/default", directory_events.PartitionConfigured(stored), version)
+
+
+def test_plan__new_names_of_queues__are_refused_by_one_walk_over_the_queues(
+    directory: Directory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(directory, "zoe")
+    walks: list[str] = []
+
+    original = partition_queues.partition_queues
+
+    def counted(directory: Directory, name: str) -> partition_queues.PartitionQueues:
+        walks.append(name)
+        return original(directory, name)
+
+    monkeypatch.setattr(partition_queues, "partition_queues", counted)
+    plan = plan_sync(directory, people({"kernel": "zoe yan mia"}, "bob cleo dan"), TABLE)
+    assert (plan.registered, plan.refused) == (("mia", "yan"), ("zoe",))
+    assert walks == ["default"]
+
+
+def test_plan__names_that_are_equal_but_for_case__are_not_registered(directory: Directory) -> None:
+    # Of former times, when both could be registered.
+    apply(directory, "user/EVE", directory_events.UserRegistered())
+    content = people({"kernel": "Eve eve", "tools": "Zoe zoe yan"}, "bob cleo dan")
+    plan = plan_sync(directory, content, TABLE)
+    assert (plan.registered, plan.found, plan.refused) == (("yan",), ("eve",), ("Eve", "Zoe", "zoe"))
+    assert {name for change in plan.memberships for name in change.added} == {"yan", "eve"}
 
 
 def test_last_admin__left_ldap__stays_until_there_is_another(directory: Directory) -> None:

@@ -11,10 +11,8 @@ from threading import Event as Flag
 import orjson
 import pytest
 
-from domain.directory.events import UserNotificationsChanged
 from domain.recipe.events import RecipeCompleted
 from store.event_log import EventLog
-from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.workers.notifying.receivers import Hook, hook_server
 from tests.workers.notifying.town import (
@@ -108,17 +106,6 @@ def test_webhook__address_of_this_machine__is_for_admins_alone(log: EventLog) ->
     (refused,) = [row for row in log.rows(STATES, ()) if row[0] == "ann"]
     assert refused[2] == "waiting" and "which is not public" in refused[4]
     assert [path for path, *_ in hook.posts] == ["/root"]
-
-
-def test_webhook__taken_away__is_given_up(log: EventLog, owner: Owner) -> None:
-    add_user(log, "ann")
-    # Nothing listens on this port.
-    choose(log, "ann", "http://127.0.0.1:9/", "job-ended")
-    with notifying(log, mail_options(None, allowed=LOOPBACK)) as counters:
-        end_job(log, "ann")
-        wait_until(lambda: counters.outcomes["webhook", "failed"] > 0, "a failure")
-        append(log, "user/ann", UserNotificationsChanged([], [], None))
-        wait_for(log, ("ann", "webhook", "given-up"))
 
 
 @contextmanager

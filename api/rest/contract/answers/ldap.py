@@ -18,8 +18,9 @@ class LdapSynced(Answer):
     """The changes of a sync, or with `dry_run` those that it would make.
 
     `registered` are new users, `found` are users that LDAP has now, and `left` those that it has no longer.
-    `kept` have left, too, but without them no admin could log in. `refused` cannot be users here.
-    `missing_groups` of the group table do not exist here, `absent_groups` not in LDAP: memberships stay.
+    `kept` have left, too, but without them no admin could log in. `refused` cannot be users here, or not now.
+    `missing_groups` of the group table do not exist here, `absent_groups` not in LDAP, or are empty there:
+    memberships stay.
     """
 
     dry_run: bool
