@@ -30,7 +30,7 @@ from tests.workers.notifying.town import (
     submit_job,
     wait_for,
 )
-from workers.notifying import addresses, webhooks
+from workers.notifying import webhook_addresses, webhooks
 from workers.notifying.webhook_addresses import ForbiddenAddress, is_public, permitted_address
 from workers.notifying.webhooks import Post, WebhookSender, signature
 
@@ -131,7 +131,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> Iterator[
         asked.append(host)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in left.pop(0)]
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(webhook_addresses.socket, "getaddrinfo", getaddrinfo)
     yield asked
 
 
