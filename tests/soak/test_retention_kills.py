@@ -31,7 +31,7 @@ from tests.soak.machine import send
 from workers.rebuild import check
 
 LABS = ("lab.one.example.com", "lab.two.example.com")
-JOBS = 40
+JOBS = 30
 # The number of jobs whose results a process deletes before it is killed.
 JOBS_PER_LIFE = 6
 # A lab controller confirms this many commands before it asks again.
