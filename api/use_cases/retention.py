@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -143,7 +143,7 @@ def _decide(parts: WriteParts, row: dict[str, Any]) -> AppendRequest | None:
     return _append(parts, decided, {job.subject: job.version}, f"timer/retention/{job_id}")
 
 
-def _append(parts: WriteParts, decided: Decided, expected: Mapping[str, int], cause: str) -> AppendRequest:
+def _append(parts: WriteParts, decided: Decided, expected: dict[str, int], cause: str) -> AppendRequest:
     stamp = Stamp(parts.clock(), RETENTION, cause)
     return AppendRequest(
         command_id=new_command_id(),

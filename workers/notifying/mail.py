@@ -134,8 +134,9 @@ def _session(url: SplitResult, ca_file: Path | None) -> Iterator[smtplib.SMTP]:
             session.ehlo_or_helo_if_needed()
             if url.username:
                 session.login(unquote(url.username), unquote(url.password or ""))
-        # From here on, each mail has a time limit.
-        session.sock.settimeout(None)
+        if session.sock is not None:
+            # From here on, each mail has a time limit.
+            session.sock.settimeout(None)
         yield session
     finally:
         with suppress(OSError, smtplib.SMTPException), time_limit(TIMEOUT_SECONDS, lambda: session.sock):
