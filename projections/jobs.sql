@@ -224,6 +224,22 @@ CROSS JOIN LATERAL (
       AND j.retention_tag = wanted.tag
       AND j.ended <= least(now(), %(moment)s::timestamptz) - wanted.days * interval '24 hours') AS of_tag
 
+-- name: log_deletions
+-- The numbers of commands to delete logs that are not done, by lab controller: unfinished ones, and failed ones.
+SELECT c.lab_controller,
+       (count(*) FILTER (WHERE c.state <> 'failed'))::integer AS waiting_count,
+       (count(*) FILTER (WHERE c.state = 'failed'))::integer AS failed_count
+FROM read.commands c
+WHERE c.kind = 'delete-logs' AND c.state <> 'completed' AND c.until_position = 9223372036854775807
+GROUP BY c.lab_controller ORDER BY c.lab_controller
+
+-- name: orphaned_log_deletions
+-- Unfinished commands to delete logs of other lab controllers than the given ones, after a command.
+SELECT c.command_id, c.lab_controller FROM read.commands c
+WHERE c.kind = 'delete-logs' AND c.state IN ('queued', 'running') AND c.until_position = 9223372036854775807
+  AND c.command_id > %(after)s AND c.lab_controller <> ALL (%(lab_controllers)s::text[])
+ORDER BY c.command_id LIMIT %(limit)s
+
 -- name: queues_with_jobs
 -- The given queues of a partition that have unfinished jobs; not `root.default`, which is in no index.
 SELECT wanted.queue FROM unnest(%(queues)s::text[]) AS wanted (queue)

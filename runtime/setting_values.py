@@ -137,6 +137,10 @@ def origins(text: str) -> tuple[str, ...]:
     return found
 
 
+def user_names(text: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in text.split(",") if part.strip())
+
+
 def networks(text: str) -> tuple[Network, ...]:
     try:
         return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())

@@ -347,6 +347,20 @@ class Settings:
         SERVE,
         unset="yes",
     )
+    oidc_admins: frozenset[str] = _setting(
+        frozenset(),
+        values.user_names,
+        "names of admins who may sign in although no sign-in has created them, separated by commas",
+        SERVE,
+        unset="none",
+    )
+    oidc_device_admins: bool = _setting(
+        False,
+        values.yes_or_no,
+        "let `labledger login --sso` get tokens with the role admin: yes or no",
+        SERVE,
+        unset="no",
+    )
     smtp_url: str | None = _setting(
         None,
         values.mail_server,

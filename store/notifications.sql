@@ -44,9 +44,10 @@ WITH moved AS (
 SELECT holder FROM moved
 
 -- name: due_notifications
+-- After a pause of their lane, messages without an attempt come first: none waits behind one that always fails.
 SELECT number, id, user_name, channel, address, lane, title, event, created_at, attempts FROM live.notifications
 WHERE state = 'waiting' AND next_attempt_at <= now() AND lane <> ALL (%(busy)s::text[])
-ORDER BY next_attempt_at, number LIMIT %(limit)s
+ORDER BY next_attempt_at, attempts, number LIMIT %(limit)s
 
 -- name: finish_notifications
 -- Store the results of attempts.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -27,13 +28,18 @@ WITHIN_SECONDS: Final = 60
 class SignIn:
     """The provider, with its `name` for people, and the groups for those of the provider.
 
-    `creates_users`: whether a person without a user gets one.
+    `web_url` is the address of the service, to which the provider leads back. `creates_users`: whether a
+    person without a user gets one. `admins` may sign in although no sign-in has created them.
+    `admits_device_admins`: whether the device flow gives tokens with the role admin.
     """
 
     provider: Provider
     name: str
+    web_url: str
     group_map: GroupMap
     creates_users: bool
+    admins: Collection[str] = ()
+    admits_device_admins: bool = False
     _requests: MovingWindow = field(default_factory=partial(MovingWindow, MAX_REQUESTS, WITHIN_SECONDS))
 
     def require_pace(self, address: str) -> None:
@@ -52,15 +58,24 @@ def sign_in_of(settings: Settings) -> SignIn | None:
     from api.oidc.provider import Provider, ProviderOptions
     from api.oidc.transport import ProviderTransport
 
+    web_url = (settings.web_url or "").rstrip("/")
     options = ProviderOptions(
         settings.oidc_issuer,
         settings.oidc_client_id or "",
         settings.oidc_client_secret,
-        (settings.web_url or "").rstrip("/") + RETURN_PATH,
+        web_url + RETURN_PATH,
         settings.oidc_scopes,
         settings.oidc_user_claim,
         settings.oidc_groups_claim if table.oidc else None,
     )
     name = settings.oidc_name or urlsplit(settings.oidc_issuer).hostname or settings.oidc_issuer
     provider = Provider(options, ProviderTransport(ca_file=settings.ca_file))
-    return SignIn(provider, name, table.oidc, settings.oidc_creates_users)
+    return SignIn(
+        provider,
+        name,
+        web_url,
+        table.oidc,
+        settings.oidc_creates_users,
+        settings.oidc_admins,
+        settings.oidc_device_admins,
+    )

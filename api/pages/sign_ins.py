@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode, urlsplit
+
 from falcon.asgi import Request, Response
 
 from api.oidc.browser_secrets import BrowserSecrets
@@ -9,7 +11,7 @@ from api.oidc.errors import SignInFailed, refusal
 from api.oidc.identity import Identity
 from api.oidc.sign_in import SignIn
 from api.pages.security import HTML
-from api.pages.sessions import LoginQuery, local, see, show_login
+from api.pages.sessions import SIGN_IN_PATH, LoginQuery, local, see, show_login
 from api.rest.context import client_address, kept_address, query_of, request_id_of
 from api.rest.contract.operation import operation
 from api.rest.contract.queries import ForeignQuery
@@ -26,6 +28,12 @@ from api.use_cases.sign_in import sign_in
 from domain.errors import LabledgerError
 
 
+class WayQuery(LoginQuery):
+    """`moved`: the browser comes from another address of the service."""
+
+    moved: bool = False
+
+
 class ReturnQuery(ForeignQuery):
     """The answer of the provider: a code, or an error."""
 
@@ -40,9 +48,18 @@ class PageSignIns:
     def __init__(self, parts: SessionParts) -> None:
         self._parts = parts
 
-    @operation("Go to the identity provider", None, LoginQuery, gives=(HTML,))
+    @operation("Go to the identity provider", None, WayQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response) -> None:
-        options, next_path = sign_in_options(self._parts), local(query_of(req, LoginQuery).next)
+        """Begin at the address to which the provider leads back: its cookies are not those of another one.
+
+        Once only, because behind a proxy that sends another Host no address would be the right one.
+        """
+        options, query = sign_in_options(self._parts), query_of(req, WayQuery)
+        next_path = local(query.next)
+        if not query.moved and req.forwarded_host != urlsplit(options.web_url).netloc:
+            way = urlencode({"next": next_path, "moved": "true"})
+            see(resp, f"{options.web_url}{SIGN_IN_PATH}?{way}")
+            return
         if is_from_other_site(req):
             # No other site can make a browser the user of its choice: a person has to follow the link.
             await show_login(req, resp, self._parts, {"next": next_path})

@@ -10,9 +10,10 @@ from typing import Any, Final
 from api.use_cases.commit import append_for, commit
 from api.use_cases.owning_partition import owner_of
 from api.use_cases.ports import LabParts, ReadModels, RequestContext, WriteParts
+from api.use_cases.report_drafts import CommandItem, of_commands
 from api.use_cases.rights import own_job
 from domain.directory.actors import RETENTION
-from domain.events import Change, Stamp
+from domain.events import Change, Decided, Stamp
 from domain.job.retention import KeepChange
 from domain.job.retention import delete_results as decide_deletion
 from domain.job.retention import keep_job as decide_keep
@@ -90,6 +91,46 @@ async def _all_due(parts: LabParts, tags: Sequence[RetentionTag]) -> AsyncIterat
         after = rows[-1]["ended_at"], rows[-1]["job_id"]
 
 
+async def end_orphaned_deletions(parts: LabParts) -> int:
+    """End the commands to delete logs of removed lab controllers as failed; return their number.
+
+    Nobody could finish them. Each is a commit of its own, as a deletion is; one that conflicts, such as with
+    the return of the lab controller, is left for the next call. Raises NotYetBuilt and DatabaseAway.
+    """
+    await parts.feed.catch_up()
+    count, after = 0, 0
+    while rows := await _orphaned(parts, after):
+        for row in rows:
+            append = await asyncio.to_thread(_failed, parts, row["command_id"], row["lab_controller"])
+            if append is not None:
+                count += isinstance(await parts.commits.submit(append), Committed)
+                await asyncio.sleep(PAUSE_SECONDS)
+        after = rows[-1]["command_id"]
+    return count
+
+
+async def _orphaned(parts: LabParts, after: int) -> list[dict[str, Any]]:
+    present = [name for name, _ in parts.feed.directory.items("lab-controller")]
+    params = {"lab_controllers": present, "after": after, "limit": BATCH}
+    return await parts.reader.rows("orphaned_log_deletions", params)
+
+
+def _failed(parts: WriteParts, command_id: int, lab_controller: str) -> AppendRequest | None:
+    """Return the failure of a command, None if it is finished or its lab controller is back. Blocking."""
+    directory, lab = parts.feed.directory, f"lab-controller/{lab_controller}"
+    # Read before the entry, so that a later registration is a conflict.
+    version = directory.version(lab)
+    if directory.get("lab-controller", lab_controller) is not None:
+        return None
+    failed = CommandItem(command_id, "failed", f"the lab controller {lab_controller} was removed")
+    (draft,) = of_commands(parts.log, {0: failed})
+    if not draft.decided:
+        return None
+    return _append(
+        parts, draft.decided, {**draft.versions, lab: version}, f"timer/retention/{failed.subject}"
+    )
+
+
 def _decide(parts: WriteParts, row: dict[str, Any]) -> AppendRequest | None:
     """Return the deletion for a due job, decided on its present state. Blocking."""
     job_id = row["job_id"]
@@ -99,10 +140,14 @@ def _decide(parts: WriteParts, row: dict[str, Any]) -> AppendRequest | None:
     decided = decide_deletion(job, RetentionTag(row["tag"], row["days"]), row["lab_controllers"])
     if not decided:
         return None
-    stamp = Stamp(parts.clock(), RETENTION, f"timer/retention/{job_id}")
+    return _append(parts, decided, {job.subject: job.version}, f"timer/retention/{job_id}")
+
+
+def _append(parts: WriteParts, decided: Decided, expected: dict[str, int], cause: str) -> AppendRequest:
+    stamp = Stamp(parts.clock(), RETENTION, cause)
     return AppendRequest(
         command_id=new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
-        expected={subject: job.version},
+        expected=expected,
         partition=owner_of(parts.aggregates, parts.feed.directory, decided).partition,
     )

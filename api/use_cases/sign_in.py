@@ -13,12 +13,10 @@ from api.use_cases.external_groups import set_memberships
 from api.use_cases.log_in import NewLogin, begin_session
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.put_document import put_document
-from api.use_cases.tokens import FIRST_START
 from domain.directory.actors import SIGN_IN
-from domain.directory.admins import has_lasting_admin_access
-from domain.directory.roles import ADMIN, SUBMITTER
+from domain.directory.roles import ADMIN, LAB_CONTROLLER, SUBMITTER
 from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import Stale, Unknown, display_name
+from domain.errors import NotPermitted, Stale, Unknown, display_name
 
 NEW_USER: Final = {"roles": [SUBMITTER], "email": None}
 
@@ -30,13 +28,15 @@ async def sign_in(
     identity: Identity,
     role: str | None = None,
     kept_address: str | None = None,
+    *,
+    by_device: bool = False,
 ) -> NewLogin:
     """Create the token of a login, and before it the user and the memberships that the provider implies.
 
-    The user is the one of the same name (docs/decisions/0045). Raises SignInFailed for a removed user, for
-    the admin of the first start, for one with other credentials whom no sign-in has created, and for a new
-    user if the service creates none.
-    Raises NotPermitted and Refused as `log_in` does.
+    The user is the one of the same name (docs/decisions/0045). Raises SignInFailed for a removed user, for an
+    admin whom no sign-in has created, unless the options name this one, and for a new user if the service
+    creates none. Raises NotPermitted and Refused as `log_in` does, and NotPermitted as
+    `require_role_by_device` does.
     """
     directory, user = parts.feed.directory, identity.user
     await parts.feed.catch_up()
@@ -48,13 +48,17 @@ async def sign_in(
         with suppress(Stale):
             await put_document(parts, by_service, "user", user, NEW_USER)
     try:
-        version = await _linkable_version(parts, user)
+        version = await _linkable_version(parts, options, user)
         if options.group_map:
             by_provider = RequestContext(SIGN_IN, request_id, address=kept_address)
             await set_memberships(parts, by_provider, user, options.group_map, identity.external_groups)
     except Unknown:
         # Removed since the check.
         raise _removed(user) from None
+
+    if by_device:
+        role = role or _default_role_by_device(directory, user)
+        require_role_by_device(options, role)
 
     def require_same_user() -> None:
         if directory.version(f"user/{user}") != version:
@@ -76,7 +80,7 @@ def _require_new(directory: Directory, options: SignIn, user: str) -> None:
         raise SignInFailed(f"there is no user {user} here; an admin can add one")
 
 
-async def _linkable_version(parts: WriteParts, user: str) -> int:
+async def _linkable_version(parts: WriteParts, options: SignIn, user: str) -> int:
     """Return the version of a user whom the provider may authenticate. Raises SignInFailed, Unknown."""
     directory = parts.feed.directory
     entry = directory.get("user", user)
@@ -84,32 +88,43 @@ async def _linkable_version(parts: WriteParts, user: str) -> int:
         raise Unknown(display_name("user", user))
     if not directory.roles_of(user):
         raise SignInFailed(f"user {user} has no role here; an admin can give one")
-    if ADMIN in directory.roles_of(user):
-        has_credentials = has_lasting_admin_access(directory, user)
-        await asyncio.to_thread(_require_linkable_admin, parts, user, entry, has_credentials)
+    if ADMIN in directory.roles_of(user) and user not in options.admins:
+        await asyncio.to_thread(_require_created_by_sign_in, parts, user, entry)
     return entry.version
 
 
-def _require_linkable_admin(
-    parts: WriteParts, user: str, entry: DirectoryEntry, has_credentials: bool
-) -> None:
-    """Raise SignInFailed for an admin for whom the name alone is not enough. Blocking."""
+def _require_created_by_sign_in(parts: WriteParts, user: str, entry: DirectoryEntry) -> None:
+    """Raise SignInFailed for an admin for whom the name alone is not enough. Blocking.
+
+    Nobody has said that this admin is the person of that name at the provider, where people may be able to
+    register themselves.
+    """
     subject = f"user/{user}"
-    history = [each for each in parts.log.load({subject: 0})[subject] if each.position >= entry.since]
-    # Also after its first token has ended: nobody has chosen a person of the provider for this admin.
-    if any(each.stamp.cause == FIRST_START for each in history):
+    history = parts.log.load({subject: 0})[subject]
+    if not any(each.position == entry.since and each.stamp.actor == SIGN_IN for each in history):
         raise SignInFailed(
-            f"{user} is the admin of the first start, so the name alone is not enough; "
-            "another admin can remove and add the user"
+            f"{user} is an admin whom no sign-in has created, so the name alone is not enough; log in with a "
+            "password, or have the operator add the name to LABLEDGER_OIDC_ADMINS"
         )
-    was_created_by_sign_in = any(
-        each.position == entry.since and each.stamp.actor == SIGN_IN for each in history
-    )
-    if has_credentials and not was_created_by_sign_in:
-        raise SignInFailed(
-            f"{user} is an admin with a password or a token without an end, so the name alone is not enough; "
-            "log in with the password"
+
+
+def require_role_by_device(options: SignIn, role: str | None) -> None:
+    """Raise NotPermitted for the role admin, unless the options admit it in the device flow.
+
+    Somebody may talk an admin into entering a code: the page of the provider does not show the role.
+    """
+    if role == ADMIN and not options.admits_device_admins:
+        raise NotPermitted(
+            "a login with --sso has no role admin here; log in with a password, or sign in on the web pages"
         )
+
+
+def _default_role_by_device(directory: Directory, user: str) -> str | None:
+    """Return the role without a wish: no more rights than needed, so admin only for those with no other."""
+    roles = directory.roles_of(user)
+    if SUBMITTER in roles:
+        return SUBMITTER
+    return next((role for role in roles if role not in (ADMIN, LAB_CONTROLLER)), next(iter(roles), None))
 
 
 def _removed(user: str) -> SignInFailed:

@@ -122,7 +122,7 @@ class TimeParam(click.ParamType[str]):
 
     With `or_now`, a future time may also be `now`.
 
-    The time taken is printed, unless it was given in that form.
+    The time taken is printed, unless it was given in that form. It is in whole seconds, but for `now`.
     """
 
     name = "time"
@@ -147,6 +147,9 @@ class TimeParam(click.ParamType[str]):
             return self.fail(f"{value!r} is unclear: {error}; it must be {self._examples}", param, ctx)
         if taken is None:
             return self.fail(f"{value!r} must be {self._examples}", param, ctx)
+        if taken != now and not is_exact(text):
+            # As people say it: the current fraction of a second means nothing. Only that of `now` does.
+            taken = taken.replace(microsecond=0)
         local = taken.astimezone().isoformat()
         if not self._past and (taken < now or (taken == now and not self._or_now)):
             return self.fail(f"{value!r} is in the past: {local}", param, ctx)

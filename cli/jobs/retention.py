@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -69,8 +70,16 @@ def retention(client: Client, output: Output, dry_run: bool, tags: str | None, l
     found = client.get("/retention", tags=tags, limit=limit)
     if not dry_run:
         output.rows(found, "tags", TAG_COLUMNS, empty="no retention tags")
+        if not output.as_json:
+            _note_log_deletions(found.get("log_deletions", ()))
         return
     output.rows(found, "jobs", DUE_COLUMNS, empty="nothing is due")
     due_count = sum(tag["due_job_count"] for tag in found["tags"])
     if not output.as_json and due_count > len(found["jobs"]):
         note(f"the first {len(found['jobs'])} of {counted(due_count, 'job')}")
+
+
+def _note_log_deletions(log_deletions: Iterable[dict[str, Any]]) -> None:
+    for each in log_deletions:
+        waiting, failed = (counted(each[name], "job") for name in ("waiting_count", "failed_count"))
+        note(f"logs at {plain(each['lab_controller'])}: of {waiting} to be deleted, of {failed} not deleted")

@@ -30,7 +30,8 @@ def stdin_option(help: str) -> Decorator:
 @click.option(
     "--role",
     type=WordChoice(ROLES),
-    help="Role of the login, one of yours [default: the first; with --sso: submitter if you have it].",
+    help="Role of the login, one of yours [default: the first; with --sso: submitter if you have it]. With"
+    " --sso it is not admin, unless the server allows that.",
 )
 @click.option("--sso", is_flag=True, help="Sign in with the identity provider of the server, in a browser.")
 @stdin_option("Read the password from the first line of standard input.")

@@ -47,14 +47,6 @@ def _is_lasting(token: DirectoryEntry) -> bool:
     return token.document["role"] == ADMIN and token.document["expires_at"] is None
 
 
-def has_lasting_admin_access(directory: Directory, user: str) -> bool:
-    """Return whether a user is an admin with a password or with an admin's token that does not expire."""
-    if ADMIN not in directory.roles_of(user):
-        return False
-    has_password = directory.credentials.password_of(user) is not None
-    return has_password or any(_is_lasting(token) for _, token in directory.tokens_of(user))
-
-
 def can_any_admin_log_in(directory: Directory, now: datetime) -> bool:
     """Return whether any admin can authenticate at the time `now`, by a password or a valid admin token."""
     return any(

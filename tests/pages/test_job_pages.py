@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from domain.events import Change, Stamp
-from domain.job.events import JobResultsDeleted
+from domain.job.events import JobLogsExpired, JobResultsDeleted
 from domain.partition_numbers import partition_of
 from store.event_log import EventLog
 from store.requests import AppendRequest, require_committed
@@ -125,16 +125,20 @@ def test_pages_of_a_job__results_were_deleted__say_so_at_all_moments(
             assert "Results and logs were deleted on" in page, path
             assert "30 days after the end" in page, path
     assert "Keep the results" not in browser.get(f"/ui/jobs/{job_id}").text
+    logs = browser.get("/ui/retention").text.partition("Logs that are not deleted yet")[2]
+    assert 'data-key="lab.east.example.com"' in logs
 
 
 def delete_results(service: Running, job_id: int) -> None:
-    """Append the event that deletes the results of a job, because no job of a test has ended long ago."""
-    subject, event = f"job/{job_id}", JobResultsDeleted("scratch", 30)
+    """Append the events that delete the results and logs of a job, as no job of a test ended long ago."""
+    subject = f"job/{job_id}"
+    events = JobResultsDeleted("scratch", 30), JobLogsExpired("lab.east.example.com")
     with closing(EventLog(service.database.service_url)) as log:
         version = len(log.load({subject: 0})[subject])
-        change = Change(subject, event, Stamp(datetime.now(UTC), "retention", "timer/retention"))
+        stamp = Stamp(datetime.now(UTC), "retention", "timer/retention")
+        changes = tuple(Change(subject, event, stamp) for event in events)
         request = AppendRequest(
-            f"test/{subject}", (change,), {subject: version}, partition=partition_of([subject])
+            f"test/{subject}", changes, {subject: version}, partition=partition_of([subject])
         )
         (outcome,) = log.append([request])
         require_committed(outcome)

@@ -19,13 +19,14 @@ from api.use_cases.remove_document import remove_document
 from api.use_cases.sign_in import sign_in
 from api.use_cases.tokens import digest_of, make_first_token, revoke_token
 from domain.directory.actors import SIGN_IN
-from domain.directory.events import TokenCreated, TokenRevoked, UserChanged, UserPasswordSet, UserRegistered
+from domain.directory.events import TokenCreated, UserChanged, UserPasswordSet, UserRegistered
 from domain.errors import NotPermitted, Refused, TooOften
 from tests.in_process.environment import BEGINNING, Environment
 from tests.use_cases.town import Town, as_admin, by
 
 # The use case does not ask the provider.
-OPTIONS = SignIn(cast(Any, None), "Lab", {"kernel": ["qa"], "staff": ["absent"]}, creates_users=True)
+URL = "https://lab.example.com"
+OPTIONS = SignIn(cast(Any, None), "Lab", URL, {"kernel": ["qa"], "staff": ["absent"]}, creates_users=True)
 
 
 def signs_in(
@@ -98,35 +99,67 @@ def test_sign_in__admin_registers_the_user_meanwhile__keeps_what_the_admin_gave(
     assert town.document_of("user", "carol") == {"roles": ["auditor"], "email": "carol@example.com"}
 
 
-def test_sign_in__admin_with_other_credentials__is_refused_unless_a_sign_in_created_the_user(
-    town: Town,
+def test_sign_in__admin_whom_no_sign_in_created__is_refused_unless_the_options_name_the_user(
+    town: Town, environment: Environment
 ) -> None:
-    with pytest.raises(SignInFailed, match="root is an admin with a password or a token without an end"):
-        signs_in(town, "root")
-    # An admin whom another admin added without a password is one who is to sign in.
+    refused = "is an admin whom no sign-in has created"
+    end = town.services().clock() + timedelta(days=90)
     town.ask(put_document, as_admin(), "user", "dan", {"roles": ["admin"], "email": None})
-    assert signs_in(town, "dan").role == "admin"
-    town.happens("user/dan", UserPasswordSet("p-dan"))
+    # One with a password, one without credentials, and one with a token that expires.
+    for user in ("root", "dan", "dan"):
+        with pytest.raises(SignInFailed, match=f"{user} {refused}"):
+            signs_in(town, user)
+        town.happens("token/dan", TokenCreated("dan", "admin", end.isoformat(), "d-dan"))
+    assert signs_in(town, "dan", options=replace(OPTIONS, admins={"dan"})).role == "admin"
     with pytest.raises(SignInFailed):
-        signs_in(town, "dan")
+        signs_in(town, "root", options=replace(OPTIONS, admins={"dan"}))
+    # Created by a sign-in; a password and a token without an end change nothing.
     signs_in(town, "carol")
     town.ask(put_document, as_admin(), "user", "carol", {"roles": ["admin"], "email": None})
     town.happens("token/carol", TokenCreated("carol", "admin", None, "d-carol"))
     assert signs_in(town, "carol", role="admin").role == "admin"
+    # Removed, and added by an admin: another person may be meant.
+    town.ask(remove_document, as_admin(), "user", "carol")
+    town.ask(put_document, as_admin(), "user", "carol", {"roles": ["admin"], "email": None})
+    with pytest.raises(SignInFailed, match=f"carol {refused}"):
+        signs_in(town, "carol")
 
 
-def test_sign_in__admin_of_the_first_start__is_refused_after_its_token_was_revoked(
-    environment: Environment,
-) -> None:
+def test_sign_in__admin_of_the_first_start__is_refused(environment: Environment) -> None:
     with environment.scene() as scene:
         assert make_first_token(scene.log, BEGINNING, lambda _: None)
         town = Town(scene)
-        town.happens("user/ada", UserRegistered(roles=["admin"]))
-        town.happens("token/ada", TokenCreated("ada", "admin", None, "d-ada"))
-        town.happens("token/admin", TokenRevoked())
-        with pytest.raises(SignInFailed, match="admin is the admin of the first start"):
+        with pytest.raises(SignInFailed, match="admin is an admin whom no sign-in has created"):
             signs_in(town, "admin")
         assert signs_in(town, "carol").role == "submitter"
+
+
+def test_sign_in__by_the_device_flow__has_no_role_admin_unless_the_options_admit_it(town: Town) -> None:
+    def by_device(options: SignIn, role: str | None = None) -> str:
+        asked = Identity("dan", frozenset())
+        done = town.scene.apis[0].ask(
+            lambda services, _: sign_in(services, options, "test", asked, role, by_device=True)
+        )
+        return done.role
+
+    strict = replace(OPTIONS, admins={"dan"})
+    open_ = replace(strict, admits_device_admins=True)
+    # The roles of the user, the role without a wish, and with the option.
+    for roles, given, given_if_open in (
+        (["admin"], None, "admin"),
+        (["admin", "auditor"], "auditor", "auditor"),
+        (["admin", "auditor", "submitter"], "submitter", "submitter"),
+    ):
+        town.ask(put_document, as_admin(), "user", "dan", {"roles": roles, "email": None})
+        if given is None:
+            with pytest.raises(NotPermitted, match="no role admin"):
+                by_device(strict)
+        else:
+            assert by_device(strict) == given
+        assert by_device(open_) == given_if_open
+        with pytest.raises(NotPermitted, match="no role admin"):
+            by_device(strict, "admin")
+        assert by_device(open_, "admin") == "admin"
 
 
 def test_put__name_of_an_actor_of_the_service__is_refused(town: Town) -> None:
@@ -177,7 +210,7 @@ def test_device_login__user_whom_another_process_has_just_registered__is_a_submi
 
 
 def test_sign_in__too_many_requests_of_one_address__are_refused_there(town: Town) -> None:
-    options = SignIn(cast(Any, None), "Lab", {}, creates_users=True)
+    options = SignIn(cast(Any, None), "Lab", URL, {}, creates_users=True)
     for _ in range(MAX_REQUESTS):
         options.require_pace("192.0.2.1")
     with pytest.raises(TooOften):

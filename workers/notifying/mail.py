@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import smtplib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from domain.characters import escaped
 from runtime.tls import tls_context
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.time_limit import time_limit
 
-# Each wait for the server is at most this long.
+# The connection, the login and each mail take at most this long.
 TIMEOUT_SECONDS: Final = 20.0
 STARTTLS, TLS, PLAIN = "smtp", "smtps", "smtp-plain"
 PORTS: Final = {STARTTLS: 587, TLS: 465, PLAIN: 25}
 # Codes from here on say that a repetition cannot help (RFC 5321, 4.2.1).
 FIRST_FINAL_CODE: Final = 500
 MAX_SUBJECT_LENGTH: Final = 200
+TOO_SLOW: Final = DeliveryOutcome("mail server: no answer to this mail in time")
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,29 @@ class Mailer:
         self._sender = sender
 
     def send(self, mails: Sequence[Mail]) -> Iterator[DeliveryOutcome]:
-        """Yield the outcome of each mail. After a failure of the server, the rest is not tried."""
+        """Yield the outcome of each mail. After a failure of the server, the rest is not tried.
+
+        Neither is it after a mail that hangs: that one alone has to wait, as its recipient may be the cause.
+        """
         try:
             with _session(self._url, self._ca_file) as session:
                 for mail in mails:
-                    yield self._send(session, mail)
+                    outcome = self._send_in_time(session, mail)
+                    yield outcome
+                    if outcome == TOO_SLOW:
+                        return
         except (OSError, smtplib.SMTPException, ValueError) as error:
             # smtplib raises ValueError for a password or a host name that it cannot encode.
             yield DeliveryOutcome(f"mail server: {_text(error)}", is_of_host=True)
+
+    def _send_in_time(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
+        with time_limit(TIMEOUT_SECONDS, lambda: session.sock) as limit:
+            try:
+                return self._send(session, mail)
+            except (OSError, smtplib.SMTPException):
+                if not limit.is_over:
+                    raise
+                return TOO_SLOW
 
     def _send(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
         """Send one mail. Raises the errors of the server as a whole."""
@@ -86,22 +104,44 @@ def _subject(mail: Mail) -> str:
     return escaped(" ".join(mail.subject.split()), MAX_SUBJECT_LENGTH)
 
 
-def _session(url: SplitResult, ca_file: Path | None) -> smtplib.SMTP:
+class _Smtp(smtplib.SMTP):
+    """A session whose greeting has a time limit, also if the server sends one line of it after the other."""
+
+    def connect(
+        self, host: str = "localhost", port: int = 0, source_address: Any = None
+    ) -> tuple[int, bytes]:
+        with time_limit(TIMEOUT_SECONDS, lambda: self.sock):
+            return super().connect(host, port, source_address)
+
+
+class _SmtpOverTls(_Smtp, smtplib.SMTP_SSL):
+    pass
+
+
+@contextmanager
+def _session(url: SplitResult, ca_file: Path | None) -> Iterator[smtplib.SMTP]:
     host, port = url.hostname or "", url.port or PORTS[url.scheme]
     context = tls_context(ca_file)
+    session: smtplib.SMTP
     if url.scheme == TLS:
-        session: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=TIMEOUT_SECONDS, context=context)
+        session = _SmtpOverTls(host, port, timeout=TIMEOUT_SECONDS, context=context)
     else:
-        session = smtplib.SMTP(host, port, timeout=TIMEOUT_SECONDS)
+        session = _Smtp(host, port, timeout=TIMEOUT_SECONDS)
     try:
-        if url.scheme == STARTTLS:
-            session.starttls(context=context)
-        if url.username:
-            session.login(unquote(url.username), unquote(url.password or ""))
-    except BaseException:
+        with time_limit(TIMEOUT_SECONDS, lambda: session.sock):
+            if url.scheme == STARTTLS:
+                session.starttls(context=context)
+            session.ehlo_or_helo_if_needed()
+            if url.username:
+                session.login(unquote(url.username), unquote(url.password or ""))
+        if session.sock is not None:
+            # From here on, each mail has a time limit.
+            session.sock.settimeout(None)
+        yield session
+    finally:
+        with suppress(OSError, smtplib.SMTPException), time_limit(TIMEOUT_SECONDS, lambda: session.sock):
+            session.quit()
         session.close()
-        raise
-    return session
 
 
 def _text(error: Exception) -> str:

@@ -15,7 +15,12 @@ _TRANSLATED: Final = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2
 
 
 class ForbiddenAddress(Exception):
-    """This webhook may not go to this address."""
+    """This webhook may not go to this host. The text is the same whatever the addresses of the host are."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"{host} has no address that this webhook may use: only admins may use those that are not public"
+        )
 
 
 def is_public(address: Address) -> bool:
@@ -34,21 +39,23 @@ def permitted_address(host: str, port: int, allowed: Sequence[Network], *, is_ad
     """Return the address of a host to connect to: no other address of the name may be used. Blocking.
 
     Raises ForbiddenAddress if one of its addresses is not public, neither in an allowed network, and the
-    webhook is not that of an admin; raises OSError for an unknown name.
+    webhook is not that of an admin. A name without an address raises it as well: otherwise anybody could
+    find out which names exist in the network of the service. For admins it raises OSError.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        if is_admin:
+            raise
+        raise ForbiddenAddress(host) from None
     texts = list(dict.fromkeys(str(address[0]) for *_, address in found))
-    if not is_admin:
-        for text in texts:
-            _require_permitted(host, text, allowed)
+    if not is_admin and not all(_is_permitted(text, allowed) for text in texts):
+        raise ForbiddenAddress(host)
     return texts[0]
 
 
-def _require_permitted(host: str, text: str, allowed: Sequence[Network]) -> None:
+def _is_permitted(text: str, allowed: Sequence[Network]) -> bool:
     # A link-local address may name a network interface after %.
     address = ip_address(text.partition("%")[0])
     mapped = getattr(address, "ipv4_mapped", None) or address
-    if not is_public(address) and not any(mapped in network for network in allowed):
-        raise ForbiddenAddress(
-            f"{host} has the address {text}, which is not public; only admins may use it for webhooks"
-        )
+    return is_public(address) or any(mapped in network for network in allowed)

@@ -8,15 +8,15 @@ import http.client
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Timer
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from runtime.tls import tls_context
 from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.time_limit import time_limit
 from workers.notifying.webhook_addresses import ForbiddenAddress, Network, permitted_address
 
 # Each wait for the server, and the whole exchange, are at most this long.
@@ -107,24 +107,17 @@ def _connected(
 ) -> Iterator[http.client.HTTPConnection]:
     """Connect to this address of the host without another look-up of its name, which TLS sends and checks."""
     sessions: list[Any] = [socket.create_connection((address, port), TIMEOUT_SECONDS)]
-    # A server that trickles its answer would begin the timeout again with each byte.
-    timer = Timer(TOTAL_SECONDS, _shut_down, (sessions,))
-    timer.daemon = True
-    timer.start()
     connection = http.client.HTTPConnection(host, port)
     try:
-        if tls is not None:
-            connection.default_port = 443
-            sessions.append(tls.wrap_socket(sessions[0], server_hostname=host, do_handshake_on_connect=False))
-            sessions[-1].do_handshake()
-        connection.sock = sessions[-1]
-        yield connection
+        with time_limit(TOTAL_SECONDS, lambda: sessions[-1]):
+            if tls is not None:
+                connection.default_port = 443
+                sessions.append(
+                    tls.wrap_socket(sessions[0], server_hostname=host, do_handshake_on_connect=False)
+                )
+                sessions[-1].do_handshake()
+            connection.sock = sessions[-1]
+            yield connection
     finally:
-        timer.cancel()
         connection.close()
         sessions[-1].close()
-
-
-def _shut_down(sessions: Sequence[socket.socket]) -> None:
-    with suppress(OSError):
-        sessions[-1].shutdown(socket.SHUT_RDWR)

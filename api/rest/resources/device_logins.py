@@ -16,8 +16,7 @@ from api.rest.contract.inputs.access import DeviceLogin
 from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
 from api.rest.ports import SessionParts, sign_in_options
 from api.use_cases.log_in import require_role_of_people
-from api.use_cases.sign_in import sign_in
-from domain.directory.roles import SUBMITTER
+from api.use_cases.sign_in import require_role_by_device, sign_in
 
 REFUSALS: Final = (401, 403, 404, 409, 429, 503)
 
@@ -48,22 +47,16 @@ class DeviceLogins:
         asked: DeviceLogin = await read_model(req)
         # First, because the provider gives its answer once.
         require_role_of_people(asked.role)
+        require_role_by_device(options, asked.role)
         found = await options.provider.polled(asked.device_code)
         if not isinstance(found, Identity):
             state = "slow_down" if found.is_too_fast else "pending"
             paging.answer(resp, self._parts.feed.position, {"state": state, "login": None})
             return
-        role = asked.role or await self.default_role(found.user)
-        done = await sign_in(self._parts, options, request_id_of(req), found, role, kept_address(req))
+        address = kept_address(req)
+        done = await sign_in(
+            self._parts, options, request_id_of(req), found, asked.role, address, by_device=True
+        )
         fields = ("user", "role", "token", "token_id", "expires_at")
         login = {name: getattr(done, name) for name in fields}
         paging.answer(resp, done.position, {"state": "done", "login": login})
-
-    async def default_role(self, user: str) -> str | None:
-        """Return the role without a wish: submitter for users who have it, None for the first one of others.
-
-        Somebody may talk a person into entering a code: then the token has no more rights than needed.
-        """
-        # Another process may have registered the user just now.
-        await self._parts.feed.catch_up()
-        return SUBMITTER if SUBMITTER in self._parts.feed.directory.roles_of(user) else None

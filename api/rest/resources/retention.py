@@ -37,6 +37,7 @@ async def retention_answer(
     return {
         "tags": [{**asdict(tag), "due_job_count": due.get(tag.name, 0)} for tag in tags],
         "jobs": [{**row, "partition": names[row["partition"]]} for row in rows],
+        "log_deletions": await parts.reader.rows("log_deletions", {}),
     }
 
 

@@ -176,6 +176,24 @@ def test_time_option__not_exact__prints_the_time_that_it_took(capsys: pytest.Cap
     assert shown.out == "" and capsys.readouterr() == ("", "")
 
 
+def test_time_option__relative_to_a_fraction_of_a_second__is_in_whole_seconds_unless_exact_or_now(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    late = NOW.replace(microsecond=987_654)
+
+    def taken(text: str, *, past: bool = True) -> str:
+        option = click.Option(["--since"], type=TimeParam(past=past, clock=lambda: late))
+        return str(option.type.convert(text, option, None))
+
+    assert taken("2h ago") == "2026-11-21T08:30:00+00:00"
+    assert taken("2d", past=False) == "2026-11-23T10:30:00+00:00"
+    assert capsys.readouterr().err.splitlines()[0] == "--since: 2026-11-21T09:30:00+01:00"
+    exact = "2026-11-21T08:30:00.5+00:00"
+    assert datetime.fromisoformat(taken(exact)) == datetime.fromisoformat(exact)
+    # Otherwise what happened within the present second would be left out.
+    assert taken("now") == late.isoformat()
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"), [("90s", 90), ("30d", 2_592_000), ("1d12h", 129_600), ("3 weeks", 1_814_400)]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
@@ -10,9 +11,13 @@ import httpx
 import pytest
 
 from api.parts import Parts
-from api.use_cases.retention import delete_due_results
+from api.use_cases.retention import delete_due_results, end_orphaned_deletions
+from domain.events import Change
+from domain.job.events import JobLogsExpired
 from domain.job.retention_tags import RetentionTag
 from store.event_log import EventLog
+from store.requests import AppendRequest
+from tests.harness.appends import STAMP, positions
 from tests.harness.running import Running
 from tests.in_process.api_process import ApiProcess
 from tests.in_process.interposed import InterposedLog
@@ -38,12 +43,17 @@ def ended(people: People, machine: str) -> Submitted:
 
 def delete_due(service: Running, *tags: RetentionTag) -> int:
     """Delete the results of jobs that have ended, as a serving process with these tags does."""
+    return in_process(service, lambda parts: delete_due_results(parts, tags))
+
+
+def in_process(service: Running, step: Callable[[Parts], Awaitable[int]]) -> int:
+    """Return the result of a step of a serving process that has read the whole log."""
 
     async def run(parts: Parts) -> int:
         await parts.reader.open()
         try:
             await parts.reader.reach(service.end(), 10)
-            return await delete_due_results(parts, tags)
+            return await step(parts)
         finally:
             await parts.reader.close()
 
@@ -147,3 +157,54 @@ def test_deletion__of_an_ended_job__is_said_at_all_moments_and_to_its_lab(
     copy = people["alice"].post(f"{path}/rerun", json={}, headers={"Idempotency-Key": f"rerun-{job_id}"})
     assert copy.status_code == 201, "the document of the job is kept"
     client.post(f"/jobs/{copy.json()['job_id']}/cancel", json={"reason": "only a test"})
+
+
+def expire_logs(service: Running, job_id: int, lab_controller: str) -> int:
+    """Append the event of a deletion for one more lab controller, and return the id of its command."""
+    subject = f"job/{job_id}"
+    with closing(EventLog(service.database.service_url)) as log:
+        version = log.load({subject: 0})[subject][-1].version
+        change = Change(subject, JobLogsExpired(lab_controller), STAMP)
+        (outcome,) = log.append([AppendRequest(f"expire/{log.end()}", (change,), {subject: version})])
+    return positions(outcome)[0]
+
+
+def test_deletion__of_logs_at_a_removed_lab_controller__fails_and_is_counted(
+    client: httpx.Client, ended: Submitted, service: Running
+) -> None:
+    lab = f"lab.of-{ended['job_id']}.example.com"
+    path = f"/lab-controllers/{lab}"
+
+    def counts() -> list[list[int]]:
+        found = client.get("/retention", params={"min_position": service.end()}).json()["log_deletions"]
+        of_lab = [each for each in found if each["lab_controller"] == lab]
+        return [[each["waiting_count"], each["failed_count"]] for each in of_lab]
+
+    def unfinished() -> list[int]:
+        params = {"unfinished": "true", "min_position": service.end()}
+        commands = client.get(f"{path}/commands", params=params, headers={"Labledger-Acts-As": lab})
+        return [each["id"] for each in commands.json()["commands"]]
+
+    client.put(path, json={}).raise_for_status()
+    done, lost = (expire_logs(service, ended["job_id"], lab) for _ in range(2))
+    assert counts() == [[2, 0]]
+    client.patch(
+        f"{path}/commands/{done}", json={"state": "completed"}, headers={"Labledger-Acts-As": lab}
+    ).raise_for_status()
+    assert in_process(service, end_orphaned_deletions) == 0, "the lab controller is there"
+    client.delete(path).raise_for_status()
+    before = service.end()
+    assert counts() == [[1, 0]]
+    assert in_process(service, end_orphaned_deletions) == 1
+    assert in_process(service, end_orphaned_deletions) == 0
+    (event,) = service.events(before)
+    assert (event["subject"], event["topic"], event["actor"]) == (
+        f"command/{lost}",
+        "command.failed",
+        "retention",
+    )
+    assert event["data"]["reason"] == f"the lab controller {lab} was removed"
+    assert counts() == [[0, 1]]
+    client.put(path, json={}).raise_for_status()
+    assert unfinished() == [], "a lab controller of the same name does not have the logs"
+    client.delete(path).raise_for_status()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 import subprocess
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Event as Flag
 from threading import Thread
 from typing import Any
 
@@ -24,14 +26,19 @@ USER, PASSWORD = "labledger", "p@ss word"
 
 @dataclass
 class Mailbox:
-    """The mails that arrived; `refuses` has recipients that do not exist."""
+    """The mails that arrived; `refuses` has recipients that do not exist, for `hangs` there is no answer."""
 
     mails: list[EmailMessage] = field(default_factory=list)
     refuses: set[str] = field(default_factory=set)
+    hangs: set[str] = field(default_factory=set)
+    hung: Flag = field(default_factory=Flag)
 
     async def handle_RCPT(  # noqa: N802  (named by aiosmtpd)
         self, server: Any, session: Any, envelope: Envelope, to: str, options: Any
     ) -> str:
+        while to in self.hangs:
+            self.hung.set()
+            await asyncio.sleep(0.05)
         if to in self.refuses:
             return "550 no such person"
         envelope.rcpt_tos.append(to)

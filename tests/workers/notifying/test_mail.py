@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import smtplib
+import socket
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
 
 import pytest
 
@@ -13,14 +17,17 @@ from domain.directory.events import LabControllerSilent, UserRegistered, UserRem
 from domain.recipe.events import RecipeAborted, RecipeCompleted, TaskResult
 from domain.system.events import SystemConditionChanged, SystemLoaned, SystemLoanExtended
 from store.event_log import EventLog
+from store.notifications import messages_of
 from store.tailer import Tailer
 from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.workers.lab import add_lab
-from tests.workers.notifying.receivers import Mailbox, certificate, mail_server
+from tests.workers.notifying.receivers import Hook, Mailbox, certificate, hook_server, mail_server
 from tests.workers.notifying.town import (
+    LOOPBACK,
     add_user,
     append,
+    choose,
     mail_options,
     messages,
     notifying,
@@ -28,6 +35,8 @@ from tests.workers.notifying.town import (
     submit_job,
     wait_for,
 )
+from workers.notifying import mail
+from workers.notifying.mail import TOO_SLOW, Mail, Mailer
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +101,92 @@ def test_mail__server_is_away__is_sent_when_it_is_back(log: EventLog, cert: Path
         with mail_server(cert, mailbox, port):
             wait_for(log, ("ann", "mail", "sent"))
     assert mailbox.recipients == ["ann@example.com"]
+
+
+def test_mail__one_recipient_hangs__delays_no_webhook_and_no_mail_longer_than_its_timeout(
+    log: EventLog, cert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mailbox, hook = Mailbox(hangs={"ann@example.com"}), Hook()
+    monkeypatch.setattr(mail, "TIMEOUT_SECONDS", 300.0)
+    for name in ("ann", "bob", "eve"):
+        add_user(log, name)
+    with mail_server(cert, mailbox) as port, hook_server(hook) as hook_port:
+        choose(log, "eve", f"http://localhost:{hook_port}/", "job-ended")
+        with notifying(log, mail_options(smtp_url(port), allowed=LOOPBACK)):
+            finish_job(log, "ann")
+            assert mailbox.hung.wait(60)
+            finish_job(log, "eve")
+            wait_until(lambda: ("eve", "webhook", "sent") in messages(log), "the webhook")
+            assert ("ann", "mail", "waiting") in messages(log)
+            monkeypatch.setattr(mail, "TIMEOUT_SECONDS", 1.0)
+            mailbox.hangs.clear()
+            wait_until(lambda: ("ann", "mail", "sent") in messages(log), "the mail")
+            mailbox.hangs.add("ann@example.com")
+            # Both in one batch, the one that hangs first; and again after each attempt.
+            for _ in range(2):
+                finish_job(log, "ann", "bob")
+                wait_until(lambda: messages(log)[-1] == ("bob", "mail", "sent"), "the other mail")
+    rows = log.rows(
+        b"SELECT user_name, state, last_error, attempts FROM live.notifications ORDER BY number", ()
+    )
+    assert {tuple(row[:3]) for row in rows[2:] if row[0] == "ann"} == {("ann", "waiting", TOO_SLOW.error)}
+    assert {row[3] for row in rows if row[0] == "bob"} == {1}
+
+
+def finish_job(log: EventLog, *owners: str) -> None:
+    for owner in owners:
+        _, (recipe,) = submit_job(log, owner)
+        finish(log, recipe)
+
+
+def test_mail_server__trickles_its_greeting__is_left_after_the_timeout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(mail, "TIMEOUT_SECONDS", 0.5)
+    stop = Flag()
+
+    def trickle(listener: socket.socket) -> None:
+        session, _ = listener.accept()
+        with session, suppress(OSError):
+            while not stop.wait(0.05):
+                session.sendall(b"220-more\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=trickle, args=(listener,))
+        thread.start()
+        mailer = Mailer(f"smtp-plain://127.0.0.1:{listener.getsockname()[1]}", "lab@example.com")
+        (outcome,) = mailer.send([Mail("1", "ann@example.com", "a", "b", datetime.now(UTC))])
+        stop.set()
+        thread.join()
+    assert outcome.is_of_host and not outcome.is_final
+
+
+def test_outbox__old_messages__are_given_up_after_a_day_and_deleted_after_30(
+    log: EventLog, owner: Owner
+) -> None:
+    add_user(log, "ann")
+    owner.execute("SET session_replication_role = replica")
+    owner.execute("UPDATE log.events SET recorded_at = recorded_at - interval '40 days'")
+    address = "smtp-plain://localhost:9"
+    with notifying(log, mail_options(address)):
+        for _ in range(4):
+            finish_job(log, "ann")
+        wait_until(lambda: len(messages(log)) == 4, "the messages")
+    hour = timedelta(hours=1)
+    for number, age in enumerate((23 * hour, 25 * hour), 1):
+        owner.execute(
+            "UPDATE live.notifications SET created_at = now() - %s WHERE number = %s", (age, number)
+        )
+    for number, age in ((3, 29.9 * 24 * hour), (4, 30.1 * 24 * hour)):
+        sent = "UPDATE live.notifications SET state = 'sent', finished_at = now() - %s WHERE number = %s"
+        owner.execute(sent, (age, number))
+    with notifying(log, mail_options(address)) as counters:
+        wait_until(lambda: counters.outcomes["mail", "given-up"] > 0, "a message to be given up")
+        wait_until(lambda: len(messages(log)) == 3, "a message to be deleted")
+    shown = messages_of(log, "ann", None, 99, 99)
+    assert [(each.number, each.state) for each in shown] == [(3, "sent"), (2, "given-up"), (1, "waiting")]
+    (failed,) = messages_of(log, "ann", "given-up", 99, 99)
+    assert failed.last_error and failed.finished_at
 
 
 @pytest.mark.parametrize(("password", "shown"), [("wrong", "535"), ("pässword", "'ascii' codec")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from ipaddress import ip_address
 from threading import Event as Flag
 
@@ -104,7 +105,7 @@ def test_webhook__address_of_this_machine__is_for_admins_alone(log: EventLog) ->
             wait_until(lambda: ("root", "webhook", "sent") in messages(log), "the webhook of the admin")
             wait_until(lambda: any(row[3] for row in log.rows(STATES, ()) if row[0] == "ann"), "an attempt")
     (refused,) = [row for row in log.rows(STATES, ()) if row[0] == "ann"]
-    assert refused[2] == "waiting" and "which is not public" in refused[4]
+    assert refused[2] == "waiting" and "no address that" in refused[4]
     assert [path for path, *_ in hook.posts] == ["/root"]
 
 
@@ -138,16 +139,33 @@ def test_webhook__name_changes_its_address__is_resolved_once_for_each_attempt(
         (second,) = WebhookSender(()).send([post])
     assert connected == [("93.184.215.14", 80)], "exactly the checked address"
     assert asked == ["hook.example.com"] * 2
-    assert first.error == "no answer" and "which is not public" in (second.error or "")
+    assert first.error == "no answer" and "no address that" in (second.error or "")
 
 
 def test_address__one_of_several_is_private__is_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
     both = ["93.184.215.14", "10.0.0.7"]
     with resolving(monkeypatch, both, both, both):
-        with pytest.raises(ForbiddenAddress, match=r"10\.0\.0\.7"):
+        with pytest.raises(ForbiddenAddress, match="h has no address that"):
             permitted_address("h", 80, (), is_admin=False)
         assert permitted_address("h", 80, (), is_admin=True) == both[0]
         assert permitted_address("h", 80, LOOPBACK[:0], is_admin=True) == both[0]
+
+
+def test_webhook__private_or_unknown_name__is_the_same_error_but_for_admins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unknown(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    sender = WebhookSender(())
+    post = Post("1", "http://db.internal/", SECRET, b"{}", is_admin=False)
+    with resolving(monkeypatch, ["10.0.0.7"]):
+        (private,) = sender.send([post])
+    monkeypatch.setattr(webhook_addresses.socket, "getaddrinfo", unknown)
+    (missing,) = sender.send([post])
+    assert private == missing and "10.0.0.7" not in (private.error or "")
+    (of_admin,) = sender.send([replace(post, is_admin=True)])
+    assert "not known" in (of_admin.error or "")
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,26 @@ class DueDeletion(AnswerPart):
     lab_controllers: list[Fqdn]
 
 
+class LogDeletions(AnswerPart):
+    """The commands of a lab controller to delete the logs of jobs: those not finished yet, and failed ones.
+
+    Those of a removed lab controller fail by themselves: nobody could finish them.
+    """
+
+    lab_controller: Fqdn
+    waiting_count: int
+    failed_count: int
+
+
 class Retention(Answer):
     """The retention tags, and the jobs whose results go next, the first that ended first."""
 
     tags: list[RetentionTagState]
     jobs: Annotated[list[DueDeletion], Field(description="at most `limit`, also if more are due")]
+    log_deletions: Annotated[
+        list[LogDeletions],
+        Field(description="lab controllers with logs to delete, or that could not be deleted"),
+    ]
 
 
 class JobKept(Answer):
