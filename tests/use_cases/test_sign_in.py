@@ -12,7 +12,6 @@ import pytest
 from api.oidc.errors import SignInFailed
 from api.oidc.identity import Identity
 from api.oidc.sign_in import MAX_REQUESTS, SignIn
-from api.rest.resources.device_logins import DeviceLogins
 from api.use_cases.log_in import TOKEN_LIFETIME, NewLogin
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
@@ -204,9 +203,12 @@ def test_sign_in__role_that_the_user_does_not_have__is_refused(town: Town) -> No
 
 
 def test_device_login__user_whom_another_process_has_just_registered__is_a_submitter(town: Town) -> None:
-    town.append("user/dora", UserRegistered(roles=["admin", "submitter"]))
-    role = town.scene.apis[1].ask(lambda services, _: DeviceLogins(services).default_role("dora"))
-    assert role == "submitter"
+    town.append("user/dora", UserRegistered(roles=["auditor", "submitter"]))
+    asked = Identity("dora", frozenset())
+    done = town.scene.apis[1].ask(
+        lambda services, _: sign_in(services, OPTIONS, "test", asked, by_device=True)
+    )
+    assert done.role == "submitter"
 
 
 def test_sign_in__too_many_requests_of_one_address__are_refused_there(town: Town) -> None:
