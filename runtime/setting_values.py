@@ -137,8 +137,8 @@ def origins(text: str) -> tuple[str, ...]:
     return found
 
 
-def user_names(text: str) -> frozenset[str]:
-    return frozenset(part.strip() for part in text.split(",") if part.strip())
+def user_names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def networks(text: str) -> tuple[Network, ...]:

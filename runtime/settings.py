@@ -347,8 +347,8 @@ class Settings:
         SERVE,
         unset="yes",
     )
-    oidc_admins: frozenset[str] = _setting(
-        frozenset(),
+    oidc_admins: tuple[str, ...] = _setting(
+        (),
         values.user_names,
         "names of admins who may sign in although no sign-in has created them, separated by commas",
         SERVE,

@@ -76,6 +76,6 @@ def sign_in_of(settings: Settings) -> SignIn | None:
         web_url,
         table.oidc,
         settings.oidc_creates_users,
-        settings.oidc_admins,
+        frozenset(settings.oidc_admins),
         settings.oidc_device_admins,
     )

@@ -46,11 +46,17 @@ def service(servers: ServerPool, issuer: str, tmp_path_factory: pytest.TempPathF
         yield started
 
 
+def address_of_provider(browser: Browser, next_path: str = "/ui/") -> str:
+    """Return where a browser is sent, which comes by another address than that of the service."""
+    there = browser.get(f"/ui/login/sso?next={next_path}").headers["location"]
+    return browser.get(there.removeprefix(WEB_URL)).headers["location"]
+
+
 def test_browser__signs_in_at_a_real_provider__has_a_session_and_its_groups(
     service: Running, issuer: str
 ) -> None:
     with closing(Person("erika@example.com")) as person, closing(Browser(service.url)) as browser:
-        start = browser.get("/ui/login/sso?next=/ui/jobs").headers["location"]
+        start = address_of_provider(browser, "/ui/jobs")
         back = person.sign_in(start, issuer)
         done = browser.get(back.removeprefix(WEB_URL))
         assert (done.status_code, done.headers["location"]) == (303, "/ui/jobs")
@@ -61,7 +67,7 @@ def test_browser__signs_in_at_a_real_provider__has_a_session_and_its_groups(
         # The code counts once, and the login page says that a person has aborted.
         assert browser.get(back.removeprefix(WEB_URL)).status_code == 401
     with closing(Person("erika@example.com")) as person, closing(Browser(service.url)) as browser:
-        start = browser.get("/ui/login/sso").headers["location"]
+        start = address_of_provider(browser)
         aborted = browser.get(person.sign_in(start, issuer, aborts=True).removeprefix(WEB_URL))
         assert aborted.status_code == 401 and "denied at the identity provider" in aborted.text
 
