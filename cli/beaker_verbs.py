@@ -83,7 +83,7 @@ WITHOUT: Final[dict[str, str]] = {
     **dict.fromkeys(("task-add", "task-delete", "task-details", "task-list"), _NO_LIBRARY),
     "system-power": "the lab controller does it",
     "job-comment": "a job has a whiteboard, which `labledger set-job` changes",
-    "job-delete": "results are stored for ever",
+    "job-delete": "`labledger retention` shows when results are deleted; `labledger cancel` stops a job",
     "update-openstack-trust": "there is no OpenStack",
     "update-prefs": "there are no preferences",
 }
