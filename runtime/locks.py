@@ -230,6 +230,8 @@ class LockClass(Enum):
             ("store/migrations/2027-01-02-job-terms.sql", "LOCK TABLE read.progress"),
             ("store/migrations/2027-01-03-persons-of-systems.sql", "LOCK TABLE read.progress"),
             ("store/migrations/2027-01-03-unavailable-systems.sql", "LOCK TABLE read.progress"),
+            ("store/migrations/2027-01-13-log-deletions.sql", "LOCK TABLE read.progress"),
+            ("store/migrations/2027-01-14-counts-of-unavailable-systems.sql", "LOCK TABLE read.progress"),
         ),
     )
     READ_ROWS = LockSpec(

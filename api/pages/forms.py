@@ -29,8 +29,8 @@ FORM_WITH_FILES: Final = "multipart/form-data"
 KEY: Final = "key"
 VERSION: Final = "form_version"
 _MAX_FIELDS: Final = 1_000
-# Fields and buttons that the user does not fill in, and the words in the names of secret fields.
-_NOT_WRITTEN: Final = (FORM_FIELD, KEY, VERSION, "origin", "username", "check", "send")
+# Fields and buttons that the user does not write; files, which may have secrets; words in names of secrets.
+_NOT_WRITTEN: Final = (FORM_FIELD, KEY, VERSION, "origin", "username", "check", "send", "file", "files")
 SECRETS: Final = ("password", "secret")
 
 

@@ -121,10 +121,10 @@ def require_role_by_device(options: SignIn, role: str | None) -> None:
 
 def _default_role_by_device(directory: Directory, user: str) -> str | None:
     """Return the role without a wish: no more rights than needed, so admin only for those with no other."""
-    roles = directory.roles_of(user)
+    roles = [role for role in directory.roles_of(user) if role != LAB_CONTROLLER]
     if SUBMITTER in roles:
         return SUBMITTER
-    return next((role for role in roles if role not in (ADMIN, LAB_CONTROLLER)), next(iter(roles), None))
+    return next((role for role in roles if role != ADMIN), next(iter(roles), None))
 
 
 def _removed(user: str) -> SignInFailed:

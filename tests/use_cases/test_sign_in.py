@@ -146,6 +146,7 @@ def test_sign_in__by_the_device_flow__has_no_role_admin_unless_the_options_admit
     # The roles of the user, the role without a wish, and with the option.
     for roles, given, given_if_open in (
         (["admin"], None, "admin"),
+        (["lab-controller", "admin"], None, "admin"),
         (["admin", "auditor"], "auditor", "auditor"),
         (["admin", "auditor", "submitter"], "submitter", "submitter"),
     ):
