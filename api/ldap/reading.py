@@ -65,8 +65,9 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
         )
     groups_by_dn = {_dn_of(group): group for group in groups}
 
-    def members(group: LdapEntry) -> frozenset[str]:
-        found: set[str] = set()
+    def members(group: LdapEntry) -> tuple[frozenset[str], bool]:
+        """Return the people of a group, and whether it has no values but groups without any."""
+        found, is_hollow = set[str](), True
         # Each group once: a group may be in many others, and in itself.
         seen, waiting = {group.dn}, [group]
         while waiting:
@@ -77,15 +78,18 @@ def people(options: LdapOptions, users: Sequence[LdapEntry], groups: Sequence[Ld
                     if nested.dn not in seen:
                         seen.add(nested.dn)
                         waiting.append(nested)
-                elif dn is not None and dn in by_dn:
+                    continue
+                is_hollow = False
+                if dn is not None and dn in by_dn:
                     found.add(by_dn[dn])
                 elif value in names:
                     found.add(value)
-        return frozenset(found)
+        return frozenset(found), is_hollow
 
     of_table = _groups_of_table(options, groups)
-    members_of = {name: members(group) for name, group in of_table.items()}
-    hollow = frozenset(name for name, group in of_table.items() if not _members(group, options))
+    walked = {name: members(group) for name, group in of_table.items()}
+    members_of = {name: found for name, (found, _) in walked.items()}
+    hollow = frozenset(name for name, (_, is_hollow) in walked.items() if is_hollow)
     found = frozenset().union(*members_of.values())
     invalid = frozenset(name for name in found if not is_user_name(name))
     valid = {name: each - invalid for name, each in members_of.items()}

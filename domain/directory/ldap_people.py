@@ -11,7 +11,7 @@ class LdapPeople:
     """The content of LDAP: the names of all people, and the members of the groups in the group table.
 
     `invalid` are names in these groups that no user can have; they are no members here. `hollow` are groups
-    without a value in any attribute of members.
+    without a value in any attribute of members, also in the groups that they contain.
     """
 
     users: frozenset[str]
@@ -24,18 +24,17 @@ def with_user_names(people: LdapPeople, users: Collection[str]) -> LdapPeople:
     """Return the people by the names of the present users, if these differ in upper and lower case only.
 
     LDAP does not distinguish names by case, so after a change of case it is the same person. A name does not
-    change that a user has exactly, or to which several users are equal.
+    change that a user has exactly, or to which several users, or several names in LDAP, are equal.
     """
-    equal: dict[str, list[str]] = {}
-    for user in users:
-        equal.setdefault(user.casefold(), []).append(user)
+    equal = _by_casefold(users)
+    several = twins(people.users)
 
     def user_name(name: str) -> str:
         found = equal.get(name.casefold(), ())
-        return found[0] if len(found) == 1 else name
+        return found[0] if len(found) == 1 and name not in several else name
 
     def user_names(names: frozenset[str]) -> frozenset[str]:
-        return frozenset(map(user_name, names))
+        return frozenset(map(user_name, sorted(names)))
 
     members = {group: user_names(names) for group, names in people.members.items()}
     return replace(people, users=user_names(people.users), members=members)
@@ -43,7 +42,12 @@ def with_user_names(people: LdapPeople, users: Collection[str]) -> LdapPeople:
 
 def twins(names: Collection[str]) -> frozenset[str]:
     """Return the names that differ from another one of them in upper and lower case only."""
+    equal = _by_casefold(names).values()
+    return frozenset(name for each in equal if len(each) > 1 for name in each)
+
+
+def _by_casefold(names: Collection[str]) -> dict[str, list[str]]:
     equal: dict[str, list[str]] = {}
-    for name in names:
+    for name in sorted(names):
         equal.setdefault(name.casefold(), []).append(name)
-    return frozenset(name for each in equal.values() if len(each) > 1 for name in each)
+    return equal

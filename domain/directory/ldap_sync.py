@@ -82,9 +82,9 @@ def plan_sync(
     people = with_user_names(people, entries)
     managed = {name for name, user in entries.items() if is_managed(user.document)}
     found = (people.users - managed).intersection(entries)
-    unsure = frozenset() if force else _emptied(directory, people, group_map, managed | found)
-    members_of = {name: members for name, members in people.members.items() if name not in unsure}
-    wanted = _wanted_members(directory, members_of, group_map)
+    wanted = _wanted_members(directory, people.members, group_map)
+    unsure = frozenset() if force else _emptied(directory, people, group_map, wanted, managed | found)
+    wanted = {group: members for group, members in wanted.items() if group not in unsure}
     new = frozenset().union(*wanted.values()).difference(entries)
     folded = frozenset(name.casefold() for name in entries)
     same, named = twins(new), named_people(directory, "user")
@@ -114,7 +114,11 @@ def plan_sync(
         refused=tuple(sorted(refused | people.invalid)),
         memberships=tuple(change for change in changes if change.added or change.removed),
         missing_groups=missing_groups(directory, group_map),
-        absent_groups=tuple(sorted(name for name in group_map if name not in members_of)),
+        absent_groups=tuple(
+            name
+            for name, groups in sorted(group_map.items())
+            if name not in people.members or (name in people.hollow and not unsure.isdisjoint(groups))
+        ),
         managed_count=len(managed | found),
     )
 
@@ -196,17 +200,20 @@ def join(directory: Directory, changes: Iterable[MembershipChange]) -> Decided:
 
 
 def _emptied(
-    directory: Directory, people: LdapPeople, group_map: GroupMap, managed: Collection[str]
+    directory: Directory,
+    people: LdapPeople,
+    group_map: GroupMap,
+    wanted: Mapping[str, frozenset[str]],
+    managed: Collection[str],
 ) -> frozenset[str]:
-    """Return the hollow groups of LDAP that would take memberships from people in LDAP."""
-    wanted = _wanted_members(directory, people.members, group_map)
+    """Return the groups that hollow groups alone map to, and that would lose people who are in LDAP."""
+    filled = {group for name, groups in group_map.items() if name not in people.hollow for group in groups}
     staying = people.users.intersection(managed)
-    losing = {
+    return frozenset(
         group
         for group, members in wanted.items()
-        if _membership_change(directory, group, members, staying).removed
-    }
-    return frozenset(name for name in people.hollow if not losing.isdisjoint(group_map.get(name, ())))
+        if group not in filled and _membership_change(directory, group, members, staying).removed
+    )
 
 
 def _wanted_members(

@@ -211,9 +211,11 @@ def test_people__groups_without_a_readable_member__are_hollow(
     groups = [
         LdapEntry("cn=kernel,dc=x", {"cn": ["kernel"], "member": []}),
         LdapEntry("cn=tools,dc=x", {"cn": ["tools"], "member": ["uid=elsewhere,dc=x"]}),
+        LdapEntry("cn=all,dc=x", {"cn": ["all"], "member": ["cn=kernel,dc=x"]}),
     ]
-    options = options_of(tmp_path, group_map={"kernel": ("qa",), "tools": ("qa",)})
-    assert people(options, [LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})], groups).hollow == {"kernel"}
+    options = options_of(tmp_path, group_map=dict.fromkeys(("kernel", "tools", "all"), ("qa",)))
+    found = people(options, [LdapEntry("uid=ann,dc=x", {"uid": ["ann"]})], groups)
+    assert found.hollow == {"kernel", "all"}
 
 
 def test_people__dn_that_ldap3_refuses__is_compared_as_it_is_written(tmp_path: Path) -> None:

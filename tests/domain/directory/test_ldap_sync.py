@@ -144,7 +144,9 @@ def test_plan__groups_absent_here_or_in_ldap__leave_memberships_as_they_are(dire
 def test_plan__group_without_members_in_ldap__is_emptied_by_force_only(directory: Directory) -> None:
     content = replace(people({"kernel": "", "tools": "cleo"}, "bob cleo dan"), hollow=frozenset({"kernel"}))
     plan = plan_sync(directory, content, TABLE)
-    assert (plan.absent_groups, plan.memberships) == (("kernel",), ())
+    # `dev` has members by `tools`, too, so LDAP shows who they are.
+    assert plan.absent_groups == ("kernel",)
+    assert [(change.group, change.removed) for change in plan.memberships] == [("dev", ("bob",))]
     plan = plan_sync(directory, content, TABLE, force=True)
     assert plan.absent_groups == ()
     assert [(change.group, change.removed) for change in plan.memberships] == [
@@ -171,8 +173,15 @@ def test_plan__user_whom_an_admin_has_removed__is_not_registered_again(directory
     assert not any("dan" in change.added for change in plan.memberships)
 
 
+def test_plan__two_people_of_ldap_who_differ_by_case__are_never_one_user(directory: Directory) -> None:
+    plan = plan_sync(directory, people({"kernel": "BOB bob", "tools": ""}, "BOB bob cleo dan"), TABLE)
+    assert plan.refused == ("BOB",) and "bob" not in plan.left
+    plan = plan_sync(directory, people({"kernel": "BOB", "tools": ""}, "BOB Bob cleo dan"), TABLE)
+    assert "bob" in plan.left
+
+
 def test_plan__name_of_a_user_in_other_case__is_that_user(directory: Directory) -> None:
-    plan = plan_sync(directory, people({"kernel": "Eve BOB", "tools": "Zoe"}, "Bob CLEO dan"), TABLE)
+    plan = plan_sync(directory, people({"kernel": "Eve Bob", "tools": "Zoe"}, "Bob CLEO dan"), TABLE)
     assert (plan.registered, plan.found, plan.left, plan.refused) == (("Zoe",), ("eve",), (), ())
     assert plan.memberships == (
         MembershipChange("dev", ("Zoe", "eve"), ("cleo",)),
