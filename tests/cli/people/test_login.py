@@ -264,3 +264,11 @@ def test_login__sso_and_nobody_decides__ends_when_the_code_expires(server: Loopb
     with Client(server.url) as client, pytest.raises(ClickException, match="expired"):
         device_login(client, None, sleep=pauses.append, clock=lambda: sum(pauses))
     assert sum(pauses) == 600
+
+
+def test_login__sso_without_an_identity_provider__says_how_to_log_in(
+    server: LoopbackServer, run: Run
+) -> None:
+    server.on("POST", "/login/device", Answer({"title": "Identity provider not found"}, 404))
+    result = run("login", "--sso")
+    assert result.stderr == "Error: this service takes passwords only; log in without --sso\n"
