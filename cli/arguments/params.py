@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 import click
 
 from cli.arguments.moments import UnclearTime, is_exact, moment, span
+from cli.arguments.utf8 import content_of
 from cli.failures import AS_JSON
 from cli.terminal.output import note
 from domain.errors import Fault, Unreadable
@@ -171,15 +172,19 @@ def _note_time(option: str, time: str, *, as_json: bool) -> None:
 
 
 class Duration(click.ParamType[int]):
-    """A duration such as `2h` or `1d 12h`, in seconds."""
+    """A duration such as `2h` or `1d 12h`, in seconds, up to a maximum of whole days."""
 
     name = "duration"
 
+    def __init__(self, max_seconds: int = MAX_ID) -> None:
+        self._max_seconds = max_seconds
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         found = span(str(value))
-        if found is None or not 1 <= found.total_seconds() <= MAX_ID:
+        if found is None or not 1 <= found.total_seconds() <= self._max_seconds:
+            bound = f" and at most {self._max_seconds // 86_400}d" if self._max_seconds < MAX_ID else ""
             return self.fail(
-                f"{value!r} must be a duration of at least 1s, such as 2h or '1d 12h'", param, ctx
+                f"{value!r} must be a duration of at least 1s{bound}, such as 2h or '1d 12h'", param, ctx
             )
         return round(found.total_seconds())
 
@@ -236,8 +241,8 @@ def _assigned(text: str) -> tuple[str, Any]:
 
 
 def read_json(file: IO[bytes]) -> Any:
-    """Return the value in a JSON file. Raise Unreadable."""
+    """Return the value in a JSON file in UTF-8. Raise Unreadable."""
     try:
-        return json.load(file)
+        return json.loads(content_of(file))
     except ValueError as error:
         raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None

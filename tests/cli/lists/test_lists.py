@@ -25,6 +25,25 @@ def test_list__for_people__is_a_table(server: LoopbackServer, run: Run) -> None:
     assert row.split()[:5] == ["12", "3", "7", "queued", "High"]
 
 
+def test_list__of_an_unknown_pool_or_lab__names_a_similar_one(server: LoopbackServer, run: Run) -> None:
+    server.on("GET", "/systems", Answer({"systems": [], "next": None}))
+    server.on("GET", "/pools", Answer({"pools": [{"name": "small"}], "next": None}))
+    server.on("GET", "/lab-controllers", Answer({"lab_controllers": [{"fqdn": "lab.east.x"}], "next": None}))
+    for option, name, meant in (("--pool", "smal", "small"), ("--lab-controller", "lab", "lab.east.x")):
+        result = run("systems", option, name)
+        assert result.exit_code == 1 and f"; did you mean {meant}?" in result.stderr
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_ldap_show__before_the_first_sync__says_so(
+    server: LoopbackServer, run: Run, configured: bool
+) -> None:
+    last = {"finished_at": None, "succeeded_at": None, "fault": None, "changed": {}}
+    server.on("GET", "/ldap-sync", Answer({"configured": configured, "running": False, **last}))
+    lines = run("ldap", "show").stdout.splitlines()
+    assert lines[-1].split() == (["yes", "no"] if configured else ["No", "LDAP", "is", "configured."])
+
+
 def test_list__for_machines__is_the_document(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer(QUEUE))
     result = run("queue", "--json")

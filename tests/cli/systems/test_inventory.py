@@ -135,7 +135,8 @@ def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(rea
         ("a.csv", b'{"systems": []}', "row 1"),
         ("a.json", b"fqdn\na.b\n", "line 1, column"),
         ("a.json", b'{"systems": {}, "users": []}', "users: is an unknown field"),
-        ("a.csv", b"\xff\xfe", "is not UTF-8"),
+        ("a.csv", b"\xff\xfe", "a.csv: is not UTF-8 at byte 0"),
+        ("a", b"{\0\xff", "is not UTF-8 at byte 2"),
     ],
 )
 def test_import__file_of_another_kind__is_refused_with_the_reason(
