@@ -6,9 +6,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -31,6 +31,8 @@ PAST_EXAMPLES = (
 )
 FUTURE_EXAMPLES = "'30d', 'tomorrow 18:00', 'friday 9:00', or '2026-12-24 18:00 Europe/Berlin'"
 
+# Maximum difference that is accepted between the clocks of client and server.
+CLOCKS_DIFFER = timedelta(minutes=1)
 MAX_ID = 2**31 - 1
 MAX_LIMIT = 2**63 - 1
 
@@ -121,7 +123,8 @@ class ParsedText(click.ParamType[T]):
 class TimeParam(click.ParamType[str]):
     """A time, converted to RFC 3339. Without `past`, it must be a future time, or a duration from now.
 
-    With `or_now`, a future time may also be `now`.
+    With `or_now`, a future time may also be `now`. `future` says what happens to a future time with `past`:
+    it stays, is refused, or becomes the present time with a note.
 
     The time taken is printed, unless it was given in that form.
     """
@@ -134,14 +137,20 @@ class TimeParam(click.ParamType[str]):
         *,
         past: bool = False,
         or_now: bool = False,
+        future: Literal["stays", "is refused", "is cut"] = "stays",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._past = past
         self._or_now = or_now
+        self._future = future
         self._clock = clock
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text, now = str(value), self._clock()
+        option = param.opts[0] if param else self.name
+        as_json, is_completing = bool(ctx and ctx.meta.get(AS_JSON)), bool(ctx and ctx.resilient_parsing)
+        if self._past and span(text) is not None:
+            return self.fail(f"{value!r} is a duration; write '{text.strip()} ago' for the time", param, ctx)
         try:
             taken = self._taken(text, now)
         except UnclearTime as error:
@@ -151,10 +160,14 @@ class TimeParam(click.ParamType[str]):
         local = taken.astimezone().isoformat()
         if not self._past and (taken < now or (taken == now and not self._or_now)):
             return self.fail(f"{value!r} is in the past: {local}", param, ctx)
-        if not is_exact(text) and not (ctx and ctx.resilient_parsing):
-            _note_time(
-                param.opts[0] if param else self.name, local, as_json=bool(ctx and ctx.meta.get(AS_JSON))
-            )
+        if self._past and self._future != "stays" and taken > now + CLOCKS_DIFFER:
+            if self._future == "is refused":
+                return self.fail(f"{local} is in the future; omit {option} for the present state", param, ctx)
+            taken, local = now, now.astimezone().isoformat(timespec="seconds")
+            if not is_completing:
+                note_cut(option, local, as_json=as_json)
+        elif not is_exact(text) and not is_completing:
+            _note_time(option, local, as_json=as_json)
         return taken.isoformat()
 
     def _taken(self, text: str, now: datetime) -> datetime | None:
@@ -169,6 +182,16 @@ class TimeParam(click.ParamType[str]):
 def _note_time(option: str, time: str, *, as_json: bool) -> None:
     """Print the time of an option to standard error; with --json as an object on a line."""
     note(json.dumps({"option": option, "time": time}) if as_json else f"{option}: {time}")
+
+
+def note_cut(option: str, now: str, *, as_json: bool) -> None:
+    """Print that a time in the future was replaced by the present one."""
+    why = "the time given is in the future"
+    note(
+        json.dumps({"option": option, "time": now, "note": why})
+        if as_json
+        else f"{option}: {now}, now: {why}"
+    )
 
 
 class Duration(click.ParamType[int]):
