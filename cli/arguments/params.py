@@ -165,7 +165,7 @@ class TimeParam(click.ParamType[str]):
                 return self.fail(f"{local} is in the future; omit {option} for the present state", param, ctx)
             taken, local = now, now.astimezone().isoformat(timespec="seconds")
             if not is_completing:
-                note_cut(option, local, as_json=as_json)
+                _note_cut(option, local, as_json=as_json)
         elif not is_exact(text) and not is_completing:
             _note_time(option, local, as_json=as_json)
         return taken.isoformat()
@@ -184,7 +184,7 @@ def _note_time(option: str, time: str, *, as_json: bool) -> None:
     note(json.dumps({"option": option, "time": time}) if as_json else f"{option}: {time}")
 
 
-def note_cut(option: str, now: str, *, as_json: bool) -> None:
+def _note_cut(option: str, now: str, *, as_json: bool) -> None:
     """Print that a time in the future was replaced by the present one."""
     why = "the time given is in the future"
     note(
