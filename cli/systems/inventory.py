@@ -128,7 +128,7 @@ SYSTEM_FILTERS = (
         help="Only systems with this usage, such as idle or running.",
     ),
     click.Option(
-        ["--lab-controller"],
+        ["--lab-controller", "--lab"],
         metavar="FQDN",
         shell_complete=completing.lab_controllers,
         help="Only systems of this lab.",

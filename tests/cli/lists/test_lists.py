@@ -29,7 +29,7 @@ def test_list__of_an_unknown_pool_or_lab__names_a_similar_one(server: LoopbackSe
     server.on("GET", "/systems", Answer({"systems": [], "next": None}))
     server.on("GET", "/pools", Answer({"pools": [{"name": "small"}], "next": None}))
     server.on("GET", "/lab-controllers", Answer({"lab_controllers": [{"fqdn": "lab.east.x"}], "next": None}))
-    for option, name, meant in (("--pool", "smal", "small"), ("--lab-controller", "lab", "lab.east.x")):
+    for option, name, meant in (("--pool", "smal", "small"), ("--lab", "lab", "lab.east.x")):
         result = run("systems", option, name)
         assert result.exit_code == 1 and f"; did you mean {meant}?" in result.stderr
 

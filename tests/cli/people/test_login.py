@@ -141,6 +141,18 @@ def test_connection__login_and_folder_of_two_servers__goes_to_the_one_named_else
     assert Connection.load(settings(tmp_path), LOGINS, folder_named=folder_named).url == url
 
 
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("http://a.b/ui/jobs?x=1", "http://a.b"),
+        ("http://a.b:80/prefix/ui/", "http://a.b:80/prefix"),
+        ("http://ui/", "http://ui"),
+    ],
+)
+def test_connection__address_of_a_page__is_that_of_the_server(tmp_path: Path, given: str, url: str) -> None:
+    assert Connection.load(settings(tmp_path, url=given)).url == url
+
+
 def whoami(run: Run, server: LoopbackServer, *arguments: str, **variables: str | None) -> str:
     """Return the token that is sent."""
     server.on("GET", "/whoami", Answer({"user": "x", "role": "admin"}))
