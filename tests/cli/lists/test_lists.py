@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -179,7 +180,8 @@ def test_list__as_many_rows_as_the_limit__has_no_rest(server: LoopbackServer, ru
 
 def test_history__as_many_changes_as_the_limit__has_no_rest(server: LoopbackServer, run: Run) -> None:
     path = "/systems/a.b/history"
-    change = {"position": 3, "at": "2026-01-01T00:00:00Z", "actor": "ada", "reason": None, "changes": []}
+    change: dict[str, Any] = {"position": 3, "at": "2026-01-01T00:00:00Z", "actor": "ada", "reason": None}
+    change["changes"] = [{"property": "owner", "from": None, "to": "bob"}]
     for rows, note in ((1, ""), (2, "Showing 1; use --all for the rest.\n")):
         server.on("GET", path, Answer({"position": 4, "changes": [change] * rows, "next": None}))
         assert run("system", "history", "a.b", "--limit", "1").stderr == note
