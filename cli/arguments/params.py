@@ -162,7 +162,7 @@ class TimeParam(click.ParamType[str]):
             return self.fail(f"{value!r} is in the past: {local}", param, ctx)
         if self._past and self._future != "stays" and taken > now + CLOCKS_DIFFER:
             if self._future == "is refused":
-                return self.fail(f"{local} is in the future; omit {option} for the present state", param, ctx)
+                return self.fail(f"{local} is in the future; give a past time, or omit {option}", param, ctx)
             taken, local = now, now.astimezone().isoformat(timespec="seconds")
             if not is_completing:
                 _note_cut(option, local, as_json=as_json)

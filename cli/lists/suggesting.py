@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from domain.errors import Fault, LabledgerError, unknown_name
@@ -19,6 +19,7 @@ LISTS = {
     "user": ("/users", "users", "name"),
     "system": ("/systems", "systems", "fqdn"),
 }
+NOT_FOUND = 404
 HOSTS = ("lab controller", "system")
 
 
@@ -32,6 +33,20 @@ def similar_name(client: Client, kind: str, name: str) -> str:
         names = [row[field] for row in client.pages(path, rows)[rows]]
         return (host_suggestion if kind in HOSTS else suggestion)(name, names)
     return ""
+
+
+@contextmanager
+def similar_name_added(client: Client, kind: str, name: str) -> Iterator[None]:
+    """Add a similar name to a 404 of requests about an object."""
+    from api.client import ServerProblem
+
+    try:
+        yield
+    except ServerProblem as problem:
+        similar = similar_name(client, kind, name) if problem.status == NOT_FOUND else ""
+        if not similar:
+            raise
+        raise ServerProblem(problem.status, f"{problem.title}{similar}", problem.detail) from None
 
 
 def with_similar_name(client: Client, kind: str, name: str) -> Callable[[Fault], Fault]:

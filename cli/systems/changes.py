@@ -10,6 +10,7 @@ import click
 
 from cli.arguments.params import WordChoice, reason_option
 from cli.lists import completing
+from cli.lists.suggesting import similar_name_added
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
 from cli.systems.selection import NamedSystems, fqdns_argument, selected_systems, selecting
@@ -142,7 +143,8 @@ def _change(
         named = selected_systems(client, fqdns, **selection)
     systems = named.names
     if is_one:
-        answer = client.patch(SYSTEM.of(client, fqdns[0]), body)
+        with similar_name_added(client, "system", fqdns[0]):
+            answer = client.patch(SYSTEM.of(client, fqdns[0]), body)
         output.line(answer, f"{fqdns[0]} {words[0] if answer.get('changed', True) else words[1]}")
     elif systems:
         with named.located(client):

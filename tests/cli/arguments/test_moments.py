@@ -189,7 +189,7 @@ def test_time_option__not_exact__prints_the_time_that_it_took(capsys: pytest.Cap
     with pytest.raises(click.BadParameter, match="write '2h ago'"):
         taken("2h", past=True)
     later = (NOW + timedelta(minutes=2)).isoformat()
-    with pytest.raises(click.BadParameter, match="is in the future; omit"):
+    with pytest.raises(click.BadParameter, match="is in the future; give a past time"):
         TimeParam(past=True, future="is refused", clock=lambda: NOW).convert(later, None, None)
     assert TimeParam(past=True, clock=lambda: NOW).convert(later, None, None) == later
     cut = TimeParam(past=True, future="is cut", clock=lambda: NOW)

@@ -70,6 +70,8 @@ def test_drain__file_with_errors__names_their_lines_and_similar_systems(
     result = run("system", "drain", "e.f", "--file", str(file))
     message = 'there is no system "x86-01"; did you mean x86-01.example.com?'
     assert result.stderr.splitlines()[1:] == [f"  {file}, line 4: {message}"]
+    alone = run("system", "drain", "x86-02")
+    assert "; did you mean x86-02.example.com?" in alone.stderr
     file.write_bytes(b"a.b\n\xff\n")
     times = ("--from", "now", "--until", "2099-01-01T12:00:00Z", "--reason", "r")
     for command in (("system", "drain"), ("maintenance", "add", *times)):
