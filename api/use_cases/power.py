@@ -93,4 +93,4 @@ def power_of_own_system(parts: EventParts, lab_controller: str, fqdn: str) -> Po
 
 
 def no_settings(fqdn: str) -> Unknown:
-    return Unknown(f"power settings of {display_name('system', fqdn)}")
+    return Unknown("power settings", f"system {fqdn} has none")
