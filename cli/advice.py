@@ -114,5 +114,6 @@ ADVICE: dict[int | str, str | Callable[[Any, Connection | None], str | None]] = 
     "DatabaseAway": (
         "Is LABLEDGER_DATABASE_URL correct, and was `labledger migrate` run? See docs/operation.md."
     ),
+    "NotRunning": ("The operator runs this command on the machine of the database, as its owner."),
     "DatabaseFull": "Labledger continues as soon as there is free space; repeat this command then.",
 }

@@ -22,6 +22,11 @@ CommandEntry = tuple[str, str]
 
 # Commands of other programs that create an object; here `put` does.
 CREATING = ("create", "add", "new")
+# Commands of other programs that delete an object. A system gets the condition Removed instead.
+DELETING = ("remove", "delete", "rm")
+REMOVED = "condition FQDN Removed"
+# Commands of other programs -> the page about what they do.
+PAGES = {"backup": "docs/backup.md", "restore": "docs/backup.md"}
 
 
 class SuggestingGroup(click.Group):
@@ -41,7 +46,10 @@ class SuggestingGroup(click.Group):
         # Other programs have commands named `help` and `version`; here they are options.
         close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, names)
         if name in CREATING and (creating := {"put", "add"}.intersection(names)):
-            close = sorted(creating)[-1:]
+            parts = [each for each in names if name == "add" and each.startswith("add-")]
+            close = [*parts, *sorted(creating)[-1:]]
+        elif name in DELETING and "condition" in names:
+            close = [REMOVED]
         elif not close and "show" in names and not name.startswith("-"):
             # The user probably typed the name of an object and omitted the command.
             close = [f"show {name}"]
@@ -60,6 +68,8 @@ class LazyGroup(SuggestingGroup):
     def _no_such_command(self, ctx: click.Context, name: str) -> str:
         from cli.beaker_verbs import answer_to
 
+        if name in PAGES:
+            return f"No such command: {name!r}. See {PAGES[name]}."
         advice = answer_to(name, ctx.command_path)
         return f"No such command: {name!r}. {advice}" if advice else super()._no_such_command(ctx, name)
 

@@ -53,6 +53,8 @@ class Unknown(LabledgerError):
 
     def __init__(self, thing: str, why: str = "") -> None:
         self._thing = thing
+        # The title names the thing, so a detail beside the title does not repeat it.
+        self.detail = why or thing
         super().__init__(f"{thing}: {why}" if why else thing)
 
     @property

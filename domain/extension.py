@@ -76,6 +76,17 @@ def _end(extension: Extension, end: datetime, extended_seconds: float) -> dateti
         raise FaultyInput([Fault(where, f"would end it in the past: the present end is {end.isoformat()}")])
     if extended_seconds + (moved - end).total_seconds() > extension.max_seconds:
         left = max(0, int(extension.max_seconds - extended_seconds))
-        bound = f"the maximum of the lab is {extension.max_seconds} s in all, of which {left} s are left"
+        whole, rest = _length(extension.max_seconds), _length(left)
+        bound = f"the maximum of the lab is {whole} in all, of which {rest} are left"
         raise FaultyInput([Fault(where, bound)])
     return moved
+
+
+def _length(seconds: int) -> str:
+    """Return exact seconds in the units that options take: `604_800` -> `7d`, `5_400` -> `1h 30m`."""
+    parts, rest = list[str](), seconds
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        count, rest = divmod(rest, length)
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts) or "0s"

@@ -150,6 +150,19 @@ class Client:
             yield from page["events"]
             position = page["next"]
 
+    def newest(self, path: str, name: str, id_field: str, count: int, **parameters: Any) -> list[Any]:
+        """Return up to `count` newest rows of a list, oldest first; `id_field` has their order."""
+        rows: list[Any] = []
+        before: int | None = None
+        while len(rows) < count:
+            limit = min(count - len(rows), PAGE_SIZE)
+            page = self.get(path, newest_first="true", before=before, limit=limit, **parameters)
+            rows += page[name]
+            before = page["next"]
+            if before is None:
+                break
+        return sorted(rows, key=lambda row: row[id_field])
+
     def events(self, *, after: int | None = None, **parameters: Any) -> Iterator[ServerEvent]:
         """Yield events of the live log; after an interruption, continue after the last event."""
         return self._transport.follow("/events", {**parameters, "after": after})

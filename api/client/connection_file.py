@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from runtime.embedded.home import make_folder, write_private
 from runtime.settings import Settings, default_data
 
 NO_LOGINS = Logins()
+# The path of a page, but not the host `ui`.
+_PAGE = re.compile(r"(?<=[^:/])/ui(/.*)?$")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Connection:
         login_url = logins.entries[0].url if logins.entries else None
         folder_url = saved.url if saved else None
         saved_url = (folder_url or login_url) if is_named else (login_url or folder_url)
-        url = (settings.url or saved_url or f"http://127.0.0.1:{settings.port}").rstrip("/")
+        url = _of_api(settings.url or saved_url or f"http://127.0.0.1:{settings.port}")
         is_of_folder = saved is not None and saved.url == url
         uid = saved.server_uid if saved and is_of_folder and not (settings.url and settings.token) else None
         if settings.token:
@@ -83,6 +86,11 @@ class Connection:
             return None
         except (ValueError, KeyError, TypeError):
             raise BadConnectionFile([Fault(str(file), 'must contain {"url": …, "token": …}')]) from None
+
+
+def _of_api(url: str) -> str:
+    """Return the URL of the server, also for the address of one of its pages."""
+    return _PAGE.sub("", url).rstrip("/")
 
 
 def connection_file(data: Path) -> Path:

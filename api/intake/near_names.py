@@ -32,6 +32,18 @@ def suggestion(
     return f"; did you mean {template.format(close[0])}?" if close else ""
 
 
+def host_suggestion(name: str, names: Iterable[str]) -> str:
+    """Return `; did you mean x86-01.example.com?`, also for a host without its domain, or an empty text."""
+    names = list(names)
+    if "." in name:
+        return suggestion(name, names, MIN_HOST_SIMILARITY)
+    host_of = {each.partition(".")[0].casefold(): each for each in reversed(names)}
+    if same := host_of.get(name.casefold()):
+        return f"; did you mean {same}?"
+    close = get_close_matches(name.casefold(), list(host_of), n=1) if len(name) <= MAX_NAME_LENGTH else []
+    return f"; did you mean {host_of[close[0]]}?" if close else ""
+
+
 def fields_hint(names: Iterable[str]) -> str:
     """Return `; the fields are a, b`, or an empty text for no names or more than MAX_NAMES_IN_MESSAGE."""
     sorted_names = sorted(names)

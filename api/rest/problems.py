@@ -83,7 +83,7 @@ def problem_of(error: LabledgerError, action: str | None = None) -> dict[str, An
     """Return the body for an error. `action` is the refused action, such as `cancel a job`, for the title."""
     faults = error.faults if isinstance(error, FaultyInput) else ()
     count = "1 error" if len(faults) == 1 else f"{len(faults)} errors"
-    detail = count if faults else str(error)
+    detail = count if faults else error.detail if isinstance(error, Unknown) else str(error)
     is_conflict = action is not None and isinstance(error, (Refused, Conflict))
     title = f"Cannot {action}" if is_conflict else error.title
     return problem(status_of(error), detail, title, faults)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import PAST_EXAMPLES, TimeParam
+from cli.arguments.params import CLOCKS_DIFFER, PAST_EXAMPLES, TimeParam
 from cli.terminal.output import Output, note
 from cli.terminal.wording import clock, zone
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from api.client import Client, ServerProblem
     from cli.terminal.tables import Row
 
-# Maximum difference that is accepted between the clocks of client and server.
-CLOCKS_DIFFER = timedelta(minutes=1)
 NOT_FOUND = 404
 
 

@@ -40,6 +40,8 @@ NAMED_DAY = re.compile(
     r"\b(?:yesterday|today|tomorrow|(mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?)\b"
 )
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+# Parts of a day, for which people and the library have different times.
+PART_OF_DAY = re.compile(r"\b(?:morning|forenoon|afternoon|evening|night|tonight)\b")
 DIRECTION = re.compile(r"\b(?:ago|in|last|next)\b")
 CALENDAR_UNIT = re.compile(r"(?<![a-z])(?:days?|weeks?|months?|years?)(?![a-z])")
 # Durations in these units are exact; those in days and months follow the calendar, over changes of the clock.
@@ -192,12 +194,13 @@ def _in_words(words: str, here: datetime, prefer: Preference) -> datetime | None
     """
     if not WORDS.fullmatch(words):
         return None
-    _require_clear(words, here)
+    _require_clear(words)
     base = here.astimezone(UTC) if CLOCK_UNIT.search(words) else here
     guesses = {_guess(words, base.replace(tzinfo=None), prefer, day) for day in _days_to_try(words)}
     found = guesses.pop()
     if found is None or None in guesses:
         return None
+    _require_other_day(words, here)
     if guesses:
         raise UnclearTime("the day of the month is missing")
     if found.tzinfo is not None:
@@ -208,7 +211,7 @@ def _in_words(words: str, here: datetime, prefer: Preference) -> datetime | None
     return found.replace(tzinfo=UTC) if base.tzinfo is UTC else found
 
 
-def _require_clear(words: str, here: datetime) -> None:
+def _require_clear(words: str) -> None:
     """Raise UnclearTime for a text that the library would read in one of several ways."""
     if any(letter.isdigit() for letter in CLEAR_NUMBER.sub(" ", words)):
         raise UnclearTime("a number in it may be a day, a month, an hour or something else")
@@ -219,6 +222,13 @@ def _require_clear(words: str, here: datetime) -> None:
     parts = words.split()
     if len(days) > 1 or len(set(parts)) < len(parts):
         raise UnclearTime("it names several times")
+    if part := PART_OF_DAY.search(words):
+        raise UnclearTime(f"{part[0]} has no time of the clock; write one, such as 9:00")
+
+
+def _require_other_day(words: str, here: datetime) -> None:
+    """Raise UnclearTime for a weekday that is today: it may mean today, the last one or the next one."""
+    days = list(NAMED_DAY.finditer(words))
     is_weekday_of_today = days and days[0][1] and days[0][1][:3] == WEEKDAYS[here.weekday()]
     if is_weekday_of_today and not DIRECTION.search(words) and not NAMED_MONTH.search(words):
         day = days[0][0]

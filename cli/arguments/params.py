@@ -6,13 +6,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from cli.arguments.moments import UnclearTime, is_exact, moment, span
+from cli.arguments.utf8 import content_of
 from cli.failures import AS_JSON
 from cli.terminal.output import note
 from domain.errors import Fault, Unreadable
@@ -30,6 +31,8 @@ PAST_EXAMPLES = (
 )
 FUTURE_EXAMPLES = "'30d', 'tomorrow 18:00', 'friday 9:00', or '2026-12-24 18:00 Europe/Berlin'"
 
+# Maximum difference that is accepted between the clocks of client and server.
+CLOCKS_DIFFER = timedelta(minutes=1)
 MAX_ID = 2**31 - 1
 MAX_LIMIT = 2**63 - 1
 
@@ -120,7 +123,8 @@ class ParsedText(click.ParamType[T]):
 class TimeParam(click.ParamType[str]):
     """A time, converted to RFC 3339. Without `past`, it must be a future time, or a duration from now.
 
-    With `or_now`, a future time may also be `now`.
+    With `or_now`, a future time may also be `now`. `future` says what happens to a future time with `past`:
+    it stays, is refused, or becomes the present time with a note.
 
     The time taken is printed, unless it was given in that form. It is in whole seconds, but for `now`.
     """
@@ -133,14 +137,20 @@ class TimeParam(click.ParamType[str]):
         *,
         past: bool = False,
         or_now: bool = False,
+        future: Literal["stays", "is refused", "is cut"] = "stays",
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._past = past
         self._or_now = or_now
+        self._future = future
         self._clock = clock
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text, now = str(value), self._clock()
+        option = param.opts[0] if param else self.name
+        as_json, is_completing = bool(ctx and ctx.meta.get(AS_JSON)), bool(ctx and ctx.resilient_parsing)
+        if self._past and span(text) is not None:
+            return self.fail(f"{value!r} is a duration; write '{text.strip()} ago' for the time", param, ctx)
         try:
             taken = self._taken(text, now)
         except UnclearTime as error:
@@ -153,10 +163,14 @@ class TimeParam(click.ParamType[str]):
         local = taken.astimezone().isoformat()
         if not self._past and (taken < now or (taken == now and not self._or_now)):
             return self.fail(f"{value!r} is in the past: {local}", param, ctx)
-        if not is_exact(text) and not (ctx and ctx.resilient_parsing):
-            _note_time(
-                param.opts[0] if param else self.name, local, as_json=bool(ctx and ctx.meta.get(AS_JSON))
-            )
+        if self._past and self._future != "stays" and taken > now + CLOCKS_DIFFER:
+            if self._future == "is refused":
+                return self.fail(f"{local} is in the future; give a past time, or omit {option}", param, ctx)
+            taken, local = now, now.astimezone().isoformat(timespec="seconds")
+            if not is_completing:
+                _note_cut(option, local, as_json=as_json)
+        elif not is_exact(text) and not is_completing:
+            _note_time(option, local, as_json=as_json)
         return taken.isoformat()
 
     def _taken(self, text: str, now: datetime) -> datetime | None:
@@ -173,16 +187,30 @@ def _note_time(option: str, time: str, *, as_json: bool) -> None:
     note(json.dumps({"option": option, "time": time}) if as_json else f"{option}: {time}")
 
 
+def _note_cut(option: str, now: str, *, as_json: bool) -> None:
+    """Print that a time in the future was replaced by the present one."""
+    why = "the time given is in the future"
+    note(
+        json.dumps({"option": option, "time": now, "note": why})
+        if as_json
+        else f"{option}: {now}, now: {why}"
+    )
+
+
 class Duration(click.ParamType[int]):
-    """A duration such as `2h` or `1d 12h`, in seconds."""
+    """A duration such as `2h` or `1d 12h`, in seconds, up to a maximum of whole days."""
 
     name = "duration"
 
+    def __init__(self, max_seconds: int = MAX_ID) -> None:
+        self._max_seconds = max_seconds
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         found = span(str(value))
-        if found is None or not 1 <= found.total_seconds() <= MAX_ID:
+        if found is None or not 1 <= found.total_seconds() <= self._max_seconds:
+            bound = f" and at most {self._max_seconds // 86_400}d" if self._max_seconds < MAX_ID else ""
             return self.fail(
-                f"{value!r} must be a duration of at least 1s, such as 2h or '1d 12h'", param, ctx
+                f"{value!r} must be a duration of at least 1s{bound}, such as 2h or '1d 12h'", param, ctx
             )
         return round(found.total_seconds())
 
@@ -239,8 +267,8 @@ def _assigned(text: str) -> tuple[str, Any]:
 
 
 def read_json(file: IO[bytes]) -> Any:
-    """Return the value in a JSON file. Raise Unreadable."""
+    """Return the value in a JSON file in UTF-8. Raise Unreadable."""
     try:
-        return json.load(file)
+        return json.loads(content_of(file))
     except ValueError as error:
         raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None

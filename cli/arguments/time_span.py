@@ -6,8 +6,10 @@ import click
 
 from cli.arguments.params import TimeParam
 
-PAST = TimeParam(past=True)
+BEGIN = TimeParam(past=True, future="is refused")
+END = TimeParam(past=True, future="is cut")
+MOMENT = BEGIN
 since_option = click.option(
-    "--since", metavar="TIME", type=PAST, help="Start [default: the beginning of the log]."
+    "--since", metavar="TIME", type=BEGIN, help="Start [default: the beginning of the log]."
 )
-until_option = click.option("--until", metavar="TIME", type=PAST, help="End [default: now].")
+until_option = click.option("--until", metavar="TIME", type=END, help="End, at most now [default: now].")

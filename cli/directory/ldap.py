@@ -27,10 +27,11 @@ LAST_COLUMNS = (
     Column("running", lambda row: "yes" if row["running"] else "no", rank=1),
     Column(f"finished ({zone()})", lambda row: clock(row["finished_at"]), rank=0),
     Column(f"succeeded ({zone()})", lambda row: clock(row["succeeded_at"]), rank=0),
-    Column("registered", lambda row: row["changed"]["registered"], "number", 1),
-    Column("found", lambda row: row["changed"]["found"], "number", 1),
-    Column("left", lambda row: row["changed"]["left"], "number", 0),
-    Column("groups", lambda row: row["changed"]["groups"], "number", 1),
+    # Before the first sync there are no counts.
+    Column("registered", lambda row: row["changed"].get("registered"), "number", 1),
+    Column("found", lambda row: row["changed"].get("found"), "number", 1),
+    Column("left", lambda row: row["changed"].get("left"), "number", 0),
+    Column("groups", lambda row: row["changed"].get("groups"), "number", 1),
     Column("fault", lambda row: plain(row["fault"] or ""), "text", 0),
 )
 # The lists of users in the answer, with what happens to these users.
@@ -82,6 +83,8 @@ def show(client: Client, output: Output) -> None:
     answer = client.get(PATH)
     if output.as_json:
         output.document(answer)
+    elif not answer["configured"] and answer["finished_at"] is None:
+        click.echo("No LDAP is configured.")
     else:
         output.table(LAST_COLUMNS, [answer])
 

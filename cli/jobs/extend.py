@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.numbered import RECIPE_ID
+from cli.arguments.option_names import by_option, faults_changed
 from cli.arguments.params import Duration, TimeParam, reason_option
 from cli.lists import completing
 from cli.remote import remote
@@ -16,6 +17,8 @@ from cli.terminal.wording import clock, zone
 
 if TYPE_CHECKING:
     from api.client import Client
+
+OPTIONS = {"seconds": "--by", "until": "--until", "reason": "--reason"}
 
 
 @click.command
@@ -46,8 +49,9 @@ def extend(
     number = RECIPE_ID.convert(wanted, None, click.get_current_context()) if is_recipe else None
     path = f"/recipes/{number}" if is_recipe else client.path(SYSTEM.plural, wanted)
     given = {"seconds": seconds, "until": until, "reason": reason}
-    answer = client.post(
-        f"{path}/extension", {name: each for name, each in given.items() if each is not None}
-    )
+    with faults_changed(by_option(OPTIONS)):
+        answer = client.post(
+            f"{path}/extension", {name: each for name, each in given.items() if each is not None}
+        )
     what = f"recipe {number}" if is_recipe else wanted
     output.line(answer, f"{what}: extended until {clock(answer['until'])} ({zone()})")

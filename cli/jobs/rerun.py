@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,8 @@ from cli.terminal.output import Output, note
 
 if TYPE_CHECKING:
     from api.client import Client
+
+EDITORS = ("VISUAL", "EDITOR")
 
 
 def _numbers(text: str) -> list[int]:
@@ -51,10 +54,16 @@ def rerun(
     of the job if you are in it. It names the job as its origin, and the job its copies (labledger job JOB).
 
     With --edit, an editor opens the copy. If it is refused, every fault is shown with its line, and the file
-    can be edited again; an empty file submits nothing.
+    can be edited again; an empty or unchanged file submits nothing.
     """
     if failed and sets:
         raise click.UsageError("--failed and --sets cannot be given together")
+    if edit and not sys.stdin.isatty() and not any(map(os.environ.get, EDITORS)):
+        # The editor of the system would wait for keys for ever; one that the user chose may need none.
+        raise click.UsageError(
+            "There is no terminal to edit on: set VISUAL or EDITOR to an editor without a screen, or edit and"
+            f" submit the output of `labledger job {job_id} --xml`."
+        )
     path, chosen = f"/jobs/{job_id}/rerun", {"failed": failed or None, "sets": sets}
     if edit:
         answer = _edited(client, output, path, chosen)
@@ -80,9 +89,10 @@ def _edited(client: Client, output: Output, path: str, chosen: dict[str, Any]) -
         while True:
             click.edit(filename=str(file))
             text = file.read_text("utf-8")
-            if not text.strip():
+            if not text.strip() or text == draft["job"]:
                 is_kept = False
-                raise click.ClickException("the file is empty, so nothing was submitted")
+                how = "unchanged" if text.strip() else "empty"
+                raise click.ClickException(f"the file is {how}, so nothing was submitted")
             try:
                 answer: dict[str, Any] = client.post(path, {"job": text})
             except ServerProblem as problem:

@@ -52,7 +52,8 @@ def submit(
     """Submit the jobs in FILEs, XML or JSON; - is standard input. With --json, print a line for each job.
 
     Warnings name parts of a job that have no effect, and names that are unknown in the lab.
-    A refused file does not stop the submission of the others.
+    A refused file does not stop the submission of the others. To check a job without submitting it, run
+    `labledger matches`.
 
     --lock, --depends-on and --reason add to what the files say: locks to every recipe, dependencies and
     reasons to every job. --queue and --partition replace what the files say.

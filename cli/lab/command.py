@@ -106,7 +106,10 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
 
 @lab.command
 @click.option(
-    "--lab-controller", "fqdns", metavar="FQDN", multiple=True, help="Only this lab controller; repeatable."
+    *("--lab-controller", "--lab", "fqdns"),
+    metavar="FQDN",
+    multiple=True,
+    help="Only this lab controller; repeatable.",
 )
 @click.option("--all", "all_of_them", is_flag=True, help="All enabled lab controllers (default).")
 @behaviour_options

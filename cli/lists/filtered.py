@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cli.arguments.params import WordChoice, Words
-from cli.arguments.time_span import PAST
+from cli.arguments.time_span import BEGIN, END
 from cli.lists import completing
 from cli.lists.directory import FILTERS
 from cli.lists.jobs import JOBS
@@ -54,9 +54,9 @@ jobs = list_command(
             help="Only jobs with this text in their whiteboard, in upper or lower case.",
         ),
         click.Option(
-            ["--since"], metavar="TIME", type=PAST, help="Only jobs submitted at this time or later."
+            ["--since"], metavar="TIME", type=BEGIN, help="Only jobs submitted at this time or later."
         ),
-        click.Option(["--until"], metavar="TIME", type=PAST, help="Only jobs submitted before this time."),
+        click.Option(["--until"], metavar="TIME", type=END, help="Only jobs submitted before this time."),
         click.Option(
             ["--result"],
             type=WordChoice(RESULT_ORDER),

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import Command, Decorator, limit_option
 from cli.lazy import SuggestingGroup
+from cli.lists.suggesting import similar_name_added
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.progress import counting
@@ -122,11 +123,13 @@ def note_rest(shown: int) -> None:
 
 
 def require_existing(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
-    """Raise ServerProblem if a filter names an object that does not exist."""
+    """Raise ServerProblem if a filter names an object that does not exist, with a similar name."""
     for name, kind in KIND_BY_FILTER.items():
-        if name in narrowed:
-            with absence_explained(client, as_of, kind, narrowed[name]):
-                client.get(client.path(f"{kind.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
+        if name not in narrowed:
+            continue
+        wanted = (kind, narrowed[name])
+        with similar_name_added(client, *wanted), absence_explained(client, as_of, *wanted):
+            client.get(client.path(f"{kind.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
 
 
 def limits(rows: int) -> Decorator:

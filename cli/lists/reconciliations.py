@@ -40,7 +40,7 @@ reconciliations = list_command(
     " service refused in the present registrations of lab controllers.",
     filters=(
         click.Option(
-            ["--lab-controller"],
+            ["--lab-controller", "--lab"],
             metavar="FQDN",
             help="Only systems of this lab controller.",
             shell_complete=lab_controllers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +119,7 @@ BEYOND_THE_LOG = 2**63 - 2
     help="Only events of this partition, without those that concern all partitions.",
 )
 @click.option("--limit", type=WholeNumber(), help="Maximum number of events to show [default: all].")
+@click.option("--last", metavar="N", type=WholeNumber(), help="Only the N newest events, in log order.")
 @wide
 @remote
 def events(
@@ -134,6 +135,7 @@ def events(
     until: str | None,
     partition: str | None,
     limit: int | None,
+    last: int | None,
 ) -> None:
     """Show events in log order; with --json, one event per line.
 
@@ -144,12 +146,18 @@ def events(
     """
     if follow and (since is not None or until is not None):
         raise click.UsageError("--follow cannot be used with --since or --until; use --after or --new.")
+    if last is not None and (follow or limit is not None):
+        raise click.UsageError("--last cannot be used with --follow or --limit.")
     if new:
         after = _last_position(client)
     topics = types.split(",") if types else None
     filters = {"types": topics, "subject": subject, "actor": actor, "partition": partition}
     span = {"since": since, "until": until}
-    found = _live_events(client, after, filters) if follow else client.log(after, **filters, **span)
+    found: Iterable[Row] = client.log(after, **filters, **span)
+    if follow:
+        found = _live_events(client, after, filters)
+    elif last is not None:
+        found = client.newest("/events", "events", "position", last, after=after, **filters, **span)
     printer, is_empty = EventPrinter(output), True
     for event in islice(found, limit):
         printer.show(event)

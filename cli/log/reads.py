@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import click
+from click.core import ParameterSource
 
 from cli.arguments.params import WholeNumber, limit_option
 from cli.lists import completing
@@ -53,11 +54,21 @@ COLUMNS = (
     help="Only reads with an id above this one, from the column `read` [default: 0, all reads].",
 )
 @limit_option(100, "Maximum number to show.", maximum=MAX_LIMIT)
+@click.option(
+    "--last", metavar="N", type=WholeNumber(maximum=MAX_LIMIT), help="Only the N newest reads, oldest first."
+)
 @wide
 @remote
-def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:
+def reads(client: Client, output: Output, user: str | None, after: int, limit: int, last: int | None) -> None:
     """List the recorded reads of auditors, oldest first. Only admins and auditors can do this."""
-    document = client.get("/reads", user=user, after=after, limit=limit)
+    if last is None:
+        document = client.get("/reads", user=user, after=after, limit=limit)
+    else:
+        if click.get_current_context().get_parameter_source("limit") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--last cannot be used with --limit.")
+        document = client.get("/reads", user=user, after=after, limit=last, newest_first="true")
+        # The next page would have older reads.
+        document = {**document, "reads": document["reads"][::-1], "next": None}
     if user is not None and not document["reads"]:
         # Raises ServerProblem if there is no such user.
         client.get(client.path("users", user))

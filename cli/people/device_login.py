@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # RFC 8628, section 3.5.
 SLOW_DOWN_SECONDS: Final = 5
+NOT_FOUND: Final = 404
 
 
 def device_login(
@@ -25,9 +26,17 @@ def device_login(
 ) -> dict[str, Any]:
     """Say where to sign in, and return the login when that is done.
 
-    Raises ServerProblem if it was denied or has expired, and ClickException if nothing was decided in time.
+    Raises ServerProblem if it was denied or has expired, and ClickException if nothing was decided in time
+    or the server has no identity provider.
     """
-    begun = client.post("/login/device")
+    from api.client import ServerProblem
+
+    try:
+        begun = client.post("/login/device")
+    except ServerProblem as problem:
+        if problem.status != NOT_FOUND:
+            raise
+        raise click.ClickException("this service takes passwords only; log in without --sso") from None
     note(f"Open {begun['verification_uri']} in a browser, and enter the code {begun['user_code']}")
     if complete := begun["verification_uri_complete"]:
         note(f"or open {complete}")

@@ -49,6 +49,7 @@ def first() -> None:
 )
 @click.option(
     "--lab-controller",
+    "--lab",
     metavar="FQDN",
     shell_complete=completing.lab_controllers,
     help=f"With the role {LAB_CONTROLLER}: the lab controller that uses the token.",

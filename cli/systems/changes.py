@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import Command, WordChoice, reason_option
+from cli.arguments.params import WordChoice, reason_option
 from cli.lists import completing
+from cli.lists.suggesting import similar_name_added
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
+from cli.systems.selection import NamedSystems, fqdns_argument, selected_systems, selecting
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column
 from domain.errors import listed
@@ -24,65 +26,11 @@ if TYPE_CHECKING:
 
 PATH = "/system-changes"
 WAIT_SECONDS = 2.0
-COMMENT = "#"
 # The conditions in which a system gets no further recipe, so that a wait for the last one ends.
 ENDING = tuple(condition for condition in CONDITIONS if condition != "Automated")
 COLUMNS = (Column("system", "fqdn", rank=0), Column("outcome", "outcome", "text", 0))
 
-_SELECTING = (
-    click.option("--pool", metavar="POOL", shell_complete=completing.pools, help="All systems in this pool."),
-    click.option(
-        *("--lab", "lab_controller"),
-        metavar="FQDN",
-        shell_complete=completing.lab_controllers,
-        help="All systems of this lab controller.",
-    ),
-    click.option("--location", metavar="TEXT", help="All systems at this location."),
-    click.option(
-        "--file",
-        type=click.File(),
-        help="The systems in this file, one on each line; - reads standard input.",
-    ),
-)
-_dry_run = click.option("--dry-run", is_flag=True, help="Change nothing; show the systems that would change.")
 _wait = click.option("--wait", is_flag=True, help="Wait until the recipes and reservations there have ended.")
-fqdns_argument = click.argument("fqdns", metavar="[FQDN]…", nargs=-1, shell_complete=completing.systems)
-
-
-def selecting(command: Command) -> Command:
-    """Add the options that select many systems."""
-    for option in reversed((*_SELECTING, _dry_run)):
-        command = option(command)
-    return command
-
-
-def named_systems(fqdns: Sequence[str], file: IO[str] | None, wanted: Mapping[str, str]) -> list[str]:
-    """Return the named systems, none if some are selected by properties. Raises UsageError without either."""
-    if bool(wanted) == bool(fqdns or file is not None):
-        raise click.UsageError("Name systems (FQDN, --file), or select them (--pool, --lab, --location).")
-    lines = (line.partition(COMMENT)[0].strip() for line in file or ())
-    return [*dict.fromkeys((*fqdns, *filter(None, lines)))]
-
-
-def selected_systems(
-    client: Client,
-    fqdns: Sequence[str],
-    file: IO[str] | None,
-    pool: str | None,
-    lab_controller: str | None,
-    location: str | None,
-) -> list[str]:
-    """Return the named systems, or those with all of the properties. Raises UsageError without either."""
-    filters = {"pool": pool, "lab_controller": lab_controller, "location": location}
-    wanted: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
-    named = named_systems(fqdns, file, wanted)
-    if not wanted:
-        return named
-    from cli.lists.listing import require_existing
-
-    require_existing(client, None, wanted)
-    rows = client.pages("/systems", "systems", min_position=client.position, **wanted)["systems"]
-    return [row["fqdn"] for row in rows]
 
 
 @click.command
@@ -190,12 +138,17 @@ def _change(
 ) -> None:
     """Change one system by its own resource, and several in one request; `awaited` filters those to await."""
     is_one = len(fqdns) == 1 and not dry_run and not any(selection.values())
-    systems = [*fqdns] if is_one else selected_systems(client, fqdns, **selection)
+    named = NamedSystems({fqdn: fqdn for fqdn in fqdns})
+    if not is_one:
+        named = selected_systems(client, fqdns, **selection)
+    systems = named.names
     if is_one:
-        answer = client.patch(SYSTEM.of(client, fqdns[0]), body)
+        with similar_name_added(client, "system", fqdns[0]):
+            answer = client.patch(SYSTEM.of(client, fqdns[0]), body)
         output.line(answer, f"{fqdns[0]} {words[0] if answer.get('changed', True) else words[1]}")
     elif systems:
-        answer = client.post(PATH, {**body, "systems": systems}, dry_run=dry_run or None)
+        with named.located(client):
+            answer = client.post(PATH, {**body, "systems": systems}, dry_run=dry_run or None)
         _show(output, answer, words)
     else:
         output.line({"dry_run": dry_run, "systems": []}, "no system is selected")

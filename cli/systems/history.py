@@ -42,7 +42,10 @@ def _value(value: Any) -> str:
 @wide
 @remote
 def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_of: str | None) -> None:
-    """Show the changes of FQDN, latest first, one property per line."""
+    """Show the changes of FQDN, latest first, one property per line.
+
+    --limit counts lines; with --json it counts changes, each with all of its properties.
+    """
     with absence_explained(client, as_of, "system", fqdn):
         path = client.path("systems", fqdn, "history")
         document, has_more = read_limited(client, output, path, "changes", limit, as_of=as_of)
@@ -53,6 +56,7 @@ def of_system(client: Client, output: Output, fqdn: str, limit: int | None, as_o
     lines: list[Row] = [
         {**change, **difference} for change in document["changes"] for difference in change["changes"]
     ]
-    output.table(COLUMNS, lines)
-    if has_more:
-        note_rest(len(document["changes"]))
+    shown = lines[:limit]
+    output.table(COLUMNS, shown)
+    if has_more or len(shown) < len(lines):
+        note_rest(len(shown))

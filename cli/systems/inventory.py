@@ -9,6 +9,7 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.params import WordChoice
+from cli.arguments.utf8 import content_of
 from cli.lists import completing
 from cli.lists.filtered import owner_option, partition_option
 from cli.lists.listing import list_command, require_existing, with_commands
@@ -90,7 +91,7 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
     from api.client.inventory_file import import_all, partitions_of_systems, parts_of, preview_import
     from cli.terminal.progress import advancing
 
-    parts = parts_of(file.read(), _format_of(form, file), partitions_of_systems(client))
+    parts = parts_of(content_of(file), _format_of(form, file), partitions_of_systems(client))
     result = (preview_import if dry_run else import_all)(client, parts, advancing)
     if output.as_json:
         output.document({name: value for name, value in result.items() if name != "position"})
@@ -127,7 +128,7 @@ SYSTEM_FILTERS = (
         help="Only systems with this usage, such as idle or running.",
     ),
     click.Option(
-        ["--lab-controller"],
+        ["--lab-controller", "--lab"],
         metavar="FQDN",
         shell_complete=completing.lab_controllers,
         help="Only systems of this lab.",

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
-from cli.arguments.params import FUTURE_EXAMPLES, ID, Duration, TimeParam, WordChoice, reason_option
+from cli.arguments.option_names import by_option, faults_changed
+from cli.arguments.params import (
+    FUTURE_EXAMPLES,
+    ID,
+    Decorator,
+    Duration,
+    TimeParam,
+    WordChoice,
+    reason_option,
+)
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.lists.listing import Listing, list_command
+from cli.lists.suggesting import with_similar_name
 from cli.remote import remote, wide
-from cli.systems.changes import fqdns_argument, named_systems, selecting
+from cli.systems.selection import fqdns_argument, named_systems, selecting
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column
 from cli.terminal.wording import clock, counted, duration, minute, zone
 from domain.errors import listed
-from domain.maintenance.window import STATES
+from domain.maintenance.window import MAX_LEAD_SECONDS, STATES
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -32,19 +43,44 @@ UNFINISHED_COLUMNS = (
     Column(f"ends at the latest ({zone()})", "end", rank=0),
 )
 
-_from = click.option(
-    "--from",
-    "starts_at",
-    metavar="TIME",
-    type=TimeParam(or_now=True),
-    help=f"Start of the window, such as now, {FUTURE_EXAMPLES}.",
-)
-_until = click.option("--until", "ends_at", metavar="TIME", type=TimeParam(), help="End of the window.")
+KINDS = {"pool": "pool", "lab_controller": "lab controller"}
+PROPERTIES = ("pool", "lab_controller", "location")
+# Field of a window -> its option.
+OPTIONS = {
+    "starts_at": "--from",
+    "ends_at": "--until",
+    "lead_seconds": "--lead",
+    "reason": "--reason",
+    "pool": "--pool",
+    "lab_controller": "--lab",
+    "location": "--location",
+}
+
+
+def _from(required: str = "") -> Decorator:
+    return click.option(
+        "--from",
+        "starts_at",
+        metavar="TIME",
+        type=TimeParam(or_now=True),
+        help=f"Start of the window, such as now, {FUTURE_EXAMPLES}.{required}",
+    )
+
+
+def _until(required: str = "") -> Decorator:
+    return click.option(
+        "--until", "ends_at", metavar="TIME", type=TimeParam(), help=f"End of the window.{required}"
+    )
+
+
+# Checked together, so that an error names all of them.
+REQUIRED = "  [required]"
+_reason = click.option("--reason", metavar="TEXT", help=f"Reason, which is recorded in the log.{REQUIRED}")
 _lead = click.option(
     "--lead",
     "lead_seconds",
     metavar="DURATION",
-    type=Duration(),
+    type=Duration(MAX_LEAD_SECONDS),
     help="How long before the start the systems are drained, such as 4h.",
 )
 maintenance = SuggestingGroup("maintenance", help="Add, list, show, move and end maintenance windows.")
@@ -94,10 +130,10 @@ maintenance.add_command(
 @maintenance.command
 @fqdns_argument
 @selecting
-@_from
-@_until
+@_from(REQUIRED)
+@_until(REQUIRED)
 @_lead
-@reason_option
+@_reason
 @wide
 @remote
 def add(
@@ -120,16 +156,24 @@ def add(
     would end in time.
     """
     given = {"--from": starts_at, "--until": ends_at, "--reason": reason}
-    if missing := [name for name, value in given.items() if value is None]:
+    if missing := [name for name, value in given.items() if not value]:
         raise click.UsageError(f"needs {' and '.join(missing)}")
     wanted: dict[str, Any] = {name: value for name, value in properties.items() if value is not None}
-    systems = named_systems(fqdns, file, wanted)
-    if systems:
-        wanted["systems"] = systems
+    named = named_systems(fqdns, file, wanted)
+    if named.names:
+        wanted["systems"] = named.names
     if lead_seconds is not None:
         wanted["lead_seconds"] = lead_seconds
     body = {**wanted, "reason": reason, "starts_at": starts_at, "ends_at": ends_at}
-    answer = client.post(PATH, body, dry_run=dry_run or None)
+    # The whole body is at fault if no system has the properties.
+    options = {**OPTIONS, "body": ", ".join(OPTIONS[name] for name in wanted if name in PROPERTIES)}
+    with ExitStack() as changed:
+        changed.enter_context(faults_changed(by_option(options)))
+        for field, kind in KINDS.items():
+            if field in wanted:
+                changed.enter_context(faults_changed(with_similar_name(client, kind, wanted[field])))
+        changed.enter_context(named.located(client))
+        answer = client.post(PATH, body, dry_run=dry_run or None)
     if output.as_json:
         output.document(answer)
         return
@@ -161,8 +205,8 @@ def show(client: Client, output: Output, number: int, as_of: str | None) -> None
 
 @maintenance.command
 @NUMBER
-@_from
-@_until
+@_from()
+@_until()
 @_lead
 @remote
 def move(client: Client, output: Output, number: int, **times: Any) -> None:
@@ -170,7 +214,8 @@ def move(client: Client, output: Output, number: int, **times: Any) -> None:
     given = {name: value for name, value in times.items() if value is not None}
     if not given:
         raise click.UsageError("needs --from, --until or --lead")
-    answer = client.patch(f"{PATH}/{number}", given)
+    with faults_changed(by_option(OPTIONS)):
+        answer = client.patch(f"{PATH}/{number}", given)
     moved = "moved" if answer["changed"] else "already had these times"
     output.line(answer, f"maintenance window {number} {moved}")
 

@@ -86,14 +86,25 @@ def policy() -> None:
 
 
 @policy.command
+@click.argument("fqdn", required=False, shell_complete=completing.systems)
 @owner_options
 @as_of
 @remote
-def show(client: Client, output: Output, system: str | None, pool: str | None, as_of: str | None) -> None:
+def show(
+    client: Client,
+    output: Output,
+    fqdn: str | None,
+    system: str | None,
+    pool: str | None,
+    as_of: str | None,
+) -> None:
     """Show the access policy of a system or pool: a row for each permission of a user, a group or everybody.
 
-    Name the system or pool: --system FQDN or --pool NAME.
+    Name the system or pool: FQDN, --system FQDN or --pool NAME.
     """
+    if fqdn is not None and system is not None:
+        raise click.UsageError("Name the system once: FQDN or --system FQDN.")
+    system = fqdn or system
     path, kind, name = _policy_of(client, system, pool)
     document = read_as_of(client, output, path, kind, name, as_of)
     output.rows(document, "entries", COLUMNS, empty="The policy has no entries: it grants no permissions.")

@@ -12,7 +12,7 @@ import click
 
 from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.params import WholeNumber
-from cli.arguments.time_span import PAST, until_option
+from cli.arguments.time_span import BEGIN, until_option
 from cli.lists import completing
 from cli.lists.listing import limits, note_rest, read_limited, require_existing
 from cli.remote import remote, wide
@@ -52,7 +52,7 @@ MARKS = {
 @click.command
 @click.argument("fqdns", metavar="[FQDN]…", nargs=-1, shell_complete=completing.systems)
 @click.option(
-    "--since", metavar="TIME", type=PAST, help="Start [default: 24 hours before the end of the time span]."
+    "--since", metavar="TIME", type=BEGIN, help="Start [default: 24 hours before the end of the time span]."
 )
 @until_option
 @click.option(

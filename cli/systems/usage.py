@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import WordChoice
@@ -139,10 +140,12 @@ def usage(
     Users who are not admins or auditors see only their own.
     """
     if of_report:
-        if of_log or any(given is not None for given in (step, until, partition)):
+        source = click.get_current_context().get_parameter_source("group_by")
+        is_grouped = source is ParameterSource.COMMANDLINE
+        if of_log or is_grouped or any(given is not None for given in (step, until, partition)):
             raise click.UsageError(
-                "--report can be used with --since and --as-of, but not with --log, --step, --until or"
-                " --partition."
+                "--report can be used with --since and --as-of, but not with --group-by, --log, --step,"
+                " --until or --partition."
             )
         show_report(client, output, since, as_of)
         return

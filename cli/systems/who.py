@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.time_span import PAST, since_option, until_option
+from cli.arguments.time_span import MOMENT, since_option, until_option
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
 from cli.systems.usage import intervals_of
@@ -47,7 +47,7 @@ _USE = ("kind", "recipe_id", "user", "ordered_position")
 
 @click.command
 @SYSTEM.argument
-@click.option("--at", metavar="TIME", type=PAST, help="Only the moment TIME [default: now].")
+@click.option("--at", metavar="TIME", type=MOMENT, help="Only the moment TIME [default: now].")
 @since_option
 @until_option
 @as_of

@@ -89,7 +89,7 @@ OPTIONS = (
     ),
     text("--job-group", "GROUP", "Submit for this group."),
     text("--job-owner", "USER", "Submit for this user."),
-    several("--cc", "MAIL", "Store this address with the job; repeatable. Mail is not sent yet."),
+    several("--cc", "MAIL", "Also send the mail about the end of the job here; repeatable."),
     text("--retention-tag", "TAG", "Retention tag of the job, which says how long its results are kept."),
     text("--product", "PRODUCT", "Product of the job, which some retention tags require."),
     flag("--reserve", "Keep the system after the last task (reservesys)."),

@@ -20,6 +20,10 @@ Run = Callable[..., Result]
         ("partition create x", "labledger partition put"),
         ("user add x", "labledger user put"),
         ("group new x", "labledger group put"),
+        # The command for a part of an object comes first.
+        ("group add g1 nobody", "labledger group add-member` or `labledger group put"),
+        ("pool add big a.b", "labledger pool add-system` or `labledger pool put"),
+        ("system remove a.b", "labledger system condition FQDN Removed"),
         # Another command is nearer.
         ("system ad x", "labledger system add"),
         # The group of systems has no `put`, and `vacate` is only spelt alike.
@@ -36,6 +40,11 @@ def test_unknown_command__of_a_group__suggests_one_that_exists(
     suggestion = "" if suggested is None else f" Did you mean `{suggested}`?"
     name = arguments.split()[1]
     assert result.stderr.endswith(f"No such command: {name!r}.{suggestion}\n")
+
+
+@pytest.mark.parametrize("verb", ["backup", "restore"])
+def test_backup__no_command__names_the_page(run: Run, verb: str) -> None:
+    assert run(verb).stderr.endswith(f"No such command: {verb!r}. See docs/backup.md.\n")
 
 
 @pytest.mark.parametrize("verb", sorted({*COMMANDS, *WITHOUT}))

@@ -46,13 +46,13 @@ REFUSED = [
         wanted(seconds=7_201),
         0,
         "seconds",
-        "the maximum of the lab is 7200 s in all, of which 7200 s are left",
+        "the maximum of the lab is 2h in all, of which 2h are left",
     ),
-    (wanted(seconds=3_601), 3_600, "seconds", "of which 3600 s are left"),
+    (wanted(seconds=3_601), 3_600, "seconds", "of which 1h are left"),
     (wanted(until=END), 0, "until", "must be after the present end"),
     (wanted(until=END + timedelta(hours=3)), 0, "until", "the maximum of the lab"),
     (wanted(seconds=60, now=END + timedelta(hours=1)), 0, "seconds", "would end it in the past"),
-    (wanted(seconds=1, max_seconds=0), 0, "seconds", "of which 0 s are left"),
+    (wanted(seconds=1, max_seconds=0), 0, "seconds", "of which 0s are left"),
 ]
 
 

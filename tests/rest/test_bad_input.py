@@ -81,7 +81,9 @@ def test_list__unknown_parameter__is_named(client: httpx.Client, path: str, para
 def test_events__invalid_types__are_named(client: httpx.Client) -> None:
     answer = client.get("/events", params={"types": "recipe.queued,recipe.qeued"})
     assert answer.status_code == 422
-    assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is not a topic"]
+    assert [fault["message"] for fault in answer.json()["errors"]] == [
+        "'recipe.qeued' is not a topic; did you mean recipe.queued?"
+    ]
 
 
 def test_submission__five_planted_faults__exactly_five_with_lines(

@@ -77,10 +77,10 @@ def test_recipe__beyond_the_maximum_of_its_lab__is_refused_and_nothing_is_stored
     refused = people["alice"].post(path, json={"seconds": 3_601})
     assert refused.status_code == 422
     (fault,) = refused.json()["errors"]
-    assert fault["where"] == "seconds" and "of which 3600 s are left" in fault["message"]
+    assert fault["where"] == "seconds" and "of which 1h are left" in fault["message"]
     assert happened(service, before, f"recipe/{recipe_id}") == []
     assert people["alice"].post(path, json={"seconds": 3_000}).status_code == 200
-    assert "600 s are left" in people["alice"].post(path, json={"seconds": 601}).text
+    assert "10m are left" in people["alice"].post(path, json={"seconds": 601}).text
     changed = client.put(lab, json={"max_extension_seconds": 604_800})
     assert (changed.status_code, changed.json()["max_extension_seconds"]) == (200, 604_800)
     client.post(
@@ -124,7 +124,7 @@ def test_reservation__extended__ends_later_up_to_the_maximum(
     assert (change["actor"], change["reason"]) == ("bob", "one more day")
     assert [each["property"] for each in change["changes"]] == ["reserved_until"]
     refused = people["bob"].post(path, json={"seconds": 604_800})
-    assert "518400 s are left" in refused.text
+    assert "6d are left" in refused.text
     people["bob"].delete(f"/systems/{fqdn}/reservation").raise_for_status()
 
 

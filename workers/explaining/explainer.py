@@ -19,7 +19,7 @@ TIMEOUT_SECONDS = 20.0
 
 
 class StillReading(LabledgerError):
-    """The explaining process is still reading the log; try again."""
+    """The explaining process is still reading the log."""
 
 
 class Explainer:

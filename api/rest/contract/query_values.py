@@ -10,7 +10,9 @@ from pydantic import BeforeValidator, StringConstraints, WithJsonSchema
 
 import domain.all_events  # noqa: F401  (registers every topic)
 from api.intake.limits import MAX_MESSAGE_LENGTH
+from api.intake.near_names import suggestion
 from api.rest.contract.values import FQDN_PATTERN, MAX_TEXT_LENGTH, NO_NUL
+from domain.errors import MAX_NAMED
 from domain.events import TOPICS
 from domain.job.retention_tags import RetentionTag
 from runtime.setting_values import TAG_PATTERN, retention_tags
@@ -105,8 +107,12 @@ def _topics(value: Any) -> Any:
     topics = _listed(value)
     unknown = [topic for topic in topics if topic not in TOPICS]
     if unknown:
-        raise ValueError("; ".join(f"{_quoted(topic)} is not a topic" for topic in unknown))
+        raise ValueError("; ".join(map(_unknown_topic, unknown[:MAX_NAMED])))
     return topics
+
+
+def _unknown_topic(topic: str) -> str:
+    return f"{_quoted(topic)} is not a topic{suggestion(topic, TOPICS)}"
 
 
 def _fqdns(value: Any) -> Any:

@@ -25,7 +25,7 @@ class Extensions:
         self._parts = parts
 
     @operation(
-        "Extend the watchdog of a started recipe, or the time for which it keeps its system",
+        "Extend a recipe: its watchdog, or the time for which it keeps its system",
         answers.Extended,
         body=ExtensionWanted,
         keyed=True,
@@ -37,7 +37,7 @@ class Extensions:
         )
 
     @operation(
-        "Extend the reservation of a system or, without one, its loan",
+        "Extend the reservation or loan of a system, the loan only without a reservation",
         answers.Extended,
         body=ExtensionWanted,
         keyed=True,

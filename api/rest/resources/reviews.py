@@ -45,7 +45,7 @@ class Reviews:
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation(
-        "Waive the failures of a recipe set that has ended, or revoke this waiver",
+        "Waive the failures of a recipe set, after it has ended, or revoke this waiver",
         answers.SetReviewed,
         body=Waiver,
         keyed=True,
@@ -57,7 +57,7 @@ class Reviews:
         )
 
     @operation(
-        "Waive the failure of a task of a recipe set that has ended, or revoke this waiver",
+        "Waive the failure of a task, after its recipe set has ended, or revoke this waiver",
         answers.TaskWaived,
         body=Waiver,
         keyed=True,

@@ -107,6 +107,7 @@ def test_moment__an_hour_ago_across_a_change_of_the_clock__is_3600_seconds() -> 
         ("tuesday friday", "several times"),
         ("tuesday 20 november 2026", "another day of the week"),
         ("saturday 9:00", "last saturday or next saturday"),
+        ("this morning", "morning has no time of the clock"),
         ("yesterday 14:00 EST", "Europe/Berlin"),
         ("14:00 utc yesterday", "at the end"),
         ("yesterday 14:00 Europe/Nowhere", "no time zone"),
@@ -127,7 +128,18 @@ def _shown(found: datetime | None) -> str | None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "soon", "ago", "2h", "x ago", "hier", "gestern 14:00", "31 november", "2026-02-30"),
+        *(
+            "",
+            "soon",
+            "ago",
+            "2h",
+            "lst saturday",
+            "x ago",
+            "hier",
+            "gestern 14:00",
+            "31 november",
+            "2026-02-30",
+        ),
         *("99999999w ago", "0001-01-01 00:00", "9999-12-31 23:59 -10:00", "in", "14:00 15:00", "a" * 99),
     ],
 )
@@ -174,6 +186,16 @@ def test_time_option__not_exact__prints_the_time_that_it_took(capsys: pytest.Cap
     with pytest.raises(click.BadParameter, match=r"unclear: .*'tomorrow 18:00'"):
         taken("01/02/2026")
     assert shown.out == "" and capsys.readouterr() == ("", "")
+    with pytest.raises(click.BadParameter, match="write '2h ago'"):
+        taken("2h", past=True)
+    later = (NOW + timedelta(minutes=2)).isoformat()
+    with pytest.raises(click.BadParameter, match="is in the future; give a past time"):
+        TimeParam(past=True, future="is refused", clock=lambda: NOW).convert(later, None, None)
+    assert TimeParam(past=True, clock=lambda: NOW).convert(later, None, None) == later
+    cut = TimeParam(past=True, future="is cut", clock=lambda: NOW)
+    assert cut.convert(later, None, None) == NOW.isoformat()
+    shown = "time: 2026-11-21T11:30:00+01:00, now: the time given is in the future\n"
+    assert capsys.readouterr().err == shown
 
 
 def test_time_option__relative_to_a_fraction_of_a_second__is_in_whole_seconds_unless_exact_or_now(

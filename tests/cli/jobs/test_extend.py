@@ -44,6 +44,12 @@ def test_extend__answer_is_lost__repeats_with_the_same_key(run: Run, server: Loo
     assert len(keys) == 2 and keys[0] == keys[1]
 
 
+def test_extend__refused__names_the_option(run: Run, server: LoopbackServer) -> None:
+    errors = [{"where": "seconds", "message": "the maximum of the lab is 7d in all, of which 1h is left"}]
+    server.on("POST", "/recipes/30/extension", Answer({"title": "Invalid input", "errors": errors}, 422))
+    assert f"  --by: {errors[0]['message']}" in run("extend", "30", "--by", "9d").stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

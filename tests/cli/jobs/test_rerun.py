@@ -119,13 +119,25 @@ def test_edit__again_after_a_refusal__goes_on_with_the_edited_file(
     assert (result.exit_code, result.stdout) == (0, LINE), result.stderr
 
 
-def test_edit__file_emptied__submits_nothing(
-    server: LoopbackServer, run: Run, editor: Callable[[str], dict[str, str]], tmp_path: Path
+@pytest.mark.parametrize(("line", "how"), [(': > "$1"', "empty"), ("true", "unchanged")])
+def test_edit__file_emptied_or_unchanged__submits_nothing(
+    server: LoopbackServer,
+    run: Run,
+    editor: Callable[[str], dict[str, str]],
+    tmp_path: Path,
+    line: str,
+    how: str,
 ) -> None:
     server.on("GET", PATH, Answer(DRAFT))
-    result = run("rerun", "20", "--edit", env=editor(': > "$1"'))
-    assert (result.exit_code, "nothing was submitted" in result.stderr) == (1, True)
+    result = run("rerun", "20", "--edit", env=editor(line))
+    assert (result.exit_code, f"is {how}, so nothing was submitted" in result.stderr) == (1, True)
     assert not server.asked_for("POST", PATH) and not list(tmp_path.glob("*.xml"))
+
+
+def test_edit__no_terminal_and_no_editor__is_wrong_usage(server: LoopbackServer, run: Run) -> None:
+    result = run("rerun", "20", "--edit", env={"VISUAL": None, "EDITOR": None})
+    assert result.exit_code == 2 and "There is no terminal to edit on" in result.stderr
+    assert not server.asked
 
 
 def test_rerun__at_a_service__job_and_copy_name_each_other(service: Running) -> None:

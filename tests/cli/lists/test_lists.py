@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -23,6 +24,25 @@ def test_list__for_people__is_a_table(server: LoopbackServer, run: Run) -> None:
     heading, _, row = result.stdout.strip().splitlines()
     assert heading.split()[:4] == ["recipe", "set", "job", "state"]
     assert row.split()[:5] == ["12", "3", "7", "queued", "High"]
+
+
+def test_list__of_an_unknown_pool_or_lab__names_a_similar_one(server: LoopbackServer, run: Run) -> None:
+    server.on("GET", "/systems", Answer({"systems": [], "next": None}))
+    server.on("GET", "/pools", Answer({"pools": [{"name": "small"}], "next": None}))
+    server.on("GET", "/lab-controllers", Answer({"lab_controllers": [{"fqdn": "lab.east.x"}], "next": None}))
+    for option, name, meant in (("--pool", "smal", "small"), ("--lab", "lab", "lab.east.x")):
+        result = run("systems", option, name)
+        assert result.exit_code == 1 and f"; did you mean {meant}?" in result.stderr
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_ldap_show__before_the_first_sync__says_so(
+    server: LoopbackServer, run: Run, configured: bool
+) -> None:
+    last = {"finished_at": None, "succeeded_at": None, "fault": None, "changed": {}}
+    server.on("GET", "/ldap-sync", Answer({"configured": configured, "running": False, **last}))
+    lines = run("ldap", "show").stdout.splitlines()
+    assert lines[-1].split() == (["yes", "no"] if configured else ["No", "LDAP", "is", "configured."])
 
 
 def test_list__for_machines__is_the_document(server: LoopbackServer, run: Run) -> None:
@@ -160,7 +180,8 @@ def test_list__as_many_rows_as_the_limit__has_no_rest(server: LoopbackServer, ru
 
 def test_history__as_many_changes_as_the_limit__has_no_rest(server: LoopbackServer, run: Run) -> None:
     path = "/systems/a.b/history"
-    change = {"position": 3, "at": "2026-01-01T00:00:00Z", "actor": "ada", "reason": None, "changes": []}
+    change: dict[str, Any] = {"position": 3, "at": "2026-01-01T00:00:00Z", "actor": "ada", "reason": None}
+    change["changes"] = [{"property": "owner", "from": None, "to": "bob"}]
     for rows, note in ((1, ""), (2, "Showing 1; use --all for the rest.\n")):
         server.on("GET", path, Answer({"position": 4, "changes": [change] * rows, "next": None}))
         assert run("system", "history", "a.b", "--limit", "1").stderr == note

@@ -19,4 +19,7 @@ def test_doctor__without_a_database__fails_as_other_commands_and_prints_no_repor
         for environment in ({}, {"LABLEDGER_DATABASE_URL": f"postgresql://{nowhere}/none"}):
             result = run(*arguments, env=environment)
             assert (result.exit_code, result.stdout) == (other.exit_code, "") == (1, "")
-            assert json.loads(result.stderr.splitlines()[-1])["title"]
+            problem = json.loads(result.stderr.splitlines()[-1])
+            assert problem["title"]
+            if not environment:
+                assert "on the machine of the database" in problem["advice"]

@@ -165,6 +165,25 @@ def test_reads__several__a_line_each_and_the_option_for_more(server: LoopbackSer
     assert server.asked[0].query == {"user": ["carol"], "after": ["6"], "limit": ["1"]}
 
 
+def test_last__of_events_and_reads__asks_for_the_newest_and_shows_them_in_order(
+    server: LoopbackServer, run: Run
+) -> None:
+    pages = [([event(12), event(7)], 7), ([event(5)], None)]
+    server.on("GET", "/events", *(Answer({"events": page, "next": before}) for page, before in pages))
+    lines = run("events", "--last", "4", "--actor", "bob", "--json").stdout.splitlines()
+    assert [json.loads(line)["position"] for line in lines] == [5, 7, 12]
+    assert [asked.query.get("before") for asked in server.asked] == [None, ["7"]]
+    assert [asked.query["limit"] for asked in server.asked] == [["4"], ["2"]]
+    assert all(asked.query["newest_first"] == ["true"] for asked in server.asked)
+    reads = [{**READ, "read_id": number} for number in (9, 8)]
+    server.on("GET", "/reads", Answer({"position": 9, "reads": reads, "next": 8}))
+    result = run("reads", "--last", "2")
+    assert [line.split()[0] for line in result.stdout.splitlines()[-2:]] == ["8", "9"]
+    assert result.stderr == "" and server.asked[-1].query["newest_first"] == ["true"]
+    for wrong in (("events", "--last", "2", "--follow"), ("reads", "--last", "2", "--limit", "3")):
+        assert run(*wrong).exit_code == 2
+
+
 def test_reads__streams__show_where_they_started(server: LoopbackServer, run: Run) -> None:
     streams = [{**READ, "is_stream": True, "last_event_id": after} for after in ("41", None)]
     server.on("GET", "/reads", Answer({"position": 9, "reads": streams, "next": None}))

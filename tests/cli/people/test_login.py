@@ -141,6 +141,18 @@ def test_connection__login_and_folder_of_two_servers__goes_to_the_one_named_else
     assert Connection.load(settings(tmp_path), LOGINS, folder_named=folder_named).url == url
 
 
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("http://a.b/ui/jobs?x=1", "http://a.b"),
+        ("http://a.b:80/prefix/ui/", "http://a.b:80/prefix"),
+        ("http://ui/", "http://ui"),
+    ],
+)
+def test_connection__address_of_a_page__is_that_of_the_server(tmp_path: Path, given: str, url: str) -> None:
+    assert Connection.load(settings(tmp_path, url=given)).url == url
+
+
 def whoami(run: Run, server: LoopbackServer, *arguments: str, **variables: str | None) -> str:
     """Return the token that is sent."""
     server.on("GET", "/whoami", Answer({"user": "x", "role": "admin"}))
@@ -264,3 +276,11 @@ def test_login__sso_and_nobody_decides__ends_when_the_code_expires(server: Loopb
     with Client(server.url) as client, pytest.raises(ClickException, match="expired"):
         device_login(client, None, sleep=pauses.append, clock=lambda: sum(pauses))
     assert sum(pauses) == 600
+
+
+def test_login__sso_without_an_identity_provider__says_how_to_log_in(
+    server: LoopbackServer, run: Run
+) -> None:
+    server.on("POST", "/login/device", Answer({"title": "Identity provider not found"}, 404))
+    result = run("login", "--sso")
+    assert result.stderr == "Error: this service takes passwords only; log in without --sso\n"

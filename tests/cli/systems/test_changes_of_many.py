@@ -58,6 +58,27 @@ def test_condition__of_a_file_and_names__each_once(server: LoopbackServer, run: 
     }
 
 
+def test_drain__file_with_errors__names_their_lines_and_similar_systems(
+    server: LoopbackServer, run: Run, tmp_path: Path
+) -> None:
+    file = tmp_path / "systems"
+    file.write_text("# rack 7\na.b\n\nx86-01\n", encoding="utf-8")
+    fault = {"where": "systems[2]", "message": 'there is no system "x86-01"'}
+    server.on("POST", PATH, Answer({"title": "Invalid input", "errors": [fault]}, 422))
+    listed = [row("x86-02.example.com", "idle"), row("x86-01.example.com", "idle")]
+    server.on("GET", "/systems", Answer({"systems": listed, "next": None}))
+    result = run("system", "drain", "e.f", "--file", str(file))
+    message = 'there is no system "x86-01"; did you mean x86-01.example.com?'
+    assert result.stderr.splitlines()[1:] == [f"  {file}, line 4: {message}"]
+    alone = run("system", "drain", "x86-02")
+    assert "; did you mean x86-02.example.com?" in alone.stderr
+    file.write_bytes(b"a.b\n\xff\n")
+    times = ("--from", "now", "--until", "2099-01-01T12:00:00Z", "--reason", "r")
+    for command in (("system", "drain"), ("maintenance", "add", *times)):
+        result = run(*command, "--file", str(file))
+        assert result.exit_code == 1 and f"{file}: is not UTF-8 at byte 4" in result.stderr
+
+
 def test_undrain__dry_run_of_one__asks_and_changes_nothing(server: LoopbackServer, run: Run) -> None:
     server.on("POST", PATH, answered("a.b", dry_run=True))
     result = run("system", "undrain", "a.b", "--dry-run", "--reason", "works")

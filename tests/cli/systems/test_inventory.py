@@ -135,7 +135,8 @@ def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(rea
         ("a.csv", b'{"systems": []}', "row 1"),
         ("a.json", b"fqdn\na.b\n", "line 1, column"),
         ("a.json", b'{"systems": {}, "users": []}', "users: is an unknown field"),
-        ("a.csv", b"\xff\xfe", "is not UTF-8"),
+        ("a.csv", b"\xff\xfe", "a.csv: is not UTF-8 at byte 0"),
+        ("a", b"{\0\xff", "is not UTF-8 at byte 2"),
     ],
 )
 def test_import__file_of_another_kind__is_refused_with_the_reason(
@@ -203,6 +204,22 @@ def test_usage__with_a_step__a_line_for_each_step_of_each_group(server: Loopback
     assert (query["group_by"], query["step"]) == (["owner"], ["day"])
     assert json.loads(run(*given, "--json").stdout)["groups"] == groups
     assert run("usage", "--log", "--step", "day").exit_code == 2
+    assert run("usage", "--report", "--by", "owner").exit_code == 2
+
+
+def test_history__with_a_limit__counts_its_lines(server: LoopbackServer, run: Run) -> None:
+    differences = [{"property": name, "from": None, "to": "x"} for name in ("location", "owner")]
+    change = {
+        "position": 4,
+        "at": "2026-01-01T00:00:00Z",
+        "actor": "ada",
+        "reason": "",
+        "changes": differences,
+    }
+    server.on("GET", "/systems/a.b/history", Answer({"position": 9, "changes": [change], "next": None}))
+    shown = run("system", "history", "a.b", "--limit", "1")
+    assert len(shown.stdout.splitlines()) == 3 and "Showing 1; use --all" in shown.stderr
+    assert run("system", "history", "a.b", "--limit", "2").stderr == ""
 
 
 def test_usage__of_a_system__an_interval_a_line(server: LoopbackServer, run: Run) -> None:
@@ -260,7 +277,9 @@ def put(server: LoopbackServer, path: str) -> Any:
 def test_show__of_a_system__shows_the_entries_and_the_active_pool(server: LoopbackServer, run: Run) -> None:
     there(server, SYSTEM, active_pool="big")
     server.on("GET", "/systems/a.b", Answer({"pools": []}))
-    shown = run("policy", "show", "--system", "a.b")
+    shown = run("policy", "show", "a.b")
+    assert run("policy", "show", "--system", "a.b").stdout == shown.stdout
+    assert run("policy", "show", "a.b", "--system", "a.b").exit_code == 2
     assert shown.stdout.splitlines()[2:] == [
         "view        everybody",
         "submit      group qa   Low",

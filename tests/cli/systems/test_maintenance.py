@@ -91,6 +91,26 @@ def test_add__of_a_wrong_form__is_wrong_usage(run: Run, arguments: tuple[str, ..
     assert found.exit_code == 2 and said in found.stderr
 
 
+def test_add__refused__names_the_options_and_similar_names(server: LoopbackServer, run: Run) -> None:
+    faults = [
+        ("pool", 'there is no pool "smal"'),
+        ("ends_at", "must be after starts_at, 2099"),
+        ("body", "covers no system"),
+    ]
+    errors = [{"where": where, "message": message} for where, message in faults]
+    server.on("POST", PATH, Answer({"title": "Invalid input", "errors": errors}, 422))
+    server.on("GET", "/pools", Answer({"pools": [{"name": "big"}, {"name": "small"}], "next": None}))
+    found = run("maintenance", "add", "--pool", "smal", "--location", "x", *TIMES)
+    assert found.stderr.splitlines()[1:] == [
+        '  --pool: there is no pool "smal"; did you mean small?',
+        "  --until: must be after --from, 2099",
+        "  --pool, --location: covers no system",
+    ]
+    found = run("maintenance", "add", "a.b", *TIMES, "--lead", "400d")
+    assert "at most 366d" in found.stderr
+    assert run("maintenance", "add", "--help").output.count("[required]") == 3
+
+
 def test_other_commands__of_a_window__ask_for_it(server: LoopbackServer, run: Run) -> None:
     server.on("GET", PATH, Answer({"position": 9, "maintenance_windows": [WINDOW], "next": None}))
     server.on("GET", f"{PATH}/3", Answer(WINDOW))

@@ -166,6 +166,7 @@ def test_review__of_what_is_not_there_or_not_ended__is_refused_and_nothing_is_st
     finish(people["east"], recipe_id, tasks)
     refused = people["alice"].post(task, json=waiver)
     assert (refused.status_code, "has not failed" in refused.json()["detail"]) == (409, True)
+    assert refused.json()["title"] == "Cannot waive the failure of a task"
     assert people["alice"].post(f"/recipe-sets/{set_id}/waiver", json=waiver).status_code == 409
     assert (
         people["alice"].post(f"/recipes/{recipe_id}/tasks/2147483647/waiver", json=waiver).status_code == 404
