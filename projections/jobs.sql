@@ -276,6 +276,38 @@ WHERE (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY 
   AND j.until_position = 9223372036854775807 AND s.state = ANY (%(unfinished)s::text[])
 ORDER BY s.recipe_set_id
 
+-- name: uses_of_user
+-- What a user has now: unfinished jobs, kept systems of ended recipes, reservations and loans. It is read before a removal.
+SELECT 'unfinished job' AS use, so.job_id::text AS name
+FROM (
+    SELECT j.job_id FROM read.job_documents d
+    JOIN read.jobs j ON j.job_id = d.job_id AND j.until_position = 9223372036854775807
+    WHERE d.owner = %(user)s
+      AND (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY (%(unfinished)s::text[])
+    ORDER BY j.job_id) AS so
+UNION ALL
+SELECT 'kept system', s.fqdn
+FROM read.recipes r
+JOIN read.recipe_details d ON d.recipe_id = r.recipe_id AND d.owner = %(user)s
+JOIN read.system_usage s ON s.recipe_id = r.recipe_id AND s.until_position = 9223372036854775807
+WHERE r.until_position = 9223372036854775807 AND r.state = 'reserved'
+UNION ALL
+SELECT 'reservation', fqdn FROM read.systems WHERE until_position = 9223372036854775807 AND reserved_by = %(user)s
+UNION ALL
+SELECT 'loan', fqdn FROM read.systems WHERE until_position = 9223372036854775807 AND loaned_to = %(user)s
+
+-- name: jobs_naming_pool
+-- Unfinished jobs whose requirements or preferred pools, as submitted, name a pool. It is read before a removal.
+SELECT j.job_id
+FROM read.jobs j JOIN read.job_documents d ON d.job_id = j.job_id
+WHERE (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY (%(unfinished)s::text[])
+  AND j.until_position = 9223372036854775807
+  AND jsonb_path_exists(
+      d.document,
+      '$.recipe_sets[*].recipes[*].** ? ((@.element == "pool" || @.element == "group") && @.value == $pool || @.autopick.pools[*] == $pool)',
+      jsonb_build_object('pool', %(pool)s::text))
+ORDER BY j.job_id
+
 -- name: open_jobs
 -- Open jobs of a partition.
 SELECT d.job_id
