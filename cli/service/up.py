@@ -125,8 +125,8 @@ def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitSta
 def connection_folder(data: Path, *, demo: bool) -> Path:
     """Return the folder of the connection file during the start.
 
-    A new demo keeps it apart until the lab is loaded, so that nobody submits jobs to an empty lab, which would
-    abort them.
+    A new demo keeps it apart until the lab is loaded, so that nobody submits jobs to an empty lab, where they
+    would be aborted.
     """
     return data / STARTING if demo and not connection_file(data).exists() else data
 
