@@ -143,10 +143,16 @@ FROM read.job_documents d JOIN read.jobs j
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job
--- The document includes added recipe sets and later changes by users. It is JSON text. The copies are the latest 100.
+-- The document includes added recipe sets and later changes by users. It is JSON text. The copies are the latest 100. The
+-- owner was removed where the versions of the user have a gap after the submission.
 SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
        coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner, d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at, d.origin,
        j.ended AS ended_at, j.kept,
+       (SELECT x.until FROM read.documents x
+        WHERE x.kind = 'user' AND x.name = d.owner AND x.until_position > d.since_position AND x.until_position <= %(at)s
+          AND NOT EXISTS (SELECT FROM read.documents y
+                          WHERE y.kind = 'user' AND y.name = d.owner AND y.since_position = x.until_position)
+        ORDER BY x.until_position LIMIT 1) AS owner_removed_at,
        ARRAY (SELECT c.job_id FROM read.job_documents c WHERE c.origin = d.job_id AND c.since_position <= %(at)s
               ORDER BY c.job_id DESC LIMIT 100) AS copies,
        (CASE WHEN j.changed IS NULL THEN said.document

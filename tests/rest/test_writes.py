@@ -160,6 +160,17 @@ def test_user_and_pool__in_use__are_removed_with_force_only(client: httpx.Client
     assert gone["removed"] is True
     shown = client.get(f"/systems/{machine}", params={"min_position": gone["position"]}).json()
     assert shown["loaned_to"] is None
+    # A later user of the name is another one.
+    client.put("/users/busy", json={}).raise_for_status()
+    token = client.post("/tokens", json={"user": "busy", "role": "submitter"}).json()["token"]
+    of_later = {"Authorization": f"Bearer {token}"}
+    path, why = f"/jobs/{job['job_id']}", {"reason": "mine"}
+    detail = client.post(f"{path}/cancel", json=why, headers=of_later).json()["detail"]
+    assert f"{job['job_id']} belongs to an earlier user busy, removed on 20" in detail
+    assert client.get(path, params={"as_of": job["position"]}).json()["owner_removed_at"] is None
+    removed_at = client.get(path, params={"min_position": gone["position"]}).json()["owner_removed_at"]
+    assert removed_at is not None
+    assert client.delete("/users/busy").json()["removed"] is True
     assert client.delete("/pools/in-use").json()["removed"] is True
     client.delete("/groups/of-busy").raise_for_status()
 
