@@ -34,6 +34,7 @@ from api.use_cases.import_beaker import (
     import_beaker,
     preview_beaker,
 )
+from api.use_cases.power import unusual_types
 from domain.errors import LabledgerError
 from domain.rfc3339 import rfc3339
 
@@ -57,12 +58,25 @@ class BeakerImports:
         found, faults = await share_of(req).parse(client_address(req), len(body), read)
         given = BeakerInput(found.rows, faults, rfc3339(self._parts.clock()))
         dry_run = query_of(req, DryRunQuery).dry_run
+        found.warnings += await asyncio.to_thread(self._unusual_types, found.rows)
         make = preview_beaker if dry_run else import_beaker
         done = await make(self._parts, keyed_request(req, body), given)
         position = done.position or await paging.position_of(self._parts.log, None)
         # In a thread: that of thousands of systems takes longer than other requests may wait.
         answer = await asyncio.to_thread(_answer, done, found, dry_run)
         paging.answer(resp, position, answer)
+
+    def _unusual_types(self, rows: Sequence[BeakerRow]) -> list[LineFault]:
+        """Return a warning for each row with an unusual power type. Blocking."""
+        needed = ("fqdn", "power_type")
+        of_power = [row for row in rows if row.kind == "power" and all(map(row.values.get, needed))]
+        types = {row.values["fqdn"]: row.values["power_type"] for row in of_power}
+        unusual = unusual_types(self._parts.log, types)
+        return [
+            row.fault("power_type", unusual[row.values["power_type"]])
+            for row in of_power
+            if row.values["power_type"] in unusual
+        ]
 
 
 def read_rows(files: BeakerFiles) -> tuple[BeakerRows, Sequence[LineFault]]:
