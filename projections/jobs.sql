@@ -143,10 +143,16 @@ FROM read.job_documents d JOIN read.jobs j
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job
--- The document includes added recipe sets and later changes by users. It is JSON text. The copies are the latest 100.
+-- The document includes added recipe sets and later changes by users. It is JSON text. The copies are the latest 100. The
+-- owner was removed where the versions of the user have a gap after the submission.
 SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
        coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner, d.submitter, d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at, d.origin,
        j.ended AS ended_at, j.kept,
+       (SELECT x.until FROM read.documents x
+        WHERE x.kind = 'user' AND x.name = d.owner AND x.until_position > d.since_position AND x.until_position <= %(at)s
+          AND NOT EXISTS (SELECT FROM read.documents y
+                          WHERE y.kind = 'user' AND y.name = d.owner AND y.since_position = x.until_position)
+        ORDER BY x.until_position LIMIT 1) AS owner_removed_at,
        ARRAY (SELECT c.job_id FROM read.job_documents c WHERE c.origin = d.job_id AND c.since_position <= %(at)s
               ORDER BY c.job_id DESC LIMIT 100) AS copies,
        (CASE WHEN j.changed IS NULL THEN said.document
@@ -291,6 +297,38 @@ JOIN read.recipe_sets s ON s.job_id = j.job_id AND s.until_position = 9223372036
 WHERE (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY (%(unfinished)s::text[])
   AND j.until_position = 9223372036854775807 AND s.state = ANY (%(unfinished)s::text[])
 ORDER BY s.recipe_set_id
+
+-- name: uses_of_user
+-- What a user has now: unfinished jobs, kept systems of ended recipes, reservations and loans. It is read before a removal.
+SELECT 'unfinished job' AS use, so.job_id::text AS name
+FROM (
+    SELECT j.job_id FROM read.job_documents d
+    JOIN read.jobs j ON j.job_id = d.job_id AND j.until_position = 9223372036854775807
+    WHERE d.owner = %(user)s
+      AND (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY (%(unfinished)s::text[])
+    ORDER BY j.job_id) AS so
+UNION ALL
+SELECT 'kept system', s.fqdn
+FROM read.recipes r
+JOIN read.recipe_details d ON d.recipe_id = r.recipe_id AND d.owner = %(user)s
+JOIN read.system_usage s ON s.recipe_id = r.recipe_id AND s.until_position = 9223372036854775807
+WHERE r.until_position = 9223372036854775807 AND r.state = 'reserved'
+UNION ALL
+SELECT 'reservation', fqdn FROM read.systems WHERE until_position = 9223372036854775807 AND reserved_by = %(user)s
+UNION ALL
+SELECT 'loan', fqdn FROM read.systems WHERE until_position = 9223372036854775807 AND loaned_to = %(user)s
+
+-- name: jobs_naming_pool
+-- Unfinished jobs whose requirements or preferred pools, as submitted, name a pool. It is read before a removal.
+SELECT j.job_id
+FROM read.jobs j JOIN read.job_documents d ON d.job_id = j.job_id
+WHERE (CASE WHEN j.until_position = 9223372036854775807 THEN j.state END) = ANY (%(unfinished)s::text[])
+  AND j.until_position = 9223372036854775807
+  AND jsonb_path_exists(
+      d.document,
+      '$.recipe_sets[*].recipes[*].** ? ((@.element == "pool" || @.element == "group") && @.value == $pool || @.autopick.pools[*] == $pool)',
+      jsonb_build_object('pool', %(pool)s::text))
+ORDER BY j.job_id
 
 -- name: open_jobs
 -- Open jobs of a partition.

@@ -30,3 +30,8 @@ def power_settings_after(
     """Return the present settings of the next systems after a name, in the order of names."""
     rows = log.rows(SQL["settings_after"], (fqdn, [*hidden], limit))
     return [(name, PowerSettings(*row)) for name, *row in rows]
+
+
+def types_elsewhere(log: EventLog, types: Collection[str], fqdns: Collection[str]) -> frozenset[str]:
+    """Return those of the types that other systems than `fqdns` have."""
+    return frozenset(name for (name,) in log.rows(SQL["types_elsewhere"], ([*types], [*fqdns])))

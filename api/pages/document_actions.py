@@ -17,6 +17,7 @@ from api.rest.resources.documents import Documents
 from api.rest.views import View
 from api.use_cases.ports import RequestContext
 from api.use_cases.remove_document import remove_document
+from api.use_cases.remove_used import KINDS, remove_used
 from api.use_cases.rights import may_put, require_admin
 from domain.errors import display_name
 from store.requests import Committed
@@ -124,6 +125,10 @@ async def _change(
 async def _remove(
     kind: str, parts: PageParts, request: RequestContext, name: str, fields: Fields
 ) -> Committed | None:
+    if kind in KINDS:
+        return await remove_used(
+            parts, request, kind, name, force=fields["force"] == "yes", reason=fields["reason"]
+        )
     return await remove_document(parts, request, kind, name, fields["reason"])
 
 

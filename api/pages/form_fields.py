@@ -126,6 +126,14 @@ def force_field(label: str, hint: str) -> FormField:
     return FormField("force", label, choices=tuple(_YES_OR_NO)[::-1], is_required=True, hint=hint)
 
 
+DESPITE_MAINTENANCE: Final = FormField(
+    "despite_maintenance",
+    "Despite maintenance",
+    choices=tuple(_YES_OR_NO)[::-1],
+    hint="yes: undrain also what a maintenance window drains",
+)
+
+
 def until_of(fields: Fields) -> datetime | None:
     """Return the time in the field `until`, None if it is empty. Raises FaultyInput."""
     text = fields.get("until")

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Final
 
 from api.pages.actions import REASON, Action, ActionSubject, Facts
-from api.pages.form_fields import Fields, Format, FormField
+from api.pages.form_fields import DESPITE_MAINTENANCE, Fields, Format, FormField
 from api.rest.contract.inputs.systems import MAX_CHANGED
 from api.rest.ports import PageParts
 from api.rest.views import View
@@ -25,7 +25,12 @@ async def _change(parts: PageParts, request: RequestContext, fields: Fields) -> 
     """Change the systems; return the page of outcomes. Raises as `change_systems`."""
     chosen = fields["change"]
     condition = chosen if chosen in CONDITIONS else None
-    change = NewSystemValues(condition=condition, draining=_DRAINING.get(chosen), reason=fields["reason"])
+    change = NewSystemValues(
+        condition=condition,
+        draining=_DRAINING.get(chosen),
+        reason=fields["reason"],
+        despite_maintenance=fields.get(DESPITE_MAINTENANCE.name) == "yes",
+    )
     done = await change_systems(parts, request, await _selected(parts, request, fields), change)
     rows = [{"fqdn": fqdn, "outcome": _outcome(answer)} for fqdn, answer in done.answers.items()]
     return "changed_systems.html", {"systems": rows, "change": chosen}
@@ -82,6 +87,7 @@ _CHANGE: Final = Action(
         FormField("pool", "Pool"),
         FormField("lab_controller", "Lab controller"),
         FormField("location", "Location"),
+        DESPITE_MAINTENANCE,
         REASON,
     ),
 )

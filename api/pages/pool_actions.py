@@ -6,7 +6,7 @@ from typing import Final
 
 from api.pages.actions import REASON, Action, Facts
 from api.pages.document_actions import DocumentForms
-from api.pages.form_fields import Fields, FormField, fields_of_model
+from api.pages.form_fields import Fields, FormField, fields_of_model, force_field
 from api.rest.contract.inputs import documents as inputs
 from api.rest.contract.inputs.access import PoolPolicy
 from api.rest.ports import PageParts
@@ -98,6 +98,9 @@ POOL: Final = _FORMS.subject(
         fields=fields_of_model(PoolPolicy, entries="the whole policy as JSON"),
         model=PoolPolicy,
     ),
-    _FORMS.removal("Its systems stay, without the pool and its access policy."),
+    _FORMS.removal(
+        "Its systems stay, without the pool and its access policy.",
+        fields=(force_field("Although it is used", "yes: also with systems, or if jobs or windows name it"),),
+    ),
     answer=_answer_pool,
 )

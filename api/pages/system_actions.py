@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from api.pages.actions import REASON, Action, ActionSubject, Facts
-from api.pages.form_fields import Fields, FormField, fields_of_model
+from api.pages.form_fields import DESPITE_MAINTENANCE, Fields, FormField, fields_of_model
 from api.pages.lending_actions import LENDING_ACTIONS
 from api.pages.power_actions import POWER_ACTIONS, shown_power
 from api.pages.system_checks import checked, load_system
@@ -46,8 +46,9 @@ async def _drain(parts: PageParts, request: RequestContext, fqdn: str, fields: F
     return await _change(parts, request, fqdn, NewSystemValues(draining=True, reason=fields["reason"]))
 
 
-async def _undrain(parts: PageParts, request: RequestContext, fqdn: str, _: Fields) -> Committed | None:
-    return await _change(parts, request, fqdn, NewSystemValues(draining=False))
+async def _undrain(parts: PageParts, request: RequestContext, fqdn: str, fields: Fields) -> Committed | None:
+    despite = fields.get(DESPITE_MAINTENANCE.name) == "yes"
+    return await _change(parts, request, fqdn, NewSystemValues(draining=False, despite_maintenance=despite))
 
 
 async def _change(
@@ -133,6 +134,7 @@ _UNDRAIN: Final = Action(
     is_possible=lambda system: system["draining"],
     require_may=_may_change,
     perform=_undrain,
+    fields=(DESPITE_MAINTENANCE,),
 )
 _ADD_NOTE: Final = Action(
     name="add-note",

@@ -6,7 +6,7 @@ from typing import Final
 
 from api.pages.actions import Action
 from api.pages.document_actions import DocumentForms
-from api.pages.form_fields import Fields, fields_of_model
+from api.pages.form_fields import Fields, fields_of_model, force_field
 from api.rest.contract.inputs import documents as inputs
 from api.rest.contract.inputs.access import NewPassword
 from api.rest.ports import PageParts
@@ -51,6 +51,7 @@ USER: Final = _FORMS.subject(
     _FORMS.removal(
         "It revokes the user's tokens, takes the user out of groups and access policies, and ends the user's"
         " reservations and loans. Jobs stay.",
+        fields=(force_field("Although it is used", "yes: also with unfinished jobs, systems or groups"),),
     ),
 )
 

@@ -50,7 +50,7 @@ async def counts_answer(
     numbers = await partitions.numbers_at(parts, view.at) if number is None else [number]
     rows = await parts.reader.rows("partitions_with_queue", {"at": view.position, "partitions": numbers})
     waiting = [await concerned_partitions.with_number(parts, row["partition"]) for row in rows]
-    question = {
+    question: dict[str, Any] = {
         "at": view.position if view.is_past else None,
         "now": paging.moment_of(view.at, parts),
         "unknown": _unknown(parts, view),

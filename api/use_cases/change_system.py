@@ -11,8 +11,10 @@ from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import present_system
 from api.use_cases.system_rights import rights_subjects
 from domain.directory.state import Directory
-from domain.errors import Fault, FaultyInput, Refused, display_name, unknown_name
+from domain.errors import Fault, FaultyInput, Refused, display_name, listed, unknown_name
 from domain.events import Decided
+from domain.maintenance.window import KIND as WINDOW
+from domain.maintenance.window import begin_reason
 from domain.read_set import ReadSet
 from domain.subjects import evolve_tentatively
 from domain.system.state import System
@@ -28,7 +30,8 @@ from store.requests import AppendRequest, Committed
 class NewSystemValues:
     """The new values of a system, None for unchanged ones.
 
-    `reason` is that of condition, draining and ticket. `properties` are merged into the inventory, where None
+    `reason` is that of condition, draining and ticket. Without `despite_maintenance`, a system that a
+    maintenance window drains is not undrained. `properties` are merged into the inventory, where None
     removes one. `pools` must be the present ones. An empty `ticket` removes the ticket.
     """
 
@@ -40,6 +43,7 @@ class NewSystemValues:
     draining: bool | None = None
     ticket: str | None = None
     reason: str = ""
+    despite_maintenance: bool = True
 
 
 async def change_system(
@@ -89,6 +93,8 @@ def decide_change(
     directory: Directory, gathered: ReadSet, system: System, change: NewSystemValues
 ) -> tuple[Decided, System]:
     """Return the events of a change, and the system after it. Raises Refused if it is impossible now."""
+    if change.draining is False and not change.despite_maintenance:
+        _require_no_maintenance(directory, system)
     decided: Decided = []
     for step in _steps(gathered, change):
         events = step(system)
@@ -97,6 +103,14 @@ def decide_change(
     if decided and system.condition != "Removed":
         _require_lab(directory, system)
     return decided, system
+
+
+def _require_no_maintenance(directory: Directory, system: System) -> None:
+    windows = ((number, directory.get(WINDOW, str(number))) for number in system.windows)
+    reasons = [begin_reason(number, entry.document) for number, entry in windows if entry is not None]
+    if reasons:
+        drained = f"system {system.fqdn} is drained by {listed(reasons)}"
+        raise Refused(f"{drained}; end the window first, or undrain it with despite_maintenance")
 
 
 def _steps(gathered: ReadSet, change: NewSystemValues) -> Iterator[Callable[[System], Decided]]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -25,8 +25,10 @@ from domain.maintenance.window import (
     KIND,
     MAX_LEAD_SECONDS,
     WindowTimes,
+    begin_reason,
     covered_systems,
     end,
+    is_draining,
     move,
     time_faults,
 )
@@ -34,7 +36,11 @@ from domain.recipe.state import Recipe
 from domain.recipe.watchdog import longest_seconds
 from domain.rfc3339 import rfc3339
 from domain.system.state import System
+from domain.system_admin.draining import begin_maintenance
 from store.requests import AppendRequest, Committed
+
+MAX_DRAINED_AT_ONCE: Final = 1_000
+"""Maximum number of systems that the commit of a new window drains."""
 
 
 @dataclass(frozen=True)
@@ -83,20 +89,44 @@ async def plan_window(parts: WriteParts, request: RequestContext, wanted: NewWin
 async def add_window(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> Committed:
     """Add a window, with `PlannedWindow.answer` as the answer of the commit.
 
+    A window that drains from now on drains its systems in the same commit, so that no recipe gets one before.
     Raises FaultyInput with all unknown names and wrong times, otherwise NotPermitted with all systems that
     the caller may not edit.
     """
     planned = await plan_window(parts, request, wanted)
     directory = parts.feed.directory
 
-    async def decide() -> AppendRequest:
+    def attempt() -> AppendRequest:
         number = 1 + max((int(name) for name, _ in directory.items(KIND)), default=0)
-        subject = f"{KIND}/{number}"
-        return append_for(parts, request, [(subject, planned.added)], {}, planned.answer(number))
+        drained, versions = _drained_at_once(parts, number, planned)
+        decided = [(f"{KIND}/{number}", planned.added), *drained]
+        return append_for(parts, request, decided, versions, planned.answer(number))
+
+    async def decide() -> AppendRequest:
+        return await asyncio.to_thread(attempt)
 
     done = await wait_until_reflected(parts, await commit(parts, decide))
     assert done is not None, "a new window is always something new"
     return done
+
+
+def _drained_at_once(
+    parts: WriteParts, number: int, planned: PlannedWindow
+) -> tuple[Decided, dict[str, int]]:
+    """Return the events that drain the first systems of a window now, and their versions. Blocking.
+
+    The scheduler drains those that follow MAX_DRAINED_AT_ONCE, and systems that are hidden from the caller.
+    """
+    document = vars(planned.added)
+    if not is_draining(document, parts.clock()):
+        return [], {}
+    subjects = [f"system/{fqdn}" for fqdn in planned.covered_systems[:MAX_DRAINED_AT_ONCE]]
+    reason, versions, decided = begin_reason(number, document), {}, []
+    for system in parts.aggregates.load(subjects).values():
+        if isinstance(system, System) and system.condition != "Removed":
+            decided += begin_maintenance(system, number, reason)
+            versions[system.subject] = system.version
+    return decided, versions
 
 
 def _plan(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> PlannedWindow:

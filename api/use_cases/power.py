@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from api.intake.near_names import suggestion
 from api.use_cases.commit import append_for, commit, require_expected
 from api.use_cases.ports import EventParts, RequestContext
 from api.use_cases.resolve import present_system
@@ -15,8 +17,9 @@ from domain.directory.state import Directory
 from domain.errors import Unknown, display_name
 from domain.system.events import SystemPowerChanged
 from domain.system.state import System
-from domain.system_admin.power import PowerSettings, secret_after
-from store.power import power_settings_of
+from domain.system_admin.power import USUAL_TYPES, PowerSettings, secret_after
+from store.event_log import EventLog
+from store.power import power_settings_of, types_elsewhere
 from store.requests import AppendRequest, Committed, PowerChange
 
 
@@ -94,3 +97,17 @@ def power_of_own_system(parts: EventParts, lab_controller: str, fqdn: str) -> Po
 
 def no_settings(fqdn: str) -> Unknown:
     return Unknown("power settings", f"system {fqdn} has none")
+
+
+def unusual_types(log: EventLog, types: Mapping[str, str]) -> dict[str, str]:
+    """Return a warning for each type that is not usual, and that no other system has, by type. Blocking.
+
+    `types` has the types by system. Lab controllers may understand types that are not usual.
+    """
+    counts = Counter(types.values())
+    unusual = {name for name, count in counts.items() if count == 1 and name not in USUAL_TYPES}
+    unusual -= types_elsewhere(log, unusual, types) if unusual else frozenset()
+    return {
+        name: f'no other system has the power type "{name}"{suggestion(name, USUAL_TYPES)}'
+        for name in sorted(unusual)
+    }

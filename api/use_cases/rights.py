@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from api.use_cases.ports import RequestContext, WriteParts
+from domain.directory.events import UserRemoved
 from domain.directory.partition_queues import is_in_group, partition_queues
 from domain.directory.partitions import identities
 from domain.directory.roles import ADMIN, SUBMITTER
@@ -37,7 +38,7 @@ def own_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
     """Return the present job. Blocking. Raises Unknown, NotPermitted for a caller who may not change it."""
     job = _job(parts, job_id)
     if not request.is_admin and not _owns(parts.feed.directory, request.actor, job):
-        raise NotPermitted(f"job {job_id} belongs to {job.owner}")
+        raise NotPermitted(f"job {job_id} belongs to {_owner_of_job(parts, job)}")
     return job
 
 
@@ -48,8 +49,9 @@ def own_or_administered_job(parts: WriteParts, request: RequestContext, job_id: 
     """
     job = _job(parts, job_id)
     if not _own_or_administered(parts, request, [job]):
+        belongs = f"job {job_id} belongs to {_owner_of_job(parts, job)}"
         raise NotPermitted(
-            f"job {job_id} belongs to {job.owner}; only its owner, submitter and group, and the admins of"
+            f"{belongs}; only its owner, submitter and group, and the admins of"
             f" queue {job.queue} or of a queue above, may cancel, close or review it, or change its priority"
         )
     return job
@@ -80,6 +82,19 @@ def _own_or_administered(parts: WriteParts, request: RequestContext, jobs: Colle
         job for job in others if _administers(directory, request.actor, job, numbers[job.subject])
     )
     return [*own, *administered]
+
+
+def _owner_of_job(parts: WriteParts, job: Job) -> str:
+    """Return the owner, with the day of the removal if that user was removed. Blocking."""
+    if parts.feed.directory.had("user", job.owner, job.since):
+        return job.owner
+    subject = f"user/{job.owner}"
+    events = parts.log.load({subject: 0})[subject]
+    later = (each for each in events if each.position > job.since)
+    removal = next((each for each in later if isinstance(each.event, UserRemoved)), None)
+    if removal is None:
+        return job.owner
+    return f"an earlier user {job.owner}, removed on {removal.recorded_at:%Y-%m-%d}"
 
 
 def _job(parts: WriteParts, job_id: int) -> Job:

@@ -18,9 +18,19 @@ from domain.directory.roles import ROLES
 if TYPE_CHECKING:
     from api.client import Client
 
-USER = Kind("user", "users", click.argument("name", shell_complete=completing.users))
+USER = Kind(
+    "user",
+    "users",
+    click.argument("name", shell_complete=completing.users),
+    force="Delete also a user with unfinished jobs, kept systems, groups, reservations or loans.",
+)
 GROUP = Kind("group", "groups", click.argument("name", shell_complete=completing.groups))
-POOL = Kind("pool", "pools", click.argument("name", shell_complete=completing.pools))
+POOL = Kind(
+    "pool",
+    "pools",
+    click.argument("name", shell_complete=completing.pools),
+    force="Delete also a pool with systems, or that unfinished jobs or maintenance windows name.",
+)
 LAB_CONTROLLER = Kind(
     "lab controller",
     "lab-controllers",

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from api.client import Client
-from api.client.connection_file import Connection
+from api.client.connection_file import Connection, connection_file
 from api.client.lab_file import load as load_lab
 from api.database_setup import first_admin_token, log_size, migrate
 from cli.arguments.setting_flags import flags
@@ -34,6 +34,7 @@ from runtime.settings import UP, Settings
 PORT_SECONDS = 5.0
 MAX_PORT = 65_535
 LOGS_HOST = "127.0.0.1"
+STARTING = "starting"
 
 
 @click.command
@@ -86,9 +87,12 @@ def _run(settings: Settings, demo: bool, speed: float) -> None:
         supervisor = Supervisor(settings.stop_seconds)
         settings = _prepare_database(settings, supervisor, stack)
         stack.callback(supervisor.stop)
-        new_token = first_admin_token(settings, lambda token: _keep_connection(settings, token))
-        _keep_connection(settings, None)
-        connection = Connection.load(settings)
+        if not demo:
+            publish_connection(settings.data)
+        folder = connection_folder(settings.data, demo=demo)
+        new_token = first_admin_token(settings, lambda token: _keep_connection(settings, folder, token))
+        _keep_connection(settings, folder, None)
+        connection = Connection.load(replace(settings, data=folder))
         click.echo(messages.data(settings, new_token, log_size(settings)))
         if stop.is_requested():
             return
@@ -96,9 +100,9 @@ def _run(settings: Settings, demo: bool, speed: float) -> None:
             supervisor.start(program(name, replace(settings, token=None)))
         until_ready(settings, supervisor, stop.is_requested)
         if not stop.is_requested():
-            click.echo(messages.ready(settings, connection, new_token))
             if demo:
                 _start_demo(settings, connection, supervisor, speed)
+            click.echo(messages.ready(settings, connection, new_token))
         supervisor.run(stop.is_requested)
         click.echo("stopping")
     click.echo("stopped")
@@ -118,15 +122,33 @@ def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitSta
     return database.for_services(settings)
 
 
-def _keep_connection(settings: Settings, new_token: str | None) -> None:
-    Connection(str(settings.url), new_token).save(settings.data)
+def connection_folder(data: Path, *, demo: bool) -> Path:
+    """Return the folder of the connection file during the start.
+
+    A new demo keeps it apart until the lab is loaded, so that nobody submits jobs to an empty lab, where they
+    would be aborted.
+    """
+    return data / STARTING if demo and not connection_file(data).exists() else data
+
+
+def publish_connection(data: Path) -> None:
+    """Move the connection file of a new demo to the data folder, also after a start that was interrupted."""
+    if connection_file(data / STARTING).exists():
+        connection_file(data / STARTING).replace(connection_file(data))
+        (data / STARTING).rmdir()
+
+
+def _keep_connection(settings: Settings, folder: Path, new_token: str | None) -> None:
+    Connection(str(settings.url), new_token).save(folder)
 
 
 def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor, speed: float) -> None:
     if connection.token is None:
         raise click.ClickException(messages.demo_without_token(settings))
+    click.echo(messages.LOADING_DEMO)
     if not load_demo(connection):
         click.echo(messages.DEMO_NOT_LOADED)
+    publish_connection(settings.data)
     with_token = replace(settings, token=connection.token)
     logs_port = _logs_port(settings)
     supervisor.start(program(SIMULATOR, with_token, "--speed", f"{speed:g}", "--logs-port", f"{logs_port}"))

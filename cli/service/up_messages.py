@@ -12,6 +12,7 @@ from pathlib import Path
 from api.client.connection_file import Connection, connection_file
 from runtime.settings import Settings, default_data
 
+LOADING_DEMO = "loading the demo lab"
 DEMO_NOT_LOADED = (
     "the log already has systems, so the demo lab is not loaded; the machines of all labs are simulated"
 )

@@ -59,6 +59,9 @@ def drain(
 @fqdns_argument
 @selecting
 @reason_option
+@click.option(
+    "--despite-maintenance", is_flag=True, help="Undrain also systems that a maintenance window drains."
+)
 @click.option("--wait", is_flag=True, help="Wait until waiting recipes have been considered for the systems.")
 @wide
 @remote
@@ -67,12 +70,17 @@ def undrain(
     output: Output,
     fqdns: tuple[str, ...],
     reason: str | None,
+    despite_maintenance: bool,
     wait: bool,
     dry_run: bool,
     **selection: Any,
 ) -> None:
-    """End the draining of systems, so that they take recipes again, also during a maintenance window."""
-    body = {"draining": False} if reason is None else {"draining": False, "reason": reason}
+    """End the draining of systems, so that they take recipes again."""
+    body: dict[str, Any] = {"draining": False}
+    if reason is not None:
+        body["reason"] = reason
+    if despite_maintenance:
+        body["despite_maintenance"] = True
     words = ("takes recipes again", "was not draining")
     _change(client, output, fqdns, selection, body, words, dry_run, {"usage": "pending"} if wait else None)
 

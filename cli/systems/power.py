@@ -13,7 +13,7 @@ from cli.lazy import SuggestingGroup
 from cli.people.login import ask_password
 from cli.remote import remote
 from cli.systems.kind import SYSTEM
-from cli.terminal.output import Output
+from cli.terminal.output import Output, note
 from domain.system_admin.power import USUAL_TYPES
 
 if TYPE_CHECKING:
@@ -84,6 +84,9 @@ def set_power(
     elif asks:
         body["secret"] = ask_password(f"Secret of {address}", from_stdin=False, twice=True)
     answer = client.put(_path(client, fqdn), body)
+    if not output.as_json:
+        for warning in answer.get("warnings", ()):
+            note(warning["message"])
     output.line(answer, f"{fqdn}: power settings {'set' if answer.get('changed', True) else 'unchanged'}")
 
 

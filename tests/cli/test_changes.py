@@ -55,6 +55,11 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *("a.b takes recipes again", "a.b was not draining"),
     ),
     (
+        *("system undrain a.b --despite-maintenance", "PATCH", "/systems/a.b"),
+        *({"draining": False, "despite_maintenance": True}, "changed"),
+        *("a.b takes recipes again", "a.b was not draining"),
+    ),
+    (
         *("system set a.b memory_mb=32 owner=bob vendor=null", "PATCH", "/systems/a.b"),
         *({"memory_mb": 32, "owner": "bob", "vendor": None}, "changed", "a.b changed", "a.b unchanged"),
     ),

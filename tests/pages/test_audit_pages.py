@@ -216,7 +216,12 @@ def test_reads__of_auditors__are_listed_newest_first_and_only_for_admins_and_aud
     submitter = Browser(service.url)
     assert submitter.log_in("audrey", PASSWORD, role="submitter").status_code == 303
     assert 'href="/ui/reads"' not in submitter.get("/ui").text
-    assert submitter.get("/ui/reads").status_code == 403
+    refused = submitter.get("/ui/reads")
+    assert refused.status_code == 403
+    # The page leads to what the reader may see, and not to itself.
+    assert 'href="/ui/jobs"' in refused.text and 'href="/ui/reads"' not in refused.text
+    wrong = submitter.get("/ui/jobs", params={"as_of": "yesterday"})
+    assert wrong.status_code == 422 and "such as 2026-11-29T18:00:00Z" in wrong.text
     submitter.close()
 
 

@@ -58,14 +58,14 @@ WHY = {"reason": "it moves to Brno"}
 ACTIONS = [
     Case("users", "change", {ADMIN}, {"roles": "auditor", "email": "new@b.c"}),
     Case("users", "password", {ADMIN}, {"password": "another long password"}),
-    Case("users", "remove", {ADMIN}, WHY),
+    Case("users", "remove", {ADMIN}, {"force": "yes", **WHY}),
     Case("groups", "change", {ADMIN, OWNER}, {"owners": OWNER, "members": f"{OTHER}\n{OWNER}"}),
     Case("groups", "remove", {ADMIN}, WHY),
     Case("pools", "change", {ADMIN, OWNER}, {"owner_group": "of-olga", "description": "changed"}),
     Case("pools", "add-system", {ADMIN, OWNER}, {"system": "olgas.example.com"}),
     Case("pools", "remove-system", {ADMIN, OWNER}, {"system": "in-pool.example.com", **WHY}),
     Case("pools", "policy", {ADMIN, OWNER}, {"entries": '[{"permission": "view", "everybody": true}]'}),
-    Case("pools", "remove", {ADMIN}, WHY),
+    Case("pools", "remove", {ADMIN}, {"force": "yes", **WHY}),
     Case("lab-controllers", "change", {ADMIN}, {"broken_after": "7"}),
     Case("lab-controllers", "disable", {ADMIN}, WHY),
     Case("lab-controllers", "remove", {ADMIN}, {"force": "yes", **WHY}),
@@ -101,7 +101,8 @@ def directory(service: Running, people: dict[str, Browser], admin: httpx.Client)
     yield
     made = [f"/{case.path}/{next(iter(case.fields.values()))}" for case in CREATIONS]
     for path in ("/pools/made-pool", "/pools/olgas", *reversed(made), *reversed(bodies)):
-        answer = admin.delete(path)
+        is_used = path.startswith(("/pools/", "/users/"))
+        answer = admin.delete(path, params={"force": True} if is_used else {})
         assert answer.status_code in (200, 404), answer.text
 
 
@@ -303,7 +304,7 @@ def test_lab_controller__enabled_again__offers_to_disable_it(people: dict[str, B
 def test_removal__its_form__says_what_it_ends_and_leads_to_the_list(people: dict[str, Browser]) -> None:
     address = "/ui/users/changed-user/actions/remove"
     assert "revokes the user&#39;s tokens" in people[ADMIN].get(address).text
-    done = people[ADMIN].post(address, filled(people[ADMIN], address, **WHY))
+    done = people[ADMIN].post(address, filled(people[ADMIN], address, force="no", **WHY))
     assert done.headers["location"].startswith("/ui/users?min_position=")
     assert "changed-user" not in people[ADMIN].get(done.headers["location"]).text
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from tests.harness.running import Running
+from tests.rest.actions import recipe_for
 
 XML = {"Content-Type": "application/xml"}
 # No system is viable: the scheduler aborts the recipe, so the lab stays as it was.
@@ -131,12 +132,53 @@ def test_pool__many_systems_added_at_once__all_are_in_it(client: httpx.Client) -
     last = max(int(answer.headers["labledger-position"]) for answer in answers)
     systems = client.get("/systems", params={"min_position": last, "limit": 1000}).json()["systems"]
     assert {system["fqdn"] for system in systems if "crowded" in system["pools"]} == set(names)
-    gone = client.delete("/pools/crowded").json()
+    _require_refused(client.delete("/pools/crowded"), "pool crowded has 4 systems (x86-01.east.example.com, ")
+    gone = client.delete("/pools/crowded", params={"force": True}).json()
     assert gone["removed"] is True
     systems = client.get("/systems", params={"min_position": gone["position"], "limit": 1000}).json()[
         "systems"
     ]
     assert not any("crowded" in system["pools"] for system in systems)
+
+
+def test_user_and_pool__in_use__are_removed_with_force_only(client: httpx.Client, machine: str) -> None:
+    client.put("/users/busy", json={}).raise_for_status()
+    client.put("/pools/in-use", json={}).raise_for_status()
+    client.put("/groups/of-busy", json={"members": ["busy"], "owners": ["busy"]}).raise_for_status()
+    client.put(f"/systems/{machine}/loan", json={"user": "busy"}).raise_for_status()
+    named = [{"element": "pool", "value": "in-use"}, {"element": "hostname", "value": machine}]
+    recipe = recipe_for(machine, host_requires={"or": named})
+    token = client.post("/tokens", json={"user": "busy", "role": "submitter"}).json()["token"]
+    body = {"recipe_sets": [{"recipes": [recipe]}]}
+    job = client.post("/jobs", json=body, headers={"Authorization": f"Bearer {token}"}).json()
+    refused = client.delete("/users/busy")
+    of_user = f"user busy has 1 unfinished job ({job['job_id']}), 1 loan ({machine}), 1 group (of-busy);"
+    _require_refused(refused, of_user)
+    _require_refused(client.delete("/pools/in-use"), f"pool in-use has 1 unfinished job ({job['job_id']});")
+    client.post(f"/jobs/{job['job_id']}/cancel", json={"reason": "seen"}).raise_for_status()
+    gone = client.delete("/users/busy", params={"force": True}).json()
+    assert gone["removed"] is True
+    shown = client.get(f"/systems/{machine}", params={"min_position": gone["position"]}).json()
+    assert shown["loaned_to"] is None
+    # A later user of the name is another one.
+    client.put("/users/busy", json={}).raise_for_status()
+    token = client.post("/tokens", json={"user": "busy", "role": "submitter"}).json()["token"]
+    of_later = {"Authorization": f"Bearer {token}"}
+    path, why = f"/jobs/{job['job_id']}", {"reason": "mine"}
+    detail = client.post(f"{path}/cancel", json=why, headers=of_later).json()["detail"]
+    assert f"{job['job_id']} belongs to an earlier user busy, removed on 20" in detail
+    assert client.get(path, params={"as_of": job["position"]}).json()["owner_removed_at"] is None
+    removed_at = client.get(path, params={"min_position": gone["position"]}).json()["owner_removed_at"]
+    assert removed_at is not None
+    assert client.delete("/users/busy").json()["removed"] is True
+    assert client.delete("/pools/in-use").json()["removed"] is True
+    client.delete("/groups/of-busy").raise_for_status()
+
+
+def _require_refused(answer: httpx.Response, words: str) -> None:
+    detail = answer.json()["detail"]
+    assert answer.status_code == 409 and detail.startswith(words), detail
+    assert detail.endswith("or use force")
 
 
 def _finished(client: httpx.Client, recipe_id: int) -> dict[str, object]:

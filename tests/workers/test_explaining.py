@@ -144,8 +144,12 @@ def test_explainers__why_a_recipe_got_its_system__is_answered_by_the_process_of_
 
     async def ask() -> None:
         explainers = Explainers(database.service_url)
+        # A caller that has looked at the recipe does not start the process of the present.
+        directly = await explainers.ask(DEFAULT_PARTITION, "recipe", is_past=True, **question, **reader)
+        assert pids.keys() == {PAST}
         answer = await explainers.ask(DEFAULT_PARTITION, "recipe", **question, **reader)
         await explainers.close()
+        assert answer == directly
         assert (answer["granted"]["position"], pids.keys()) == (granted.position, {PRESENT, PAST})
 
     asyncio.run(ask())

@@ -21,13 +21,16 @@ class Explainers:
         self._url = url
         self._clients: dict[tuple[int, str], Explainer] = {}
 
-    async def ask(self, identity: PartitionIdentity, about: str, **request: Any) -> dict[str, Any]:
+    async def ask(
+        self, identity: PartitionIdentity, about: str, *, is_past: bool = False, **request: Any
+    ) -> dict[str, Any]:
         """Return the answer of a process of a partition, as `Explainer.ask` does.
 
         A question with a position, `at`, is about the past. So are some without, such as why a recipe got its
-        system: the process of the present then refuses.
+        system: the process of the present then refuses. A caller that finds it out before says `is_past`, and
+        does not wait for the start of the other process.
         """
-        if request.get("at") is None:
+        if request.get("at") is None and not is_past:
             try:
                 return await self._client(identity, PRESENT).ask(about, **request)
             except InThePast:

@@ -211,6 +211,10 @@ class ForceQuery(EndingQuery):
     ] = False
 
 
+class UsedQuery(EndingQuery):
+    force: Annotated[Truth, Field(description="remove it although something uses it")] = False
+
+
 class OfPartition(Query):
     partition: Annotated[Name, Field(description="the partition of the job filter")] = DEFAULT
 

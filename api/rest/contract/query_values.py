@@ -25,6 +25,8 @@ MAX_NUMBER = 2**31 - 1
 KINDS: Final = tuple(sorted({topic.partition(".")[0] for topic in TOPICS}))
 # A query must not contain a NUL.
 _FQDN: Final = re.compile(FQDN_PATTERN)
+EXAMPLE: Final = "2026-11-29T18:00:00Z"
+"""An RFC 3339 time, for messages."""
 _SUBJECT: Final = re.compile(rf"({'|'.join(KINDS)})/[^,\x00]+")
 
 
@@ -71,14 +73,14 @@ def _as_of(text: Any) -> Any:
         return position
     when = moment(text) if isinstance(text, str) else None
     if when is None:
-        raise ValueError(f"{_quoted(text)} is neither a position nor an RFC 3339 time")
+        raise ValueError(f"{_quoted(text)} is neither a position nor an RFC 3339 time, such as {EXAMPLE}")
     return when
 
 
 def _time(text: Any) -> Any:
     when = moment(text) if isinstance(text, str) else None
     if when is None:
-        raise ValueError(f"{_quoted(text)} is not an RFC 3339 time with a zone")
+        raise ValueError(f"{_quoted(text)} is not an RFC 3339 time with a zone, such as {EXAMPLE}")
     return when
 
 

@@ -106,11 +106,12 @@ class Gate:
         share_of(req).enter(bearer.limit_key)
         principal = bearer.acting_as(req.get_header(ACTS_AS))
         await self._record_contact(principal)
+        # Before the checks, because the page about a refusal has the navigation of the reader.
+        req.context.principal = principal
         self._require_role(req, principal, allowed)
         is_other_lab = route.own_lab and params["name"] != principal.lab_controller
         if is_other_lab and principal.role == LAB_CONTROLLER:
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
-        req.context.principal = principal
         if principal.role == AUDITOR:
             await self._record_read(req, principal)
         elif self._records_admins and bearer.is_admin and _is_read(req):

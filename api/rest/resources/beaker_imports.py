@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from api.concurrency_limits import share_of
 from api.intake.beaker_columns import KINDS
 from api.intake.beaker_csv import BeakerRow, BeakerRows, read_files
-from api.intake.line_faults import GroupedFaults, grouped
+from api.intake.line_faults import GroupedFaults, LineFault, grouped
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.context import client_address, keyed_request, query_of
@@ -35,8 +35,10 @@ from api.use_cases.import_beaker import (
     preview_beaker,
 )
 from api.use_cases.ports import RequestContext
+from api.use_cases.power import unusual_types
 from domain.errors import LabledgerError
 from domain.rfc3339 import rfc3339
+from store.event_log import EventLog
 
 
 class BeakerImports:
@@ -69,10 +71,24 @@ async def import_answer(
     """
     size, read = sum(len(file.text) for file in files.files), partial(read_rows, files)
     found = await share_of(req).parse(client_address(req), size, read)
+    found.warnings += await asyncio.to_thread(_unusual_types, parts.log, found.rows)
     given = BeakerInput(found.rows, found.faults, rfc3339(parts.clock()))
     done = await (preview_beaker if dry_run else import_beaker)(parts, request, given)
     # In a thread: that of thousands of systems takes longer than other requests may wait.
     return done, await asyncio.to_thread(_answer, done, found, dry_run)
+
+
+def _unusual_types(log: EventLog, rows: Sequence[BeakerRow]) -> list[LineFault]:
+    """Return a warning for each row with an unusual power type. Blocking."""
+    needed = ("fqdn", "power_type")
+    of_power = [row for row in rows if row.kind == "power" and all(map(row.values.get, needed))]
+    types = {row.values["fqdn"]: row.values["power_type"] for row in of_power}
+    unusual = unusual_types(log, types)
+    return [
+        row.fault("power_type", unusual[row.values["power_type"]])
+        for row in of_power
+        if row.values["power_type"] in unusual
+    ]
 
 
 def read_rows(files: BeakerFiles) -> BeakerRows:

@@ -28,6 +28,7 @@ from api.use_cases.passwords import set_password
 from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import change_lab_controller
 from api.use_cases.remove_lab import remove_lab
+from api.use_cases.remove_used import remove_used
 from domain.directory.documents import MAX_EXTENSION_SECONDS
 from domain.directory.partition_queues import partitions_naming
 from domain.directory.rejections import FIELD as REJECTED
@@ -67,9 +68,21 @@ class People(Documents):
         return {"named_in": partitions_naming(self._parts.feed.directory, self.kind, name)}
 
 
-class Users(People):
+class UsedDocuments(Documents):
+    """Users or pools, which are removed only with force while something uses them."""
+
+    async def _remove(self, req: Request, name: str) -> Committed | None:
+        query, request = query_of(req, queries.UsedQuery), request_of(req)
+        return await remove_used(
+            self._parts, request, self.kind, name, force=query.force, reason=query.reason
+        )
+
+
+class Users(UsedDocuments, People):
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "user", USERS)
+        does = "Remove a user; with force also one with unfinished jobs, systems or groups"
+        self.operations["on_delete"] = Operation(does, USERS.removed, queries.UsedQuery, versioned=True)
 
     def _defaults(self) -> dict[str, Any]:
         return {"roles": [SUBMITTER]}
@@ -96,13 +109,15 @@ class Groups(People):
         return {} if user is None else containing({"members": [user]}, {"owners": [user]})
 
 
-class Pools(Documents):
+class Pools(UsedDocuments):
     """Pools. Systems are added and removed one by one; the access policy has its own path."""
 
     list_query = queries.PoolPage
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "pool", POOLS)
+        does = "Remove a pool; with force also one that has systems, or that jobs or windows name"
+        self.operations["on_delete"] = Operation(does, POOLS.removed, queries.UsedQuery, versioned=True)
 
     def _defaults(self) -> dict[str, Any]:
         return {"description": ""}

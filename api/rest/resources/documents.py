@@ -111,8 +111,7 @@ class Documents:
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         check_name(self._names, name)
-        reason = query_of(req, queries.EndingQuery).reason
-        done = await remove_document(self._parts, request_of(req), self.kind, name, reason)
+        done = await self._remove(req, name)
         removed = {self._key: _key(self._key, name), "removed": done is not None}
         answer = {**removed, **self._remaining_references(name)}
         await paging.answer_write(resp, self._parts.log, done, answer)
@@ -139,6 +138,10 @@ class Documents:
             for field in defaults
         }
         return {**document, **found}
+
+    async def _remove(self, req: Request, name: str) -> Committed | None:
+        reason = query_of(req, queries.EndingQuery).reason
+        return await remove_document(self._parts, request_of(req), self.kind, name, reason)
 
     def _remaining_references(self, name: str) -> dict[str, Any]:
         """Return the fields of the answer to DELETE about references that remain."""

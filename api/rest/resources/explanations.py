@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from falcon.asgi import Request, Response
@@ -13,6 +14,8 @@ from api.rest.contract.answers import explanations as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ExplainParts
 from api.rest.views import View, read_view
+from domain.recipe.lifecycle import UNPLACED
+from domain.recipe.state import Recipe
 
 
 class Explanations:
@@ -44,6 +47,7 @@ async def explanation(
     explained = await parts.explainers.ask(
         identity,
         "recipe",
+        is_past=await asyncio.to_thread(_is_placed_or_finished, parts, recipe_id),
         hidden=list(view.hidden),
         unknown=list(visibility.unknown_now(view.principal, parts)),
         recipe_id=recipe_id,
@@ -54,3 +58,9 @@ async def explanation(
     )
     position = explained.pop("position")
     return position, explained if at.moment is None else {"as_of": at.moment, **explained}
+
+
+def _is_placed_or_finished(parts: ExplainParts, recipe_id: int) -> bool:
+    """Return whether the explanation of a recipe is about an earlier moment, such as its grant. Blocking."""
+    state = parts.aggregates.load([f"recipe/{recipe_id}"]).get(f"recipe/{recipe_id}")
+    return isinstance(state, Recipe) and state.state not in UNPLACED

@@ -71,7 +71,8 @@ def _shown(
         **shown,
         "number": number,
         "state": state_at(document, moment),
-        "drains_at": times_of(document).drains_at,
+        # A new window may have a lead that began before it was added.
+        "drains_at": max(times_of(document).drains_at, datetime.fromisoformat(document["added_at"])),
         "systems": systems and [fqdn for fqdn in systems if fqdn not in hidden],
     }
 

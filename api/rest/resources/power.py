@@ -16,7 +16,7 @@ from api.rest.contract.inputs.systems import NewPowerSettings
 from api.rest.contract.operation import operation
 from api.rest.ports import ChangeParts
 from api.rest.visibility import hidden_systems, require_visible
-from api.use_cases.power import no_settings, power_of_own_system, set_power, unset_power
+from api.use_cases.power import no_settings, power_of_own_system, set_power, unset_power, unusual_types
 from domain.errors import NotPermitted, Unknown, display_name
 from domain.system_admin.power import PowerSettings
 from projections.reader import At
@@ -69,7 +69,7 @@ class Power:
 
     @operation(
         "Set the power settings of a system; a secret that is left out stays",
-        answers.SystemChanged,
+        answers.PowerSet,
         body=NewPowerSettings,
         versioned=True,
     )
@@ -77,7 +77,10 @@ class Power:
         new: NewPowerSettings = await read_model(req)
         wanted, keeps_secret = new.settings(), "secret" not in new.model_fields_set
         done = await set_power(self._parts, request_of(req), fqdn, wanted, keeps_secret=keeps_secret)
-        await paging.answer_write(resp, self._parts.log, done, {"fqdn": fqdn, "changed": done is not None})
+        unusual = await asyncio.to_thread(unusual_types, self._parts.log, {fqdn: wanted.type})
+        warnings = [{"where": "type", "message": message} for message in unusual.values()]
+        answer = {"fqdn": fqdn, "changed": done is not None, "warnings": warnings}
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation(
         "Remove the power settings of a system", answers.SystemChanged, queries.EndingQuery, versioned=True

@@ -37,7 +37,11 @@ class BatchChanges:
         batch: BatchChange = await parse_model(req, body)
         ticket = (batch.ticket or "") if "ticket" in batch.model_fields_set else None
         change = NewSystemValues(
-            condition=batch.condition, draining=batch.draining, ticket=ticket, reason=batch.reason
+            condition=batch.condition,
+            draining=batch.draining,
+            ticket=ticket,
+            reason=batch.reason,
+            despite_maintenance=batch.despite_maintenance,
         )
         dry_run = query_of(req, DryRunQuery).dry_run
         make = preview_changes if dry_run else change_systems

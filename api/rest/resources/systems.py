@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -137,7 +138,8 @@ class Systems:
         patch: SystemPatch = await read_model(req)
         if "reason" in patch.model_fields_set and patch.model_fields_set.isdisjoint(FIELDS_WITH_REASON):
             raise FaultyInput([Fault("reason", f"requires {' or '.join(FIELDS_WITH_REASON)}")])
-        await self._change(req, resp, fqdn, change_of(patch))
+        change = replace(change_of(patch), despite_maintenance=patch.despite_maintenance)
+        await self._change(req, resp, fqdn, change)
 
     @operation(
         "Remove a system, which keeps its history", answers.SystemChanged, queries.EndingQuery, versioned=True

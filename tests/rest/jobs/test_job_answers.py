@@ -102,7 +102,7 @@ def group(client: httpx.Client) -> Iterator[str]:
     client.put(f"/groups/{GROUP}", json={"members": ["bob"]}).raise_for_status()
     client.put(f"/pools/{POOL}", json={}).raise_for_status()
     yield GROUP
-    client.delete(f"/pools/{POOL}")
+    client.delete(f"/pools/{POOL}", params={"force": True})
     client.delete(f"/groups/{GROUP}")
 
 

@@ -24,7 +24,7 @@ def pool(client: httpx.Client) -> Iterator[str]:
     made = client.put("/pools/own", json={"owner_group": "kernel-qe"})
     client.get("/pools/own", params=after(made)).raise_for_status()
     yield policy_of("own")
-    client.delete("/pools/own")
+    client.delete("/pools/own", params={"force": True})
 
 
 def policy_of(pool: str) -> str:
@@ -74,7 +74,7 @@ def test_pool__put_again__keeps_its_policy(client: httpx.Client, pool: str) -> N
     done = client.put("/pools/own", json={"owner_group": None})
     assert done.json()["changed"] is True
     assert entries(client.get(pool, params=after(done))) == [VIEW]
-    client.delete("/pools/own")
+    client.delete("/pools/own", params={"force": True})
     done = client.put("/pools/own", json={"owner_group": None})
     assert entries(client.get(pool, params=after(done))) == []
 

@@ -81,7 +81,7 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
         ),
         "pools": table("system_pool", ("fqdn", "pool", "deleted"), (fqdn, "big", "False")),
         "groups": table("user_group", ("user", "group", "deleted"), ("bob", "beaker-new", "False")),
-        "power": table("power", POWER_COLUMNS, (fqdn, "bmc-bkr-1", "root", SECRET, "", "ipmilan")),
+        "power": table("power", POWER_COLUMNS, (fqdn, "bmc-bkr-1", "root", SECRET, "", "ipmi-lan")),
         "install": table("install", ("fqdn", "arch", "ks_meta"), (fqdn, "x86_64", "a=b")),
     }
     before = service.end()
@@ -96,7 +96,11 @@ def test_files__of_every_kind__become_properties_and_the_same_again_changes_noth
         {
             "where": "systems.csv, line 2, column cc",
             "message": "is not imported: mail about a system goes to its owner only",
-        }
+        },
+        {
+            "where": "power.csv, line 2, column power_type",
+            "message": 'no other system has the power type "ipmi-lan"; did you mean ipmilan?',
+        },
     ]
     assert [(each["kind"], each["rows"]) for each in first["not_imported"]] == [("install", 1)]
     assert {"property": "power.secret", "from": None, "to": "(not shown)"} in first["systems"][0]["changes"]

@@ -67,6 +67,13 @@ def test_window__over_a_busy_system__says_what_will_not_be_finished_and_drains(
     assert [row["recipe_id"] for row in found["recipes"]] == [recipe_id]
     assert found["loans"] == [{"system": lent, "user": "bob", "until": None}]
     number = added["number"]
+    # It drains at once, in its own commit, and not before it was added.
+    assert added["drains_at"] == added["added_at"]
+    committed = [(each["topic"], each["subject"]) for each in service.events(before)[:3]]
+    assert committed == [
+        ("maintenance-window.added", f"maintenance-window/{number}"),
+        *(("system.drained", f"system/{name}") for name in sorted((fqdn, lent))),
+    ]
     shown = client.get(f"{PATH}/{number}", params=after(answers[0])).json()
     assert {name: shown[name] for name in ("covered_systems", "unfinished")} == {
         name: added[name] for name in ("covered_systems", "unfinished")
@@ -75,6 +82,18 @@ def test_window__over_a_busy_system__says_what_will_not_be_finished_and_drains(
     system = client.get(f"/systems/{fqdn}").json()
     assert [each["number"] for each in system["maintenance_windows"]] == [number]
     assert client.get(f"/systems/{fqdn}", params={"as_of": before}).json()["maintenance_windows"] == []
+    of_window = f"is drained by maintenance window {number}: {added['reason']};"
+    undrain = {"draining": False}
+    refused = client.patch(f"/systems/{lent}", json=undrain)
+    assert refused.status_code == 409 and f"system {lent} {of_window}" in refused.json()["detail"]
+    both = client.post("/system-changes", json={"systems": [fqdn, lent], **undrain})
+    assert both.status_code == 409
+    assert all(f"system {name} {of_window}" in both.json()["detail"] for name in (fqdn, lent))
+    undrain["despite_maintenance"] = True
+    asked_again = {"systems": [fqdn, lent], **undrain}
+    preview = client.post("/system-changes", json=asked_again, params={"dry_run": "true"}).json()
+    assert [row["changed"] for row in preview["systems"]] == [True, True]
+    assert client.patch(f"/systems/{lent}", json=undrain).json()["changed"] is True
     finish(people["east"], recipe_id, tasks)
     ended = client.post(f"{PATH}/{number}/end", json={"reason": "done early"})
     assert ended.json()["ended"] is True

@@ -43,9 +43,13 @@ def test_power__set__is_shown_without_its_secret_but_to_its_lab_controller(
     below = [client.get(f"/systems/{machine}{path}") for path in ("", "/history", "/access-policy")]
     assert not any(SECRET in answer.text for answer in (shown, acting, *below))
     own = f"own secret of {machine}"
-    assert people["alice"].put(path, json={**ILO, "secret": own}).status_code == 200
+    usual = people["alice"].put(path, json={**ILO, "secret": own})
+    assert (usual.status_code, usual.json()["warnings"]) == (200, [])
     client.get(f"/systems/{machine}", params={"min_position": service.end()}).raise_for_status()
     assert tables_with(service, own) == ["secret.power_settings"]
+    unusual = people["alice"].put(path, json={**ILO, "type": "ipmi-tool", "secret": own}).json()
+    message = 'no other system has the power type "ipmi-tool"; did you mean ipmitool?'
+    assert unusual["warnings"] == [{"where": "type", "message": message}]
     removed = client.delete(path, params={"reason": "sold"})
     assert removed.json()["changed"] is True
     event = client.get(f"/events/{removed.json()['position']}").json()["event"]

@@ -39,7 +39,9 @@ class NotImported(AnswerPart):
 
 
 class BeakerTaken(Answer):
-    """The outcome for each system and group. `warnings` are about columns that are not imported."""
+    """The outcome for each system and group. `warnings` are about columns that are not imported, and
+    power types that no other system has.
+    """
 
     dry_run: bool
     systems: list[BeakerSystem | BatchProblem]

@@ -109,6 +109,7 @@ class Job(ReadAnswer):
 
     `origin` is the job that was copied. `copies` are the latest 100 copies of this job, latest first.
     `results_deleted` does not depend on the moment of the read, because results of the past are deleted, too.
+    `owner_removed_at`: the removal of the user who owned it; a later user of that name is another one.
     """
 
     job_id: Id
@@ -118,6 +119,7 @@ class Job(ReadAnswer):
     result: Result
     whiteboard: str
     owner: str
+    owner_removed_at: Time | None
     submitter: str
     group: str | None
     partition: str

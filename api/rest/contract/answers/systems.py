@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, Problem, ReadAnswer
+from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, Problem, ReadAnswer
 from api.rest.contract.answers.maintenance import MaintenanceWindow
 from api.rest.contract.inputs.systems import Properties
 from api.rest.contract.values import (
@@ -75,6 +75,12 @@ class SystemRegistered(Answer):
 class SystemChanged(Answer):
     fqdn: str
     changed: bool
+
+
+class PowerSet(SystemChanged):
+    """`warnings`: about a type that is not usual, and that no other system has."""
+
+    warnings: list[FaultShape]
 
 
 class BatchChangedSystem(AnswerPart):

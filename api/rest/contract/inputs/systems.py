@@ -145,10 +145,14 @@ class Changes(Properties, ReadOnlyFields):
 
 
 class SystemPatch(Changes):
-    """`ticket`: a link to a report about why the system is not Automated; null removes it."""
+    """`ticket`: a link to a report about why the system is not Automated; null removes it.
+
+    `despite_maintenance`: undrain also a system that a maintenance window drains.
+    """
 
     reason: Text = ""
     draining: Flag = False
+    despite_maintenance: Flag = False
     ticket: Link | None = None
 
     @model_validator(mode="after")
@@ -199,12 +203,14 @@ class ManySystems(Input):
 class BatchChange(Input):
     """The new `condition`, `draining` or `ticket` of many systems. At least one of them is required.
 
-    A `ticket` of null removes the tickets.
+    A `ticket` of null removes the tickets. `despite_maintenance`: undrain also systems that a maintenance
+    window drains.
     """
 
     systems: Annotated[list[Fqdn], Field(min_length=1, max_length=MAX_CHANGED)]
     condition: Condition | None = None
     draining: Flag | None = None
+    despite_maintenance: Flag = False
     ticket: Link | None = None
     reason: Text = ""
 
