@@ -14,8 +14,7 @@ from api.intake.beaker_csv import BeakerRow
 from api.rest.contract.inputs.beaker import BeakerFiles
 from api.rest.resources.beaker_imports import read_rows
 from api.rest.resources.power import without_secret
-from api.use_cases import beaker_systems
-from api.use_cases import import_beaker as import_beaker_module
+from api.use_cases import beaker_systems, partition_commits
 from api.use_cases.beaker_decision import Outcome
 from api.use_cases.change_partition import configure_partition
 from api.use_cases.change_system import register_system
@@ -107,7 +106,7 @@ def test_import__a_partition_fails__the_answer_says_which_and_a_repetition_does_
 
     files = given(systems=SYSTEMS, groups=GROUPS)
     with monkeypatch.context() as patch:
-        patch.setattr(import_beaker_module, "commit", refuse)
+        patch.setattr(partition_commits, "commit", refuse)
         # Nothing is stored: the error itself.
         with pytest.raises(DatabaseAway):
             parted.ask(import_beaker, as_admin(), given(systems=f"{HEADER}\nsystem,{failing[7:]},lab-1,r,\n"))
