@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_left
 from domain.directory.documents import Document
-from domain.directory.external_groups import GroupMap, groups_of, missing_groups
+from domain.directory.external_groups import GroupMap, groups_of, missing_groups, with_members
 from domain.directory.ldap_people import LdapPeople, twins, with_user_names
 from domain.directory.partition_queues import named_people
 from domain.directory.removal import remove_references
@@ -188,9 +188,8 @@ def join(directory: Directory, changes: Iterable[MembershipChange]) -> Decided:
             continue
         before = entry.document["members"]
         added = [name for name in change.added if name not in before and directory.get("user", name)]
-        members = [*(name for name in before if name not in change.removed), *added]
-        if members != list(before):
-            event = directory_events.GroupChanged(owners=entry.document["owners"], members=members)
+        event = with_members(entry.document, added, change.removed)
+        if event.members != list(before):
             decided.append((f"group/{change.group}", event))
     return decided
 
