@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Final
 
+from api.ldap.errors import LdapFault
 from api.use_cases.ldap_sync import LdapParts, sync
 from api.use_cases.ports import RequestContext
 from domain.directory.actors import LDAP_SYNC
-from domain.directory.ldap_sync import LdapFault, SyncPlan
+from domain.directory.ldap_sync_plan import SyncPlan
 from domain.errors import Refused, listed
 
 POLL_SECONDS: Final = 5.0

@@ -9,24 +9,22 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
+from api.ldap.errors import LdapFault
 from api.use_cases.choose_notifications import delete_former_webhooks
 from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
 from domain.directory.external_groups import GroupMap
 from domain.directory.ldap_people import LdapPeople
-from domain.directory.ldap_sync import (
+from domain.directory.ldap_sync_events import (
     LEFT_LDAP,
-    LdapFault,
-    SyncPlan,
-    find,
+    find_in_ldap,
     has_left,
     is_managed,
-    join,
-    leave,
-    plan_sync,
-    register,
-    require_few,
+    leave_ldap,
+    register_people,
+    set_members,
 )
+from domain.directory.ldap_sync_plan import SyncPlan, plan_sync, require_few
 from domain.directory.state import Directory
 from domain.errors import LabledgerError, Refused
 from domain.events import Decided
@@ -135,12 +133,12 @@ async def apply_sync(
     await _delete_secrets(parts)
     await _end_use_of_systems(parts, request)
     for names in _batches(plan.found, PEOPLE_PER_COMMIT):
-        await _commit(parts, request, partial(find, names=names))
+        await _commit(parts, request, partial(find_in_ldap, names=names))
     for names in _batches(plan.registered, PEOPLE_PER_COMMIT):
-        await _commit(parts, request, partial(register, names=names))
+        await _commit(parts, request, partial(register_people, names=names))
     for changes in _batches(plan.memberships, GROUPS_PER_COMMIT):
         joining = [f"user/{name}" for change in changes for name in change.added]
-        await _commit(parts, request, partial(join, changes=changes), joining)
+        await _commit(parts, request, partial(set_members, changes=changes), joining)
     return plan
 
 
@@ -155,8 +153,8 @@ async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]
 
     def decide(directory: Directory) -> Decided:
         nonlocal admins
-        present = [name for name in names if _is_managed(directory, name)]
-        decided, admins = leave(directory, present)
+        present = [name for name in names if is_managed(directory, name)]
+        decided, admins = leave_ldap(directory, present)
         return decided
 
     await _commit(parts, request, decide, lambda: admins)
@@ -218,11 +216,6 @@ async def _commit(
 
 def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (items[first : first + size] for first in range(0, len(items), size))
-
-
-def _is_managed(directory: Directory, name: str) -> bool:
-    entry = directory.get("user", name)
-    return entry is not None and is_managed(entry.document)
 
 
 def _counts(plan: SyncPlan) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from api.ldap.errors import LdapFault
 from api.ldap.options import LdapServer
 from api.ldap.reading import read_people
 from api.parts import Parts
@@ -27,7 +28,7 @@ from domain.directory.events import (
     UserRegistered,
 )
 from domain.directory.ldap_people import LdapPeople
-from domain.directory.ldap_sync import LdapFault, SyncPlan
+from domain.directory.ldap_sync_plan import SyncPlan
 from domain.errors import Refused, TooOften
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemReservationBegun
 from store.ldap_sync import LdapTurns

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from api.ldap_sync_turn import report
-from domain.directory.ldap_sync import SyncPlan
+from domain.directory.ldap_sync_plan import SyncPlan
 
 
 def test_report__things_that_an_admin_has_to_put_right__are_warnings(
