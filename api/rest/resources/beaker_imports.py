@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from falcon.asgi import Request, Response
 from pydantic import ValidationError
@@ -37,6 +37,8 @@ from api.use_cases.import_beaker import (
 from api.use_cases.ports import RequestContext
 from domain.errors import LabledgerError
 from domain.rfc3339 import rfc3339
+
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 class BeakerImports:
@@ -117,7 +119,9 @@ def _shown_system(fqdn: str, answer: SystemOutcome) -> dict[str, Any]:
 
 
 def _shown(outcome: Outcome) -> dict[str, Any]:
-    return {"outcome": outcome.outcome, "changes": shown_differences(outcome.changes)}
+    # A new system also has properties without values.
+    changes = (one for one in outcome.changes if one.before not in _EMPTY or one.after not in _EMPTY)
+    return {"outcome": outcome.outcome, "changes": shown_differences(changes)}
 
 
 def _not_imported(found: BeakerRows) -> Iterator[dict[str, Any]]:
