@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 from api.ldap.errors import LdapFault
 from api.use_cases.choose_notifications import delete_former_webhooks
 from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
+from domain.batches import batches
 from domain.directory.external_groups import GroupMap
 from domain.directory.ldap_people import LdapPeople
 from domain.directory.ldap_sync_events import (
@@ -42,8 +43,6 @@ GROUPS_PER_COMMIT: Final = 50
 # After a restart or a fault of the service in the middle of a sync, people who have left must not keep their
 # rights until the next regular one.
 INTERRUPTED_SECONDS: Final = 30.0
-
-T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -128,15 +127,15 @@ async def apply_sync(
     if not await asyncio.to_thread(may_commit):
         raise Refused("the read of LDAP took so long that another process may sync now")
     request = replace(request, command_id=None, expected=None)
-    for names in _batches(plan.left, LEAVING_PER_COMMIT):
+    for names in batches(plan.left, LEAVING_PER_COMMIT):
         await _leave(parts, request, names)
     await _delete_secrets(parts)
     await _end_use_of_systems(parts, request)
-    for names in _batches(plan.found, PEOPLE_PER_COMMIT):
+    for names in batches(plan.found, PEOPLE_PER_COMMIT):
         await _commit(parts, request, partial(find_in_ldap, names=names))
-    for names in _batches(plan.registered, PEOPLE_PER_COMMIT):
+    for names in batches(plan.registered, PEOPLE_PER_COMMIT):
         await _commit(parts, request, partial(register_people, names=names))
-    for changes in _batches(plan.memberships, GROUPS_PER_COMMIT):
+    for changes in batches(plan.memberships, GROUPS_PER_COMMIT):
         joining = [f"user/{name}" for change in changes for name in change.added]
         await _commit(parts, request, partial(set_members, changes=changes), joining)
     return plan
@@ -176,7 +175,7 @@ async def _end_use_of_systems(parts: LdapParts, request: RequestContext) -> None
     """End loans, reservations and entries in policies of all people who have left."""
     users = _people_who_left(parts.feed.directory)
     fqdns = parts.feed.visibility.systems_naming(frozenset(users)) if users else ()
-    for batch in _batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
+    for batch in batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
 
         def decide(gathered: ReadSet, batch: Sequence[str] = batch) -> Decided:
             systems = (gathered.system(fqdn) for fqdn in batch)
@@ -212,10 +211,6 @@ async def _commit(
         return append_for(parts, request, decided, versions) if decided else None
 
     await wait_until_reflected(parts, await commit(parts, decide_append))
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[first : first + size] for first in range(0, len(items), size))
 
 
 def _counts(plan: SyncPlan) -> dict[str, int]:

@@ -26,9 +26,7 @@ def with_user_names(people: LdapPeople, users: Collection[str]) -> LdapPeople:
     LDAP does not distinguish names by case, so after a change of case it is the same person. A name does not
     change that a user has exactly, or to which several users are equal.
     """
-    equal: dict[str, list[str]] = {}
-    for user in users:
-        equal.setdefault(user.casefold(), []).append(user)
+    equal = _by_casefold(users)
 
     def user_name(name: str) -> str:
         found = equal.get(name.casefold(), ())
@@ -43,7 +41,11 @@ def with_user_names(people: LdapPeople, users: Collection[str]) -> LdapPeople:
 
 def twins(names: Collection[str]) -> frozenset[str]:
     """Return the names that differ from another one of them in upper and lower case only."""
+    return frozenset(name for each in _by_casefold(names).values() if len(each) > 1 for name in each)
+
+
+def _by_casefold(names: Collection[str]) -> Mapping[str, list[str]]:
     equal: dict[str, list[str]] = {}
     for name in names:
         equal.setdefault(name.casefold(), []).append(name)
-    return frozenset(name for each in equal.values() if len(each) > 1 for name in each)
+    return equal

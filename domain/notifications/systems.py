@@ -11,9 +11,9 @@ from domain.events import Event, Recorded, split_subject
 from domain.notifications.kinds import LAB_SILENT, SYSTEM_BROKEN
 from domain.notifications.notice import Notice
 from domain.system.events import SystemConditionChanged, SystemOwnerChanged, SystemRegistered
+from domain.system.lifecycle import BROKEN
 
 FOLDED_EVENTS: Final[tuple[type[Event], ...]] = (SystemRegistered, SystemOwnerChanged)
-BROKEN: Final = "Broken"
 
 
 @dataclass

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from domain.batches import batches
 from domain.events import Event, Moment, Recorded, split_subject, subject
 from domain.job.events import JobSubmitted
 from domain.job.state import folded
@@ -169,8 +170,7 @@ class NoticeReader:
     def _recipes(self, recipe_ids: Sequence[int]) -> list[Recipe]:
         """Return finished recipes, which never change again."""
         found = []
-        for start in range(0, len(recipe_ids), MAX_RECIPES):
-            part = recipe_ids[start : start + MAX_RECIPES]
+        for part in batches(recipe_ids, MAX_RECIPES):
             histories = self._log.load({subject("recipe", each): 0 for each in part})
             found += [_recipe(each, histories[subject("recipe", each)]) for each in part]
         return found
