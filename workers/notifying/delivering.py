@@ -101,7 +101,7 @@ class MessageDelivery:
         for lane, future in done.items():
             outcomes = future.result()
             attempts += [self._attempt(message, outcome, now) for message, outcome in outcomes]
-            if any(outcome.is_of_host for _, outcome in outcomes):
+            if any(outcome.is_server_failure for _, outcome in outcomes):
                 self._failures[lane] += 1
                 seconds = min(pause_seconds(self._failures[lane]), MAX_LANE_PAUSE_SECONDS)
                 pauses[lane] = now + timedelta(seconds=seconds)
