@@ -27,8 +27,8 @@ class NotifierProgress(NamedTuple):
     timers_until: datetime
 
 
-class NewMessage(NamedTuple):
-    """A message to store; `event` is its JSON."""
+class StoredMessage(NamedTuple):
+    """A message to store. `content` is the text of a mail, or the JSON of a CloudEvent."""
 
     id: str
     user: str
@@ -37,7 +37,7 @@ class NewMessage(NamedTuple):
     lane: str
     kind: str
     title: str
-    event: str
+    content: str
 
 
 class DueMessage(NamedTuple):
@@ -48,7 +48,7 @@ class DueMessage(NamedTuple):
     address: str | None
     lane: str
     title: str
-    event: str
+    content: str
     created_at: datetime
     attempts: int
 
@@ -116,15 +116,15 @@ class Outbox:
         self,
         before: NotifierProgress,
         after: NotifierProgress,
-        messages: Sequence[NewMessage],
+        messages: Sequence[StoredMessage],
         people_without_mail: int,
     ) -> None:
         """Store messages together with the progress, and the number of people whose chosen mail is not sent.
 
         Raises ConcurrentNotifier.
         """
-        columns = list(zip(*messages, strict=True)) or [()] * len(NewMessage._fields)
-        names = ("ids", "users", "channels", "addresses", "lanes", "kinds", "titles", "events")
+        columns = list(zip(*messages, strict=True)) or [()] * len(StoredMessage._fields)
+        names = ("ids", "users", "channels", "addresses", "lanes", "kinds", "titles", "contents")
         params = {
             "holder": self._holder,
             "before": before.position,

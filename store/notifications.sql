@@ -37,7 +37,7 @@ WITH moved AS (
 ), written AS (
     INSERT INTO live.notifications (id, user_name, channel, address, lane, kind, title, event)
     SELECT m.* FROM unnest(%(ids)s::text[], %(users)s::text[], %(channels)s::text[], %(addresses)s::text[],
-        %(lanes)s::text[], %(kinds)s::text[], %(titles)s::text[], %(events)s::text[]) AS m
+        %(lanes)s::text[], %(kinds)s::text[], %(titles)s::text[], %(contents)s::text[]) AS m
     WHERE EXISTS (SELECT FROM moved)
     ON CONFLICT (id) DO NOTHING
 )

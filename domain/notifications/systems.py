@@ -17,7 +17,7 @@ FOLDED_EVENTS: Final[tuple[type[Event], ...]] = (SystemRegistered, SystemOwnerCh
 
 
 @dataclass
-class Systems:
+class SystemOwners:
     """The owners of systems, each since a position. Mutable: `apply` the events of the log in order."""
 
     _owners: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Systems:
         return self._owners
 
     @classmethod
-    def restored(cls, owners: Mapping[str, Sequence[Any]]) -> Systems:
+    def restored(cls, owners: Mapping[str, Sequence[Any]]) -> SystemOwners:
         return cls({system: (owner, since) for system, (owner, since) in owners.items()})
 
     def apply(self, recorded: Recorded) -> Notice | None:

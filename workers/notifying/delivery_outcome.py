@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class DeliveryOutcome:
     """The message was sent if `error` is None.
 
-    Otherwise it is tried again, unless the failure `is_final`. `is_server_failure`: the server of the recipient
-    failed rather than this message, so that other messages to the server wait, too. `is_dropped`: the
-    recipient is gone, so nothing has failed.
+    Otherwise it is tried again, unless the failure `is_final`. `is_server_failure`: the server of the
+    recipient failed rather than this message, so that other messages to the server wait, too. `is_dropped`:
+    the recipient is gone, so nothing has failed.
     """
 
     error: str | None = None

@@ -17,7 +17,7 @@ from domain.notifications.jobs import ENDINGS, EndingJobs, JobProgress, job_noti
 from domain.notifications.kept import KeptSystems, kept_notice
 from domain.notifications.notice import Notice
 from domain.notifications.people import People
-from domain.notifications.systems import Systems
+from domain.notifications.systems import SystemOwners
 from domain.recipe.events import RecipeNew, RecipeQueued
 from domain.recipe.state import Recipe, evolve
 from domain.recipe_set.events import RecipeSetSubmitted
@@ -66,7 +66,7 @@ class NoticeReader:
     def _restore(self, stored: Mapping[str, Any]) -> None:
         """Raises LookupError, TypeError, ValueError and AttributeError for a snapshot of another shape."""
         self.people = People.restored(stored["people"])
-        self._systems = Systems.restored(stored["systems"])
+        self._systems = SystemOwners.restored(stored["systems"])
         self._kept = KeptSystems.restored(stored["kept"])
         self._saved_position: int = stored["position"]
 
