@@ -88,7 +88,7 @@ class Webhook:
 
 
 class Outbox:
-    """The activity of one notifier, and the messages that it stores and sends."""
+    """The lease of one notifier, and the messages that it stores and sends."""
 
     def __init__(self, log: EventLog, lease_seconds: float) -> None:
         self._log = log
@@ -96,7 +96,7 @@ class Outbox:
         self._lease_seconds = lease_seconds
 
     def take(self) -> NotifierProgress | None:
-        """Take or keep the activity for `lease_seconds`; None if another process has it.
+        """Take or keep the lease for `lease_seconds`; None if another process has it.
 
         At the first start, and in a restored database, it begins at the end of the log.
         """
@@ -109,7 +109,7 @@ class Outbox:
         return None
 
     def release(self) -> None:
-        """Let another process take the activity at once."""
+        """Let another process take the lease at once."""
         self._log.rows(SQL["release_notifier"], {"holder": self._holder})
 
     def write(
@@ -215,4 +215,4 @@ def events_of_topics(log: EventLog, events: Sequence[type[Event]], upto: int) ->
 
 
 class ConcurrentNotifier(LabledgerError):
-    """Another notifier is active."""
+    """Another notifier has the lease."""

@@ -1,8 +1,8 @@
--- Statements of the notifier, and of requests about notifications. The notifier is active while it is the holder in
+-- Statements of the notifier, and of requests about notifications. The notifier has the lease while it is the holder in
 -- `live.notifier`; every statement that writes for it names it.
 
 -- name: take_notifier
--- Take or keep the activity, unless another process has it; return the position, and whether it is of this database.
+-- Take or keep the lease, unless another process has it; return the position, and whether it is of this database.
 UPDATE live.notifier SET holder = %(holder)s, held_until = now() + make_interval(secs => %(seconds)s)
 WHERE holder = %(holder)s OR held_until < now()
 RETURNING position, timers_until,

@@ -31,7 +31,7 @@ from domain.errors import LabledgerError, Refused
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_users
-from store.ldap_sync import LastSync, LdapTurns, users_with_secrets
+from store.ldap_sync import LastSync, LdapSyncLease, users_with_secrets
 from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest
 
@@ -55,7 +55,7 @@ class LdapSource:
     group_map: GroupMap
     max_removed_percent: int
     sync_seconds: float
-    turns: LdapTurns
+    lease: LdapSyncLease
 
 
 class LdapParts(PasswordParts, Protocol):
@@ -78,21 +78,21 @@ async def planned_sync(parts: LdapParts, *, force: bool = False) -> SyncPlan:
 
 
 async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_asked: bool) -> SyncPlan | None:
-    """Sync in a turn; return what was changed, None if the next turn is not due.
+    """Sync under the lease; return the changes, None if no sync is due.
 
     Raises Refused without LDAP, if a person asks while another sync runs, and without `force` for too many
     people who would lose rights; raises LdapFault. The result is stored, also that of a failure.
     """
     source = source_of(parts)
-    turn = await asyncio.to_thread(source.turns.take, is_asked=is_asked)
-    if turn is None:
+    holder = await asyncio.to_thread(source.lease.acquire, is_asked=is_asked)
+    if holder is None:
         if is_asked:
             raise Refused("another LDAP sync is running")
         return None
     fault: str | None = "interrupted"
     next_seconds, counts = INTERRUPTED_SECONDS, dict[str, int]()
     try:
-        plan = await apply_sync(parts, request, force=force, may_commit=partial(source.turns.has, turn))
+        plan = await apply_sync(parts, request, force=force, may_commit=partial(source.lease.is_held, holder))
         fault, next_seconds, counts = None, source.sync_seconds, _counts(plan)
     except (LdapFault, Refused) as error:
         fault, next_seconds = str(error), source.sync_seconds
@@ -102,12 +102,12 @@ async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_ask
         logger.warning("LDAP sync: %s", error)
         raise
     finally:
-        await asyncio.to_thread(source.turns.end, turn, next_seconds, fault, counts)
+        await asyncio.to_thread(source.lease.release, holder, next_seconds, fault, counts)
     return plan
 
 
 async def last_sync(parts: LdapParts) -> LastSync:
-    return await asyncio.to_thread(LdapTurns(parts.log).last)
+    return await asyncio.to_thread(LdapSyncLease(parts.log).last)
 
 
 async def apply_sync(

@@ -108,9 +108,9 @@ class Notifier:
             poll_seconds=POLL_SECONDS,
             counters=self._tailer_counters,
         )
-        turn = _Turn(self._outbox)
+        lease = _NotifierLease(self._outbox)
         try:
-            while not stopping() and turn.is_kept():
+            while not stopping() and lease.is_kept():
                 page = [self._log.mapper.recorded(row) for row in tailer.next_page(POLL_SECONDS)]
                 self._counters.events += len(page)
                 notices = reader.notices(page) if page else []
@@ -164,8 +164,8 @@ class Notifier:
         )
 
 
-class _Turn:
-    """The activity of this process, kept by a renewal every RENEW_SECONDS."""
+class _NotifierLease:
+    """The lease of this process, renewed every RENEW_SECONDS."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox

@@ -1,4 +1,4 @@
-"""The turns of a serving process that syncs with LDAP."""
+"""The report of a periodic LDAP sync."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from api.ldap_sync_turn import report
+from api.periodic_ldap_sync import report
 from domain.directory.ldap_sync_plan import SyncPlan
 
 
