@@ -15,7 +15,7 @@ from api.intake.line_faults import GroupedFaults, grouped
 from api.use_cases.beaker_decision import BeakerDecision, Outcome
 from api.use_cases.beaker_edits import by_group, by_system
 from api.use_cases.beaker_groups import KIND, decide_groups
-from api.use_cases.beaker_systems import Systems, decide_systems
+from api.use_cases.beaker_systems import RowsByName, decide_systems
 from api.use_cases.commit import append_for
 from api.use_cases.idempotency import item_request
 from api.use_cases.many_systems import CollectedErrors
@@ -55,7 +55,7 @@ class BeakerInput(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BeakerImported:
+class ImportResult:
     """Outcomes of systems by fqdn and of groups by name; `position` of the last commit, if any."""
 
     systems: Mapping[str, SystemOutcome]
@@ -63,7 +63,7 @@ class BeakerImported:
     position: int | None = None
 
 
-async def import_beaker(parts: EventParts, request: RequestContext, given: BeakerInput) -> BeakerImported:
+async def import_beaker(parts: EventParts, request: RequestContext, given: BeakerInput) -> ImportResult:
     """Import systems and groups; nothing is stored unless all of it is possible.
 
     Under an Idempotency-Key, parts that were committed before get their first outcomes. Raises FaultyInput
@@ -89,22 +89,22 @@ async def import_beaker(parts: EventParts, request: RequestContext, given: Beake
     # In a thread: hundreds of thousands of rows take longer than other requests may wait.
     in_order = await asyncio.to_thread(by_system, given.rows)
     ordered = {fqdn: answers[fqdn] for fqdn in in_order}
-    return BeakerImported(ordered, groups, position)
+    return ImportResult(ordered, groups, position)
 
 
-async def preview_beaker(parts: EventParts, request: RequestContext, given: BeakerInput) -> BeakerImported:
+async def preview_beaker(parts: EventParts, request: RequestContext, given: BeakerInput) -> ImportResult:
     """Return the outcomes that the import would have. Raises the errors of `import_beaker`."""
     await parts.feed.catch_up()
     plan = await asyncio.to_thread(_plan, parts, request, given, {})
-    return BeakerImported(plan.system_outcomes, plan.group_outcomes)
+    return ImportResult(plan.system_outcomes, plan.group_outcomes)
 
 
 @dataclass(frozen=True)
 class _Plan:
     """The valid rows that are not committed yet, by group and by partition, and their outcomes."""
 
-    groups: Systems = field(default_factory=dict)
-    partitions: Mapping[int, Systems] = field(default_factory=dict)
+    groups: RowsByName = field(default_factory=dict)
+    partitions: Mapping[int, RowsByName] = field(default_factory=dict)
     group_outcomes: Outcomes = field(default_factory=dict)
     system_outcomes: Outcomes = field(default_factory=dict)
 
@@ -131,7 +131,7 @@ def _require_none(errors: CollectedErrors, of_reading: GroupedFaults | None = No
 
 
 def _decide_partition(
-    parts: EventParts, request: RequestContext, partition: int, systems: Systems, added_at: str
+    parts: EventParts, request: RequestContext, partition: int, systems: RowsByName, added_at: str
 ) -> ItemDecision[Outcome]:
     errors = CollectedErrors()
     decision, _ = decide_systems(parts, request, systems, added_at, errors)
@@ -139,7 +139,9 @@ def _decide_partition(
     return _item_decision(parts, item_request(request, partition), decision)
 
 
-async def _commit_groups(parts: EventParts, request: RequestContext, groups: Systems) -> DoneCommit[Outcome]:
+async def _commit_groups(
+    parts: EventParts, request: RequestContext, groups: RowsByName
+) -> DoneCommit[Outcome]:
     def decide() -> ItemDecision[Outcome]:
         errors = CollectedErrors()
         decision = decide_groups(parts, request, groups, errors)

@@ -20,7 +20,7 @@ from api.use_cases.change_partition import configure_partition
 from api.use_cases.change_system import register_system
 from api.use_cases.commit import commit
 from api.use_cases.create_partition import create_partition
-from api.use_cases.import_beaker import BeakerImported, BeakerInput, import_beaker, preview_beaker
+from api.use_cases.import_beaker import BeakerInput, ImportResult, import_beaker, preview_beaker
 from api.use_cases.import_systems import document_of
 from api.use_cases.ports import WriteParts
 from api.use_cases.power import set_power
@@ -47,12 +47,12 @@ def given(**files: str) -> BeakerInput:
     return BeakerInput(found.rows, found.faults, ADDED_AT)
 
 
-def outcomes(done: BeakerImported) -> dict[str, str]:
+def outcomes(done: ImportResult) -> dict[str, str]:
     """Return the outcomes of systems. Raises AssertionError if a partition failed."""
     return {fqdn: outcome_of(done, fqdn).outcome for fqdn in done.systems}
 
 
-def outcome_of(done: BeakerImported, fqdn: str) -> Outcome:
+def outcome_of(done: ImportResult, fqdn: str) -> Outcome:
     found = done.systems[fqdn]
     assert isinstance(found, Outcome), found
     return found

@@ -40,7 +40,7 @@ class NotImported(AnswerPart):
     reason: str
 
 
-class BeakerTaken(Answer):
+class BeakerImported(Answer):
     """The outcome for each system and group. `warnings` are about columns that are not imported."""
 
     dry_run: bool
