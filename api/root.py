@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from api import address_deletion, ldap_sync_turn, result_deletion
+from api import address_deletion, periodic_ldap_sync, result_deletion
 from api.application import HttpOptions, Lifespan, application
 from api.background_loop import BackgroundLoop
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
@@ -37,7 +37,7 @@ from store.datastore import SERVICE_ROLE, with_keepalive
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
-from store.ldap_sync import LdapTurns
+from store.ldap_sync import LdapSyncLease
 from store.migrate import require_migrated
 from store.registrations import Registrations
 from store.slow_metric_turns import SlowMetricTurns
@@ -131,7 +131,9 @@ def _background_loops(settings: Settings, parts: Parts, page_log: EventLog) -> S
             result_deletion.INTERVAL_SECONDS,
             "results not deleted",
         ),
-        BackgroundLoop(partial(ldap_sync_turn.take_turn, parts), ldap_sync_turn.POLL_SECONDS, "no LDAP sync"),
+        BackgroundLoop(
+            partial(periodic_ldap_sync.sync_if_due, parts), periodic_ldap_sync.POLL_SECONDS, "no LDAP sync"
+        ),
     )
 
 
@@ -148,7 +150,7 @@ def _ldap_source(settings: Settings, log: EventLog) -> LdapSource | None:
         options.group_map,
         options.max_removed_percent,
         options.sync_seconds,
-        LdapTurns(log),
+        LdapSyncLease(log),
     )
 
 

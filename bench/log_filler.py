@@ -15,6 +15,7 @@ from bench.cluster_fixture import BenchCluster
 from bench.jobs import JobReader
 from bench.outcome import ProgressCallback, no_progress
 from domain.access.policy import policy_form, policy_of
+from domain.batches import batches
 from domain.directory.events import LabControllerEnabled, LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.partitions import DEFAULT, existing_partition, number_of_lab
 from domain.directory.state import Directory
@@ -78,7 +79,7 @@ class LogFiller:
                 client.put(client.path("partitions", name, "configuration"), {"lab_controllers": [*labs]})
         self._policies(document["pools"])
         self._hear_labs()
-        for number, some in enumerate(_batches(systems, SYSTEMS_PER_COMMIT)):
+        for number, some in enumerate(batches(systems, SYSTEMS_PER_COMMIT)):
             by_partition = self._by_partition(some, lambda system: system["lab_controller"])
             for partition, each in by_partition.items():
                 # The systems before may have joined the same pools.
@@ -134,7 +135,7 @@ class LogFiller:
         given up.
         """
         number = existing_partition(self._directory, partition).number
-        specs = [self.job(some) for some in _batches(sets, self._sets_per_job)]
+        specs = [self.job(some) for some in batches(sets, self._sets_per_job)]
         decided: Decided = []
         recipes = 0
         for spec, ids in zip(specs, self._cluster.log.take_ids(list(map(counts, specs))), strict=True):
@@ -215,7 +216,3 @@ def _registered(system: Mapping[str, Any]) -> Decided:
         changed = SystemAccessPolicyChanged(entries=entries, active_pool=None)
         decided.append((f"system/{system['fqdn']}", changed))
     return decided
-
-
-def _batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
-    return (items[first : first + size] for first in range(0, len(items), size))

@@ -5,7 +5,6 @@ The lab bounds by how much one recipe (in one attempt), one reservation or one l
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -14,6 +13,7 @@ from domain.errors import Fault, FaultyInput, Refused
 from domain.events import Decided
 from domain.recipe.events import RecipeExtended
 from domain.recipe.state import Recipe
+from domain.rfc3339 import rfc3339
 from domain.system.events import SystemLoanExtended, SystemReservationExtended
 from domain.system.state import System
 
@@ -48,7 +48,7 @@ def extend_recipe(recipe: Recipe, extension: Extension) -> Decided:
     return [(recipe.subject, RecipeExtended(seconds=seconds, reason=extension.reason))]
 
 
-def extend_system(system: System, extension: Extension, text_of: Callable[[datetime], str]) -> Decided:
+def extend_system(system: System, extension: Extension) -> Decided:
     """Return the event that moves the end of the reservation of a system or, without one, of its loan.
 
     Raises Refused without either, or if it has no end, and FaultyInput as `_end` does.
@@ -59,7 +59,7 @@ def extend_system(system: System, extension: Extension, text_of: Callable[[datet
         raise Refused(f"system {system.fqdn} is neither reserved by a person nor on loan")
     if held.until is None:
         raise Refused(f"the {kind} of system {system.fqdn} has no end")
-    until = text_of(_end(extension, held.until, held.extended_seconds))
+    until = rfc3339(_end(extension, held.until, held.extended_seconds))
     event = SystemReservationExtended if kind == "reservation" else SystemLoanExtended
     return [(system.subject, event(until=until, reason=extension.reason))]
 

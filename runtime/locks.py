@@ -160,16 +160,16 @@ class LockClass(Enum):
     )
     LDAP_SYNC = LockSpec(
         LockKind.TRANSACTION,
-        "The turn to sync with LDAP, and the result of the last sync.",
+        "The lease to sync with LDAP, and the result of the last sync.",
         tables=("live.ldap_sync",),
         places=(
-            ("store/ldap_sync.sql:take_turn", "UPDATE live.ldap_sync"),
-            ("store/ldap_sync.sql:end_turn", "UPDATE live.ldap_sync"),
+            ("store/ldap_sync.sql:acquire_ldap_sync", "UPDATE live.ldap_sync"),
+            ("store/ldap_sync.sql:release_ldap_sync", "UPDATE live.ldap_sync"),
         ),
     )
     NOTIFIER = LockSpec(
         LockKind.TRANSACTION,
-        "The position of the notifier, and which process is active.",
+        "The position of the notifier, and which process has its lease.",
         tables=("live.notifier",),
         places=(
             ("store/notifications.sql:take_notifier", "UPDATE live.notifier"),

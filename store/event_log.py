@@ -106,10 +106,15 @@ class EventLog(EventStore[str]):
             events[recorded.subject].append(recorded)
         return events
 
-    def history(self, subjects: Sequence[str], before: int) -> list[Recorded]:
-        """Return the events of some subjects before a position, in log order. One query."""
+    def history(self, subjects: Sequence[str], before: int | None = None) -> list[Recorded]:
+        """Return the events of some subjects in log order, all or those before a position. One query."""
         loaded = self.load(dict.fromkeys(subjects, 0)).values()
-        found = [recorded for events in loaded for recorded in events if recorded.position < before]
+        found = [
+            recorded
+            for events in loaded
+            for recorded in events
+            if before is None or recorded.position < before
+        ]
         return sorted(found, key=lambda recorded: recorded.position)
 
     def existing(self, subjects: Iterable[str]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The turn to read LDAP, and the result of the last sync, beside the log. Each method blocks."""
+"""The lease to sync with LDAP, and the result of the last sync, beside the log. Each method blocks."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from postgres.named_sql import named_queries
 from store.event_log import EventLog
 
 SQL = named_queries(Path(__file__).with_name("ldap_sync.sql"))
-HOLD_SECONDS: Final = 600.0
-"""After this time another process may sync, although the last one has not ended its turn."""
+LEASE_SECONDS: Final = 600.0
+"""After this time another process may sync, although the last one has not released the lease."""
 
 
 class LastSync(NamedTuple):
@@ -37,27 +37,30 @@ def users_with_secrets(log: EventLog, users: Sequence[str]) -> list[str]:
     return [str(user) for (user,) in log.rows(SQL["users_with_secrets"], {"users": list(users)})]
 
 
-class LdapTurns:
-    """The turns of syncs, each with an id of its own. The methods raise DatabaseAway."""
+class LdapSyncLease:
+    """The lease that each sync needs. Its holder is one sync, by an id. The methods raise DatabaseAway."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
 
-    def take(self, *, is_asked: bool) -> str | None:
-        """Take the turn if it is due, or at once if a person asks; None while another sync has it."""
-        turn = uuid.uuid4().hex
-        params = {"holder": turn, "seconds": HOLD_SECONDS, "is_asked": is_asked}
-        return turn if self._log.rows(SQL["take_turn"], params) else None
+    def acquire(self, *, is_asked: bool) -> str | None:
+        """Return the id of a new holder, None while another sync has the lease.
 
-    def has(self, turn: str) -> bool:
-        """Return whether a sync has its turn still, and no other one may begin."""
-        return bool(self._log.rows(SQL["has_turn"], {"holder": turn})[0][0])
+        Unless a person asks, also None before the next sync is due.
+        """
+        holder = uuid.uuid4().hex
+        params = {"holder": holder, "seconds": LEASE_SECONDS, "is_asked": is_asked}
+        return holder if self._log.rows(SQL["acquire_ldap_sync"], params) else None
 
-    def end(self, turn: str, next_seconds: float, fault: str | None, counts: Mapping[str, int]) -> None:
-        """Record the result, unless another sync has the turn. The next one is due after `next_seconds`."""
+    def is_held(self, holder: str) -> bool:
+        """Return whether a sync still holds the lease, so that no other one may begin."""
+        return bool(self._log.rows(SQL["is_ldap_sync_held"], {"holder": holder})[0][0])
+
+    def release(self, holder: str, next_seconds: float, fault: str | None, counts: Mapping[str, int]) -> None:
+        """Record the result, unless another sync has the lease. The next one is due after `next_seconds`."""
         stored = orjson.dumps(counts).decode()
-        params = {"holder": turn, "next_seconds": next_seconds, "fault": fault, "counts": stored}
-        self._log.rows(SQL["end_turn"], params)
+        params = {"holder": holder, "next_seconds": next_seconds, "fault": fault, "counts": stored}
+        self._log.rows(SQL["release_ldap_sync"], params)
 
     def last(self) -> LastSync:
         return LastSync(*self._log.rows(SQL["last_sync"], ())[0])

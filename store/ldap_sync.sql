@@ -1,15 +1,15 @@
--- The turn to read LDAP, and the result of the last sync (`live.ldap_sync`).
+-- The lease to sync with LDAP, and the result of the last sync (`live.ldap_sync`).
 
--- name: take_turn
--- Take the turn if it is due or asked for, unless another sync has it. The holder is a sync.
+-- name: acquire_ldap_sync
+-- Take the lease if a sync is due or asked for, unless another sync has it. The holder is a sync.
 UPDATE live.ldap_sync SET holder = %(holder)s, held_until = now() + make_interval(secs => %(seconds)s)
 WHERE held_until <= now() AND (%(is_asked)s OR due_at <= now())
 RETURNING holder
 
--- name: has_turn
+-- name: is_ldap_sync_held
 SELECT holder = %(holder)s AND held_until > now() FROM live.ldap_sync
 
--- name: end_turn
+-- name: release_ldap_sync
 UPDATE live.ldap_sync SET held_until = '-infinity', finished_at = now(), fault = %(fault)s,
     due_at = now() + make_interval(secs => %(next_seconds)s),
     succeeded_at = CASE WHEN %(fault)s::text IS NULL THEN now() ELSE succeeded_at END,

@@ -27,8 +27,8 @@ class NotifierProgress(NamedTuple):
     timers_until: datetime
 
 
-class NewMessage(NamedTuple):
-    """A message to store; `event` is its JSON."""
+class StoredMessage(NamedTuple):
+    """A message to store. `content` is the text of a mail, or the JSON of a CloudEvent."""
 
     id: str
     user: str
@@ -37,7 +37,7 @@ class NewMessage(NamedTuple):
     lane: str
     kind: str
     title: str
-    event: str
+    content: str
 
 
 class DueMessage(NamedTuple):
@@ -48,7 +48,7 @@ class DueMessage(NamedTuple):
     address: str | None
     lane: str
     title: str
-    event: str
+    content: str
     created_at: datetime
     attempts: int
 
@@ -88,7 +88,7 @@ class Webhook:
 
 
 class Outbox:
-    """The activity of one notifier, and the messages that it stores and sends."""
+    """The lease of one notifier, and the messages that it stores and sends."""
 
     def __init__(self, log: EventLog, lease_seconds: float) -> None:
         self._log = log
@@ -96,7 +96,7 @@ class Outbox:
         self._lease_seconds = lease_seconds
 
     def take(self) -> NotifierProgress | None:
-        """Take or keep the activity for `lease_seconds`; None if another process has it.
+        """Take or keep the lease for `lease_seconds`; None if another process has it.
 
         At the first start, and in a restored database, it begins at the end of the log.
         """
@@ -109,22 +109,22 @@ class Outbox:
         return None
 
     def release(self) -> None:
-        """Let another process take the activity at once."""
+        """Let another process take the lease at once."""
         self._log.rows(SQL["release_notifier"], {"holder": self._holder})
 
     def write(
         self,
         before: NotifierProgress,
         after: NotifierProgress,
-        messages: Sequence[NewMessage],
+        messages: Sequence[StoredMessage],
         people_without_mail: int,
     ) -> None:
         """Store messages together with the progress, and the number of people whose chosen mail is not sent.
 
         Raises ConcurrentNotifier.
         """
-        columns = list(zip(*messages, strict=True)) or [()] * len(NewMessage._fields)
-        names = ("ids", "users", "channels", "addresses", "lanes", "kinds", "titles", "events")
+        columns = list(zip(*messages, strict=True)) or [()] * len(StoredMessage._fields)
+        names = ("ids", "users", "channels", "addresses", "lanes", "kinds", "titles", "contents")
         params = {
             "holder": self._holder,
             "before": before.position,
@@ -215,4 +215,4 @@ def events_of_topics(log: EventLog, events: Sequence[type[Event]], upto: int) ->
 
 
 class ConcurrentNotifier(LabledgerError):
-    """Another notifier is active."""
+    """Another notifier has the lease."""

@@ -1,8 +1,8 @@
--- Statements of the notifier, and of requests about notifications. The notifier is active while it is the holder in
+-- Statements of the notifier, and of requests about notifications. The notifier has the lease while it is the holder in
 -- `live.notifier`; every statement that writes for it names it.
 
 -- name: take_notifier
--- Take or keep the activity, unless another process has it; return the position, and whether it is of this database.
+-- Take or keep the lease, unless another process has it; return the position, and whether it is of this database.
 UPDATE live.notifier SET holder = %(holder)s, held_until = now() + make_interval(secs => %(seconds)s)
 WHERE holder = %(holder)s OR held_until < now()
 RETURNING position, timers_until,
@@ -37,7 +37,7 @@ WITH moved AS (
 ), written AS (
     INSERT INTO live.notifications (id, user_name, channel, address, lane, kind, title, event)
     SELECT m.* FROM unnest(%(ids)s::text[], %(users)s::text[], %(channels)s::text[], %(addresses)s::text[],
-        %(lanes)s::text[], %(kinds)s::text[], %(titles)s::text[], %(events)s::text[]) AS m
+        %(lanes)s::text[], %(kinds)s::text[], %(titles)s::text[], %(contents)s::text[]) AS m
     WHERE EXISTS (SELECT FROM moved)
     ON CONFLICT (id) DO NOTHING
 )

@@ -10,11 +10,11 @@ from typing import Final
 from ldap3.core.exceptions import LDAPException
 
 from api.ldap.dn import Dn, parsed_dn
+from api.ldap.errors import LdapFault
 from api.ldap.options import LdapOptions, LdapServer
 from api.ldap.searches import LdapEntry, Search, bound_searches
 from domain.directory.actors import is_user_name
 from domain.directory.ldap_people import LdapPeople
-from domain.directory.ldap_sync import LdapFault
 
 # Of all pages and servers; less than the time after which another process may sync. A server has its share of
 # the time that those before it have left.

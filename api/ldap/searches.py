@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ldap3 import ANONYMOUS, BASE, NONE, SIMPLE, SUBTREE, Connection, Server, Tls
 
+from api.ldap.errors import LdapFault
 from api.ldap.options import LdapOptions, LdapServer
-from domain.directory.ldap_sync import LdapFault
 from runtime.tls import tls_context
 
 PAGE_SIZE: Final = 500

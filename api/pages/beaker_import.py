@@ -26,8 +26,10 @@ from api.rest.contract.inputs.beaker import BeakerFiles
 from api.rest.contract.operation import MAX_BATCH_BYTES, operation
 from api.rest.contract.queries import ReadQuery
 from api.rest.ports import PageParts
+from api.rest.problems import status_of
 from api.rest.resources.beaker_imports import import_answer
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
+from domain.system.differences import OUTCOMES
 
 # The changes of a large import would make a page of megabytes.
 MAX_CHANGES: Final = 500
@@ -64,8 +66,7 @@ class BeakerImportPage:
         except FaultyInput as error:
             await self._show(req, resp, status=422, faults=error.faults)
         except (Refused, NotPermitted) as error:
-            status = 403 if isinstance(error, NotPermitted) else 409
-            await self._show(req, resp, status=status, refusal=error)
+            await self._show(req, resp, status=status_of(error), refusal=error)
         else:
             given = files.model_dump_json() if dry_run else ""
             await self._show(req, resp, answer=answer, given=given)
@@ -132,21 +133,16 @@ def _shown(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _counted(kind: str, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    outcomes = ("created", "changed", "unchanged")
-    return {
-        "kind": kind,
-        **{outcome: sum(each.get("outcome") == outcome for each in items) for outcome in outcomes},
-    }
+    counts = {outcome: sum(each.get("outcome") == outcome for each in items) for outcome in OUTCOMES}
+    return {"kind": kind, **counts}
 
 
 def _changes(items: Sequence[Mapping[str, Any]], name: str) -> Iterator[dict[str, str]]:
     for item in items:
         for change in item.get("changes", ()):
-            # A new system also has properties without values.
             before, after = _text(change["from"]), _text(change["to"])
-            if before or after:
-                row = {"property": change["property"], "before": before, "after": after}
-                yield {"kind": name, "name": item[name], "outcome": item["outcome"], **row}
+            row = {"property": change["property"], "before": before, "after": after}
+            yield {"kind": name, "name": item[name], "outcome": item["outcome"], **row}
 
 
 def _text(value: Any) -> str:

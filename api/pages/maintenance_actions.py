@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from api.pages.actions import REASON, Action, ActionSubject, Facts
+from api.pages.actions import REASON, Action, ActionSubject, Facts, right_by_form
 from api.pages.form_fields import Fields, fields_of_model
 from api.rest.body import check_model
 from api.rest.contract.inputs.maintenance import MaintenanceWindowMove, NewMaintenanceWindow
@@ -37,10 +37,6 @@ async def _end(parts: PageParts, request: RequestContext, number: int, fields: F
     return await end_window(parts, request, number, fields["reason"])
 
 
-def _may_add(_: PageParts, __: RequestContext, ___: None) -> None:
-    """Allow everybody with the role: the right depends on the systems in the form."""
-
-
 def _has_not_ended(window: Facts) -> bool:
     return bool(window["state"] != ENDED)
 
@@ -52,7 +48,7 @@ _ADD: Final = Action(
         "Nothing new starts on its systems from the lead before its start until its end. It needs the right"
         " to edit all of them."
     ),
-    require_may=_may_add,
+    require_may=right_by_form,
     perform=_add,
     fields=fields_of_model(
         NewMaintenanceWindow,

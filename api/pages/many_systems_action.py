@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from api.pages.actions import REASON, Action, ActionSubject, Facts
+from api.pages.actions import REASON, Action, ActionSubject, Facts, right_by_form
 from api.pages.form_fields import DESPITE_MAINTENANCE, Fields, Format, FormField
 from api.rest.contract.inputs.systems import MAX_CHANGED
 from api.rest.ports import PageParts
@@ -67,10 +67,6 @@ def _outcome(answer: SystemAnswer) -> str:
     return f"not changed: {answer}"
 
 
-def _may_change(_: PageParts, __: RequestContext, ___: None) -> None:
-    """Allow everybody with the role: the right depends on the systems in the form."""
-
-
 async def _no_answer(_: PageParts, __: View, key: Any) -> tuple[int, Facts]:
     raise Unknown(f"change {key}")
 
@@ -79,7 +75,7 @@ _CHANGE: Final = Action(
     name="create",
     label="Change many systems",
     effect="Nothing is changed unless all systems can be, and the right to edit each is needed.",
-    require_may=_may_change,
+    require_may=right_by_form,
     show=_change,
     fields=(
         FormField("change", "Change", choices=(*_DRAINING, *CONDITIONS), is_required=True),

@@ -14,9 +14,9 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import Overloaded
 from api.feed import NotReady
 from api.headers import PROBLEM
+from api.ldap.errors import LdapFault
 from api.oidc.errors import ProviderAway, SignInFailed
 from api.rest.context import action_of_request, request_id_of
-from domain.directory.ldap_sync import LdapFault
 from domain.errors import (
     Fault,
     FaultyInput,

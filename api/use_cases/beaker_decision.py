@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from domain.events import Decided
-from domain.system.differences import PropertyDifference
+from domain.system.differences import CHANGED, CREATED, UNCHANGED, PropertyDifference
 from store.requests import PowerChange
-
-CREATED, CHANGED, UNCHANGED = "created", "changed", "unchanged"
-OUTCOMES: Final = (CREATED, CHANGED, UNCHANGED)
 
 
 class Outcome(NamedTuple):

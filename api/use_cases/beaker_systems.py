@@ -28,14 +28,14 @@ from domain.system_admin.power import PowerSettings
 from store.power import power_settings
 from store.requests import PowerChange
 
-Systems = Mapping[str, Sequence[BeakerRow]]
-"""The rows of systems by fqdn."""
+RowsByName = Mapping[str, Sequence[BeakerRow]]
+"""The rows of systems by fqdn, or of groups by name."""
 
 HIDDEN = "hidden"
 
 
 def decide_systems(
-    parts: EventParts, request: RequestContext, systems: Systems, added_at: str, errors: CollectedErrors
+    parts: EventParts, request: RequestContext, systems: RowsByName, added_at: str, errors: CollectedErrors
 ) -> tuple[BeakerDecision, dict[int, dict[str, Sequence[BeakerRow]]]]:
     """Return the decision on systems, and their rows by the number of their partition. Blocking.
 
@@ -44,22 +44,22 @@ def decide_systems(
     gathered = parts.aggregates.gather(f"system/{fqdn}" for fqdn in systems)
     importing = BeakerImporting(parts, request, gathered, errors)
     # Read after the versions of the systems: if they are of a later change, the append is in conflict.
-    with_power = [fqdn for fqdn, given in systems.items() if any(row.kind == POWER for row in given)]
+    with_power = [fqdn for fqdn, rows in systems.items() if any(row.kind == POWER for row in rows)]
     stored = power_settings(parts.log, with_power)
     partitions: dict[int, dict[str, Sequence[BeakerRow]]] = defaultdict(dict)
-    for fqdn, given in systems.items():
+    for fqdn, rows in systems.items():
         system = importing.visible_system(fqdn)
-        if not importing.require_registered(system, given):
+        if not importing.require_registered(system, rows):
             continue
         # A caller who may not view a system must not get to know its power settings.
         power = None if system is None else stored.get(fqdn)
-        rows = importing.checked(given, power)
+        checked = importing.checked(rows, power)
         pools = parts.feed.directory.pools_of(fqdn) if system else ()
         present = None if system is None else document_of(system)
-        item = item_of(rows, present, pools, power, owner=request.actor, added_at=added_at)
+        item = item_of(checked, present, pools, power, owner=request.actor, added_at=added_at)
         importing.take(item)
         lab = item.document.get("lab_controller", "") if system is None else system.lab_controller
-        partitions[number_of_lab(parts.feed.directory, lab)][fqdn] = rows
+        partitions[number_of_lab(parts.feed.directory, lab)][fqdn] = checked
     outcomes = {each.fqdn: Outcome.of(each.differences, is_new=each.added) for each in importing.imported}
     decision = BeakerDecision(importing.decided, importing.versions, outcomes, importing.power_changes)
     return decision, dict(partitions)

@@ -5,24 +5,30 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 import orjson
 
 from api.use_cases.change_system import NewSystemValues, decide_change
-from api.use_cases.commit import append_for, commit, reflected_if_soon
-from api.use_cases.idempotency import item_request, items_done_before, require_same
+from api.use_cases.commit import append_for
+from api.use_cases.idempotency import item_request
 from api.use_cases.many_systems import CollectedErrors, TentativeStates, used_subjects
+from api.use_cases.partition_commits import (
+    Item,
+    ItemDecision,
+    commit_items,
+    done_before,
+    last_position,
+    merged_answers,
+    require_a_success,
+)
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import present_system
 from api.use_cases.system_rights import require_may_change
 from domain.directory.partitions import number_of_lab
 from domain.errors import Fault, LabledgerError, Refused, Unknown, unknown_name
 from domain.events import Decided
-from domain.partition_numbers import EVERYBODY
-from postgres.errors import DatabaseAway
-from store.requests import AppendRequest, Committed
 
 SystemAnswer = bool | LabledgerError
 """Whether the system was changed, or the error of the commit of its partition."""
@@ -45,26 +51,21 @@ async def change_systems(
     NotPermitted or Refused with the errors of all systems, and the error of a partition if no commit
     succeeded.
     """
-    before = await _done_before(parts, request)
-    numbered = [(number, fqdn) for number, fqdn in enumerate(fqdns) if fqdn not in before.answers]
+    before = await done_before(parts, request, orjson.loads)
+    answered = merged_answers(before.values())
+    numbered = [(number, fqdn) for number, fqdn in enumerate(fqdns) if fqdn not in answered]
     await parts.feed.catch_up()
     validated = await asyncio.to_thread(_decide, parts, request, numbered, change)
-    commits = (
-        _commit_partition(parts, request, number, systems, change)
+    items = {
+        number: Item(
+            [fqdn for _, fqdn in systems], partial(_decide_partition, parts, request, number, systems, change)
+        )
         for number, systems in validated.systems.items()
-    )
-    found = [before, *await asyncio.gather(*commits)]
-    if any(answer is not True for done in found for answer in done.answers.values()):
-        # The same request may have arrived twice concurrently, and the other one may have made the change.
-        # If the database is away, the answer still says which commits succeeded.
-        with suppress(DatabaseAway):
-            found.append(await _done_before(parts, request))
-    answers = {fqdn: answer for done in found for fqdn, answer in done.answers.items()}
-    errors = [answer for answer in answers.values() if isinstance(answer, LabledgerError)]
-    if errors and len(errors) == len(answers):
-        raise errors[0]
-    positions = [done.position for done in found if done.position is not None]
-    return ChangedSystems({fqdn: answers[fqdn] for fqdn in fqdns}, max(positions, default=None))
+    }
+    done = await commit_items(parts, request, before, items, orjson.loads)
+    answers = merged_answers(done.values())
+    require_a_success(answers)
+    return ChangedSystems({fqdn: answers[fqdn] for fqdn in fqdns}, last_position(done.values()))
 
 
 async def preview_changes(
@@ -76,48 +77,22 @@ async def preview_changes(
     return ChangedSystems(validated.changed, None)
 
 
-async def _done_before(parts: WriteParts, request: RequestContext) -> ChangedSystems:
-    """Return the answers of earlier requests with the key. Raises FaultyInput as `require_same` does."""
-    numbers = (EVERYBODY, *parts.feed.directory.partition_names)
-    commits = (await items_done_before(parts.log, request, numbers)).values()
-    answers = {fqdn: changed for done in commits for fqdn, changed in _stored_answer(done).items()}
-    return ChangedSystems(answers, max((done.position for done in commits), default=None))
-
-
-def _stored_answer(done: Committed) -> dict[str, bool]:
-    assert done.answer is not None, "the commits of this use case have an answer"
-    answer: dict[str, bool] = orjson.loads(done.answer)
-    return answer
-
-
-async def _commit_partition(
+def _decide_partition(
     parts: WriteParts,
     request: RequestContext,
     partition: int,
     systems: Sequence[tuple[int, str]],
     change: NewSystemValues,
-) -> ChangedSystems:
+) -> ItemDecision[bool]:
+    decision = _decide(parts, request, systems, change)
+    if [*decision.systems] != [partition]:
+        raise Refused("labs of these systems moved to another partition meanwhile; repeat the request")
+    if not decision.decided:
+        return ItemDecision(decision.changed, None)
     item = item_request(request, partition)
-
-    def attempt() -> AppendRequest | None:
-        decision = _decide(parts, request, systems, change)
-        if [*decision.systems] != [partition]:
-            raise Refused("labs of these systems moved to another partition meanwhile; repeat the request")
-        if not decision.decided:
-            return None
-        answer = orjson.dumps(decision.changed)
-        return append_for(parts, item, decision.decided, decision.versions, answer)
-
-    try:
-        done = await reflected_if_soon(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
-    except LabledgerError as error:
-        return ChangedSystems({fqdn: error for _, fqdn in systems}, None)
-    unchanged = {fqdn: False for _, fqdn in systems}
-    if done is None:
-        return ChangedSystems(unchanged, None)
-    if done.repeated:
-        require_same(item, done)
-    return ChangedSystems({**unchanged, **_stored_answer(done)}, done.position)
+    answer = orjson.dumps(decision.changed)
+    append = append_for(parts, item, decision.decided, decision.versions, answer)
+    return ItemDecision(decision.changed, append)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ from api.use_cases.ports import EventParts, RequestContext
 from api.use_cases.rights import require_self
 from domain.directory.events import UserNotificationsChanged
 from domain.errors import Fault, FaultyInput, Refused, Unknown, display_name
+from domain.events import Recorded
 from domain.notifications.kinds import fault_of
 from domain.notifications.people import Recipient, evolve
 from store.event_log import EventLog
@@ -20,7 +21,6 @@ from store.notifications import Webhook, delete_stale_webhooks, store_webhook, w
 from store.requests import AppendRequest, Committed
 
 MIN_SECRET_LENGTH = 16
-MAX_POSITION = 2**62
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,27 @@ class NotificationChoice:
     former_ids: Sequence[str] = ()
 
 
-def choice_of(log: EventLog, user: str, upto: int = MAX_POSITION) -> NotificationChoice:
-    """Return the choice of a user at a position. Blocking. Raises Unknown.
+def choice_of(log: EventLog, user: str, upto: int | None = None) -> NotificationChoice:
+    """Return the choice of a user, now or at a position. Blocking. Raises Unknown.
 
     The webhook has no URL any more if another one has replaced it since.
     """
-    history = log.history([f"user/{user}"], upto + 1)
+    history = log.history([f"user/{user}"], None if upto is None else upto + 1)
+    person, former = _folded(history)
+    if person is None:
+        raise Unknown(display_name("user", user))
+    stored = webhooks(log, [person.webhook_id]) if person.webhook_id else {}
+    return NotificationChoice(person, history[-1].version, stored.get(person.webhook_id or ""), former)
+
+
+def delete_former_webhooks(log: EventLog, user: str) -> None:
+    """Delete the webhooks that a user who was removed, or has no rights any more, had chosen. Blocking."""
+    person, former = _folded(log.history([f"user/{user}"]))
+    delete_stale_webhooks(log, user, None if person is None else person.webhook_id, former)
+
+
+def _folded(history: Iterable[Recorded]) -> tuple[Recipient | None, list[str]]:
+    """Return a person, None after a removal, and the ids of the webhooks that the person has had before."""
     person: Recipient | None = None
     ids: list[str] = []
     for recorded in history:
@@ -55,24 +70,8 @@ def choice_of(log: EventLog, user: str, upto: int = MAX_POSITION) -> Notificatio
         event = recorded.event
         if isinstance(event, UserNotificationsChanged) and event.webhook_id is not None:
             ids.append(event.webhook_id)
-    if person is None:
-        raise Unknown(display_name("user", user))
-    stored = webhooks(log, [person.webhook_id]) if person.webhook_id else {}
-    former = [each for each in ids if each != person.webhook_id]
-    return NotificationChoice(person, history[-1].version, stored.get(person.webhook_id or ""), former)
-
-
-def delete_former_webhooks(log: EventLog, user: str) -> None:
-    """Delete the webhooks that a user who was removed, or has no rights any more, had chosen. Blocking."""
-    ids: list[str] = []
-    valid: str | None = None
-    person: Recipient | None = None
-    for recorded in log.history([f"user/{user}"], MAX_POSITION + 1):
-        person = evolve(person, recorded)
-        valid = None if person is None else person.webhook_id
-        if isinstance(recorded.event, UserNotificationsChanged) and recorded.event.webhook_id is not None:
-            ids.append(recorded.event.webhook_id)
-    delete_stale_webhooks(log, user, valid, [each for each in ids if each != valid])
+    valid = None if person is None else person.webhook_id
+    return person, [each for each in ids if each != valid]
 
 
 async def choose_notifications(

@@ -25,7 +25,6 @@ from domain.events import Decided
 from domain.extension import Extension, extend_recipe, extend_system
 from domain.read_set import ReadSet
 from domain.recipe.state import Recipe
-from domain.rfc3339 import rfc3339
 from domain.system.state import System
 from store.requests import Committed
 
@@ -94,7 +93,7 @@ async def extend_lending(
         system = present_system(gathered, fqdn)
         require_viewed(parts.feed.directory, request, system)
         require_may_extend_lending(parts.feed.directory, request, system)
-        return extend_system(system, _extension(parts, wanted, system.lab_controller), rfc3339)
+        return extend_system(system, _extension(parts, wanted, system.lab_controller))
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
         return rights_subjects(parts.feed.directory, present_system(gathered, fqdn), request.actor)

@@ -1,10 +1,9 @@
-"""Memberships that an identity provider or an LDAP directory gives, set for one user at a time."""
+"""Memberships that follow from the groups of a user at the identity provider."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from api.use_cases.commit import append_for, commit_directory
 from api.use_cases.ports import NameParts, RequestContext, WriteParts
@@ -15,30 +14,17 @@ from store.requests import AppendRequest, Committed
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class MembershipsSet:
-    """The groups that a user has joined and left, in the commit `done`; None if nothing changed.
-
-    `missing` are groups that the user should be in, but that do not exist.
-    """
-
-    done: Committed | None
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    missing: tuple[str, ...]
-
-
 async def set_memberships(
     parts: WriteParts,
     request: RequestContext,
     user: str,
     group_map: GroupMap,
     external_groups: Collection[str],
-) -> MembershipsSet:
+) -> Committed | None:
     """Make a user a member of exactly those groups of the table that its external groups map to.
 
-    The groups change in one commit, by the actor of the request: SIGN_IN or LDAP_SYNC. Groups are not
-    created: a missing one is logged. Raises Unknown without such a user.
+    The groups change in one commit; None if they are right already. Groups are not created: a missing one is
+    logged. Raises Unknown without such a user.
     """
     decided: Memberships
 
@@ -59,7 +45,7 @@ async def set_memberships(
             "%s: the group table puts %s into groups that do not exist: %s",
             *(request.actor, user, listed(decided.missing)),
         )
-    return MembershipsSet(done, decided.added, decided.removed, decided.missing)
+    return done
 
 
 def report_missing_groups(parts: NameParts, group_map: GroupMap) -> None:

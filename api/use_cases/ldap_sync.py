@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
+from api.ldap.errors import LdapFault
 from api.use_cases.choose_notifications import delete_former_webhooks
 from api.use_cases.commit import append_for, commit, commit_aggregates, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
+from domain.batches import batches
 from domain.directory.external_groups import GroupMap
 from domain.directory.ldap_people import LdapPeople
-from domain.directory.ldap_sync import (
+from domain.directory.ldap_sync_events import (
     LEFT_LDAP,
-    LdapFault,
-    SyncPlan,
-    find,
+    find_in_ldap,
     has_left,
     is_managed,
-    join,
-    leave,
-    plan_sync,
-    register,
-    require_few,
+    leave_ldap,
+    register_people,
+    set_members,
 )
+from domain.directory.ldap_sync_plan import SyncPlan, plan_sync, require_few
 from domain.directory.state import Directory
 from domain.errors import LabledgerError, Refused
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_users
-from store.ldap_sync import LastSync, LdapTurns, users_with_secrets
+from store.ldap_sync import LastSync, LdapSyncLease, users_with_secrets
 from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest
 
@@ -45,8 +44,6 @@ GROUPS_PER_COMMIT: Final = 50
 # rights until the next regular one.
 INTERRUPTED_SECONDS: Final = 30.0
 
-T = TypeVar("T")
-
 logger = logging.getLogger(__name__)
 
 
@@ -58,7 +55,7 @@ class LdapSource:
     group_map: GroupMap
     max_removed_percent: int
     sync_seconds: float
-    turns: LdapTurns
+    lease: LdapSyncLease
 
 
 class LdapParts(PasswordParts, Protocol):
@@ -81,21 +78,21 @@ async def planned_sync(parts: LdapParts, *, force: bool = False) -> SyncPlan:
 
 
 async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_asked: bool) -> SyncPlan | None:
-    """Sync in a turn; return what was changed, None if the next turn is not due.
+    """Sync under the lease; return the changes, None if no sync is due.
 
     Raises Refused without LDAP, if a person asks while another sync runs, and without `force` for too many
     people who would lose rights; raises LdapFault. The result is stored, also that of a failure.
     """
     source = source_of(parts)
-    turn = await asyncio.to_thread(source.turns.take, is_asked=is_asked)
-    if turn is None:
+    holder = await asyncio.to_thread(source.lease.acquire, is_asked=is_asked)
+    if holder is None:
         if is_asked:
             raise Refused("another LDAP sync is running")
         return None
     fault: str | None = "interrupted"
     next_seconds, counts = INTERRUPTED_SECONDS, dict[str, int]()
     try:
-        plan = await apply_sync(parts, request, force=force, may_commit=partial(source.turns.has, turn))
+        plan = await apply_sync(parts, request, force=force, may_commit=partial(source.lease.is_held, holder))
         fault, next_seconds, counts = None, source.sync_seconds, _counts(plan)
     except (LdapFault, Refused) as error:
         fault, next_seconds = str(error), source.sync_seconds
@@ -105,12 +102,12 @@ async def sync(parts: LdapParts, request: RequestContext, *, force: bool, is_ask
         logger.warning("LDAP sync: %s", error)
         raise
     finally:
-        await asyncio.to_thread(source.turns.end, turn, next_seconds, fault, counts)
+        await asyncio.to_thread(source.lease.release, holder, next_seconds, fault, counts)
     return plan
 
 
 async def last_sync(parts: LdapParts) -> LastSync:
-    return await asyncio.to_thread(LdapTurns(parts.log).last)
+    return await asyncio.to_thread(LdapSyncLease(parts.log).last)
 
 
 async def apply_sync(
@@ -130,17 +127,17 @@ async def apply_sync(
     if not await asyncio.to_thread(may_commit):
         raise Refused("the read of LDAP took so long that another process may sync now")
     request = replace(request, command_id=None, expected=None)
-    for names in _batches(plan.left, LEAVING_PER_COMMIT):
+    for names in batches(plan.left, LEAVING_PER_COMMIT):
         await _leave(parts, request, names)
     await _delete_secrets(parts)
     await _end_use_of_systems(parts, request)
-    for names in _batches(plan.found, PEOPLE_PER_COMMIT):
-        await _commit(parts, request, partial(find, names=names))
-    for names in _batches(plan.registered, PEOPLE_PER_COMMIT):
-        await _commit(parts, request, partial(register, names=names))
-    for changes in _batches(plan.memberships, GROUPS_PER_COMMIT):
+    for names in batches(plan.found, PEOPLE_PER_COMMIT):
+        await _commit(parts, request, partial(find_in_ldap, names=names))
+    for names in batches(plan.registered, PEOPLE_PER_COMMIT):
+        await _commit(parts, request, partial(register_people, names=names))
+    for changes in batches(plan.memberships, GROUPS_PER_COMMIT):
         joining = [f"user/{name}" for change in changes for name in change.added]
-        await _commit(parts, request, partial(join, changes=changes), joining)
+        await _commit(parts, request, partial(set_members, changes=changes), joining)
     return plan
 
 
@@ -155,8 +152,8 @@ async def _leave(parts: LdapParts, request: RequestContext, names: Sequence[str]
 
     def decide(directory: Directory) -> Decided:
         nonlocal admins
-        present = [name for name in names if _is_managed(directory, name)]
-        decided, admins = leave(directory, present)
+        present = [name for name in names if is_managed(directory, name)]
+        decided, admins = leave_ldap(directory, present)
         return decided
 
     await _commit(parts, request, decide, lambda: admins)
@@ -178,7 +175,7 @@ async def _end_use_of_systems(parts: LdapParts, request: RequestContext) -> None
     """End loans, reservations and entries in policies of all people who have left."""
     users = _people_who_left(parts.feed.directory)
     fqdns = parts.feed.visibility.systems_naming(frozenset(users)) if users else ()
-    for batch in _batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
+    for batch in batches(sorted(fqdns), SYSTEMS_PER_COMMIT):
 
         def decide(gathered: ReadSet, batch: Sequence[str] = batch) -> Decided:
             systems = (gathered.system(fqdn) for fqdn in batch)
@@ -214,15 +211,6 @@ async def _commit(
         return append_for(parts, request, decided, versions) if decided else None
 
     await wait_until_reflected(parts, await commit(parts, decide_append))
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    return (items[first : first + size] for first in range(0, len(items), size))
-
-
-def _is_managed(directory: Directory, name: str) -> bool:
-    entry = directory.get("user", name)
-    return entry is not None and is_managed(entry.document)
 
 
 def _counts(plan: SyncPlan) -> dict[str, int]:

@@ -31,6 +31,7 @@ from domain.maintenance.window import (
     is_draining,
     move,
     time_faults,
+    times_of,
 )
 from domain.recipe.state import Recipe
 from domain.recipe.watchdog import longest_seconds
@@ -239,11 +240,10 @@ async def move_window(
     """Move a window. Raises Unknown, NotPermitted as `require_may_change_window`, and as `window.move`."""
 
     def decide(entry: DirectoryEntry) -> Decided:
-        document = entry.document
-        starts_at = document["starts_at"] if wanted.starts_at is None else rfc3339(wanted.starts_at)
-        ends_at = document["ends_at"] if wanted.ends_at is None else rfc3339(wanted.ends_at)
-        lead_seconds = document["lead_seconds"] if wanted.lead_seconds is None else wanted.lead_seconds
-        return move(number, document, starts_at, ends_at, lead_seconds, parts.clock())
+        before = times_of(entry.document)
+        lead = before.lead if wanted.lead_seconds is None else timedelta(seconds=wanted.lead_seconds)
+        after = WindowTimes(wanted.starts_at or before.starts_at, wanted.ends_at or before.ends_at, lead)
+        return move(number, entry.document, after, parts.clock())
 
     return await _change(parts, request, number, decide)
 
@@ -254,8 +254,7 @@ async def end_window(
     """End a window before its time. Raises Unknown, NotPermitted as `move_window`, and as `window.end`."""
 
     def decide(entry: DirectoryEntry) -> Decided:
-        now = parts.clock()
-        return end(number, entry.document, rfc3339(now), reason, now)
+        return end(number, entry.document, reason, parts.clock())
 
     return await _change(parts, request, number, decide)
 

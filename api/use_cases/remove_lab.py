@@ -11,6 +11,7 @@ from api.use_cases.commit import commit_aggregates, require_expected
 from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.remove_document import remove_document
 from api.use_cases.rights import require_admin
+from domain.batches import batches
 from domain.directory.partitions import systems_of_lab
 from domain.directory.removal import require_unnamed_lab
 from domain.endings import with_reason
@@ -50,8 +51,7 @@ async def _remove_systems(
 ) -> None:
     # If-Match and the Idempotency-Key of the request do not apply to these commits.
     unconditional = replace(request, expected=None, command_id=None)
-    for first in range(0, len(fqdns), MAX_SYSTEMS_PER_COMMIT):
-        batch = fqdns[first : first + MAX_SYSTEMS_PER_COMMIT]
+    for batch in batches(fqdns, MAX_SYSTEMS_PER_COMMIT):
         decide = partial(_removed, batch, reason)
         await commit_aggregates(parts, unconditional, [subject("system", fqdn) for fqdn in batch], decide)
 

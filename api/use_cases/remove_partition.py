@@ -11,6 +11,7 @@ from api.use_cases.extend_job import close_job
 from api.use_cases.move_labs import append_with, moving
 from api.use_cases.ports import JobParts, RequestContext
 from api.use_cases.rights import require_admin
+from domain.batches import batches
 from domain.directory.events import PartitionRemoved
 from domain.directory.partition_labs import labs_in, moves_from
 from domain.directory.partition_states import require_removable
@@ -123,8 +124,8 @@ async def _clear(
 ) -> None:
     """Abort recipe sets, some per commit, and end the reservations of the systems."""
     unconditional = _unconditional(request)
-    for first in range(0, len(recipe_set_ids), SETS_IN_A_COMMIT):
-        await _abort(parts, unconditional, recipe_set_ids[first : first + SETS_IN_A_COMMIT], reason)
+    for batch in batches(recipe_set_ids, SETS_IN_A_COMMIT):
+        await _abort(parts, unconditional, batch, reason)
     await _end_reservations(parts, unconditional, partition, reason)
 
 

@@ -18,6 +18,7 @@ from cli.systems.inventory import STDIN_OR_STDOUT, SYSTEM_FILTERS
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import counted
+from domain.system.differences import OUTCOMES
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -94,16 +95,11 @@ def _rows(items: list[dict[str, Any]], name: str) -> Iterator[Row]:
         if "outcome" not in item:
             yield {"name": item[name], "outcome": f"not imported: {item['detail']}"}
         for change in item.get("changes", ()):
-            # A new system also has properties without values.
-            if any(change[side] not in (None, "", [], {}) for side in ("from", "to")):
-                yield {"name": item[name], "outcome": item["outcome"], **change}
+            yield {"name": item[name], "outcome": item["outcome"], **change}
 
 
 def _summary(noun: str, items: list[dict[str, Any]]) -> str:
-    counts = [
-        f"{sum(item.get('outcome') == outcome for item in items)} {outcome}"
-        for outcome in ("created", "changed", "unchanged")
-    ]
+    counts = [f"{sum(item.get('outcome') == outcome for item in items)} {outcome}" for outcome in OUTCOMES]
     failed_count = sum("outcome" not in item for item in items)
     failures = f", {failed_count} not imported" if failed_count else ""
     return f"{noun}s: {', '.join(counts)}{failures}"

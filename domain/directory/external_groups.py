@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -19,13 +19,11 @@ GroupMap: TypeAlias = Mapping[str, Sequence[str]]
 class Memberships:
     """The events that set the memberships of a user.
 
-    `added` and `removed` are the changed groups; `missing` are the groups of the table that do not exist, of
-    those that the user should be in. The decision depends on the subjects `used`.
+    `missing` are the groups of the table that do not exist, of those that the user should be in. The decision
+    depends on the subjects `used`.
     """
 
     decided: Decided
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
     missing: tuple[str, ...]
     used: tuple[str, ...]
 
@@ -43,21 +41,25 @@ def memberships(
         group for external, groups in group_map.items() if external in external_groups for group in groups
     )
     changed: Decided = []
-    added: list[str] = []
-    removed: list[str] = []
     for group, document in _present(directory, group_map):
         if (group in wanted) == (user in document["members"]):
             continue
-        (added if group in wanted else removed).append(group)
-        changed.append((f"group/{group}", _with(document, user, is_member=group in wanted)))
+        added, removed = ([user], []) if group in wanted else ([], [user])
+        changed.append((f"group/{group}", with_members(document, added, removed)))
     missing = tuple(sorted(group for group in wanted if directory.get("group", group) is None))
     used = tuple(f"group/{group}" for group in groups_of(group_map))
-    return Memberships(changed, tuple(added), tuple(removed), missing, (f"user/{user}", *used))
+    return Memberships(changed, missing, (f"user/{user}", *used))
 
 
 def groups_of(group_map: GroupMap) -> tuple[str, ...]:
     """Return the groups of a section of the table, sorted."""
     return tuple(sorted({group for groups in group_map.values() for group in groups}))
+
+
+def with_members(document: Document, added: Iterable[str], removed: Collection[str]) -> GroupChanged:
+    """Return the event that changes the members of a group; owners stay."""
+    staying = (name for name in document["members"] if name not in removed)
+    return GroupChanged(owners=document["owners"], members=[*staying, *added])
 
 
 def missing_groups(directory: Directory, group_map: GroupMap) -> tuple[str, ...]:
@@ -69,8 +71,3 @@ def _present(directory: Directory, group_map: GroupMap) -> Iterator[tuple[str, D
     for group in groups_of(group_map):
         if (entry := directory.get("group", group)) is not None:
             yield group, entry.document
-
-
-def _with(document: Document, user: str, *, is_member: bool) -> GroupChanged:
-    others = [name for name in document["members"] if name != user]
-    return GroupChanged(owners=document["owners"], members=[*others, user] if is_member else others)

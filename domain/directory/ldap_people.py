@@ -42,11 +42,10 @@ def with_user_names(people: LdapPeople, users: Collection[str]) -> LdapPeople:
 
 def twins(names: Collection[str]) -> frozenset[str]:
     """Return the names that differ from another one of them in upper and lower case only."""
-    equal = _by_casefold(names).values()
-    return frozenset(name for each in equal if len(each) > 1 for name in each)
+    return frozenset(name for each in _by_casefold(names).values() if len(each) > 1 for name in each)
 
 
-def _by_casefold(names: Collection[str]) -> dict[str, list[str]]:
+def _by_casefold(names: Collection[str]) -> Mapping[str, list[str]]:
     equal: dict[str, list[str]] = {}
     for name in sorted(names):
         equal.setdefault(name.casefold(), []).append(name)

@@ -20,6 +20,7 @@ from domain.directory.system_access import UserGroups, access_to
 from domain.endings import with_reason
 from domain.errors import WORDS, Fault, FaultyInput, Refused, display_name
 from domain.events import Decided
+from domain.rfc3339 import rfc3339
 from domain.system.state import System
 
 KIND: Final = "maintenance-window"
@@ -128,9 +129,7 @@ def time_faults(times: WindowTimes, now: datetime) -> list[Fault]:
     return faults
 
 
-def move(
-    number: int, document: Document, starts_at: str, ends_at: str, lead_seconds: int, now: datetime
-) -> Decided:
+def move(number: int, document: Document, after: WindowTimes, now: datetime) -> Decided:
     """Return the event that moves a window, none if its times stay.
 
     Raises Refused for a window that has ended, or to move the start of one that has started, and FaultyInput
@@ -139,8 +138,7 @@ def move(
     name = display_name(KIND, number)
     if state_at(document, now) == ENDED:
         raise Refused(f"{name} has ended")
-    moved = MaintenanceWindowMoved(starts_at=starts_at, ends_at=ends_at, lead_seconds=lead_seconds)
-    before, after = times_of(document), times_of({**document, **vars(moved)})
+    before = times_of(document)
     if before == after:
         return []
     has_other_start = (after.starts_at, after.lead) != (before.starts_at, before.lead)
@@ -148,11 +146,16 @@ def move(
         raise Refused(f"{name} has started: only ends_at can be moved")
     if faults := time_faults(after, now):
         raise FaultyInput(faults)
+    moved = MaintenanceWindowMoved(
+        starts_at=rfc3339(after.starts_at),
+        ends_at=rfc3339(after.ends_at),
+        lead_seconds=int(after.lead.total_seconds()),
+    )
     return [(f"{KIND}/{number}", moved)]
 
 
-def end(number: int, document: Document, ended_at: str, reason: str | None, now: datetime) -> Decided:
+def end(number: int, document: Document, reason: str | None, now: datetime) -> Decided:
     """Return the event that ends a window before its time. Raises Refused for one that has ended."""
     if state_at(document, now) == ENDED:
         raise Refused(f"{display_name(KIND, number)} has ended")
-    return [(f"{KIND}/{number}", MaintenanceWindowEnded(ended_at=ended_at, reason=reason))]
+    return [(f"{KIND}/{number}", MaintenanceWindowEnded(ended_at=rfc3339(now), reason=reason))]

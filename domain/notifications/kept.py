@@ -32,14 +32,14 @@ _EXTENDED: Final = (system_events.SystemReservationExtended, system_events.Syste
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSystem:
     """A system that is kept until a time, since the event at `begun`.
 
-    `position` and `set_at` are of the event that last set the end, `user` is None for a recipe, whose owner
-    is that of its job.
+    `keeper_kind` is `recipe`, `reservation` or `loan`. `position` and `set_at` are of the event that last set
+    the end, `user` is None for a recipe, whose owner is that of its job.
     """
 
-    what: str
+    keeper_kind: str
     system: str
     user: str | None
     until: datetime
@@ -57,10 +57,10 @@ class Kept:
 class KeptSystems:
     """Mutable: `apply` the events of the log in order. Each end is reported by `take_near` once."""
 
-    _kept: dict[str, Kept] = field(default_factory=dict)
+    _kept: dict[str, KeptSystem] = field(default_factory=dict)
     _reported: dict[str, int] = field(default_factory=dict)
 
-    def stored(self) -> Mapping[str, Kept]:
+    def stored(self) -> Mapping[str, KeptSystem]:
         """Return the kept systems as values for JSON, from which `restored` returns the same.
 
         The ends that were reported follow from the time up to which they were: `skip_near`.
@@ -69,7 +69,7 @@ class KeptSystems:
 
     @classmethod
     def restored(cls, kept: Mapping[str, Mapping[str, Any]]) -> KeptSystems:
-        return cls({key: Kept(**{**row, **_times_of(row)}) for key, row in kept.items()})
+        return cls({key: KeptSystem(**{**row, **_times_of(row)}) for key, row in kept.items()})
 
     def apply(self, recorded: Recorded) -> None:
         kind, name = split_subject(recorded.subject)
@@ -84,7 +84,7 @@ class KeptSystems:
         for _ in self.take_near(until, near_seconds):
             pass
 
-    def take_near(self, now: datetime, near_seconds: float) -> Iterator[tuple[str, Kept]]:
+    def take_near(self, now: datetime, near_seconds: float) -> Iterator[tuple[str, KeptSystem]]:
         """Yield the kept systems whose end is near and was not reported, with their keys, and report them."""
         for key, kept in list(self._kept.items()):
             if kept.near_at(near_seconds) <= now and self._reported.get(key) != kept.position:
@@ -111,16 +111,16 @@ class KeptSystems:
         if isinstance(event, _EXTENDED):
             self._move(key, datetime.fromisoformat(event.until), recorded)
         elif (until := getattr(event, "until", None)) is not None:
-            what, _, _ = key.partition("/")
-            self._put(key, what, fqdn, event.user, datetime.fromisoformat(until), recorded)
+            keeper_kind, _, _ = key.partition("/")
+            self._put(key, keeper_kind, fqdn, event.user, datetime.fromisoformat(until), recorded)
         else:
             self._drop(key)
 
     def _put(
-        self, key: str, what: str, fqdn: str, user: str | None, until: datetime, recorded: Recorded
+        self, key: str, keeper_kind: str, fqdn: str, user: str | None, until: datetime, recorded: Recorded
     ) -> None:
         position = recorded.position
-        self._kept[key] = Kept(what, fqdn, user, until, position, position, recorded.recorded_at)
+        self._kept[key] = KeptSystem(keeper_kind, fqdn, user, until, position, position, recorded.recorded_at)
 
     def _move(self, key: str, until: datetime, recorded: Recorded) -> None:
         kept = self._kept.get(key)
@@ -137,15 +137,15 @@ def _times_of(row: Mapping[str, Any]) -> dict[str, datetime]:
     return {name: datetime.fromisoformat(row[name]) for name in ("until", "set_at")}
 
 
-def kept_notice(key: str, kept: Kept, owner: str, near_seconds: float) -> Notice:
+def kept_notice(key: str, kept: KeptSystem, owner: str, near_seconds: float) -> Notice:
     """Return the notice that the end of a kept system is near. `owner` is the user concerned."""
     until = rfc3339(kept.until)
-    subject = key if kept.what == "recipe" else f"system/{kept.system}"
-    keeper = f"{key.replace('/', ' ')} keeps" if kept.what == "recipe" else f"your {kept.what} of"
-    end = "until" if kept.what == "recipe" else "ends at"
-    title = f"{keeper} {kept.system} {end} {until}"
-    data: dict[str, Any] = {"keeper": kept.what, "system": kept.system, "user": owner, "until": until}
-    if kept.what == "recipe":
+    kind, is_recipe = kept.keeper_kind, kept.keeper_kind == "recipe"
+    subject = key if is_recipe else f"system/{kept.system}"
+    keeper = f"{key.replace('/', ' ')} keeps" if is_recipe else f"your {kind} of"
+    title = f"{keeper} {kept.system} {'until' if is_recipe else 'ends at'} {until}"
+    data: dict[str, Any] = {"keeper": kind, "system": kept.system, "user": owner, "until": until}
+    if is_recipe:
         data = {**data, "recipe_id": int(key.partition("/")[2])}
     time = kept.near_at(near_seconds)
     return Notice(

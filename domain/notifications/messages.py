@@ -26,8 +26,8 @@ class Routing:
 
 
 @dataclass(frozen=True)
-class Notification:
-    """One message to one recipient by one channel.
+class Message:
+    """A message to one recipient by one channel.
 
     `user` is the recipient, or the owner of the job for an `address` that the job names; otherwise `address`
     is None, and the message goes to the present address of the user. `id` is the same whenever the message is
@@ -41,7 +41,7 @@ class Notification:
     address: str | None = None
 
 
-def messages(notice: Notice, people: People, routing: Routing) -> Iterator[Notification]:
+def messages(notice: Notice, people: People, routing: Routing) -> Iterator[Message]:
     """Yield the messages of a notice."""
     for name in _recipients(notice, people, routing):
         person = people.get(name, notice.as_of)
@@ -50,7 +50,7 @@ def messages(notice: Notice, people: People, routing: Routing) -> Iterator[Notif
     if notice.people and routing.sends_mail:
         (owner,) = notice.people
         for address in dict.fromkeys(notice.addresses):
-            yield Notification(_id(notice, MAIL, f"<{address}>"), notice, MAIL, owner, address)
+            yield Message(_id(notice, MAIL, f"<{address}>"), notice, MAIL, owner, address)
 
 
 def _recipients(notice: Notice, people: People, routing: Routing) -> Iterable[str]:
@@ -59,11 +59,11 @@ def _recipients(notice: Notice, people: People, routing: Routing) -> Iterable[st
     return list(people.chosen_by(lambda person: bool(_channels(notice.kind, person, routing))))
 
 
-def _for_person(notice: Notice, person: Recipient, routing: Routing) -> Iterator[Notification]:
+def _for_person(notice: Notice, person: Recipient, routing: Routing) -> Iterator[Message]:
     for channel in _channels(notice.kind, person, routing):
         # A job may name the address of its owner, who then gets one mail.
         if channel != MAIL or person.email not in notice.addresses:
-            yield Notification(_id(notice, channel, person.name), notice, channel, person.name)
+            yield Message(_id(notice, channel, person.name), notice, channel, person.name)
 
 
 def _channels(kind: str, person: Recipient, routing: Routing) -> list[str]:

@@ -11,13 +11,13 @@ from domain.events import Event, Recorded, split_subject
 from domain.notifications.kinds import LAB_SILENT, SYSTEM_BROKEN
 from domain.notifications.notice import Notice
 from domain.system.events import SystemConditionChanged, SystemOwnerChanged, SystemRegistered
+from domain.system.lifecycle import BROKEN
 
 FOLDED_EVENTS: Final[tuple[type[Event], ...]] = (SystemRegistered, SystemOwnerChanged)
-BROKEN: Final = "Broken"
 
 
 @dataclass
-class Systems:
+class SystemOwners:
     """The owners of systems, each since a position. Mutable: `apply` the events of the log in order."""
 
     _owners: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Systems:
         return self._owners
 
     @classmethod
-    def restored(cls, owners: Mapping[str, Sequence[Any]]) -> Systems:
+    def restored(cls, owners: Mapping[str, Sequence[Any]]) -> SystemOwners:
         return cls({system: (owner, since) for system, (owner, since) in owners.items()})
 
     def apply(self, recorded: Recorded) -> Notice | None:

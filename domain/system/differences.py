@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+OUTCOMES = CREATED, CHANGED, UNCHANGED = ("created", "changed", "unchanged")
+"""The outcomes of an import for a system or group."""
+
 
 class PropertyDifference(NamedTuple):
     """A changed property such as `cpu.cores`, or a whole list; `before` and `after` are None if unknown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.intake.beaker_columns import KINDS
-from tests.docs.beaker_commands import PAGE
+from tests.docs.beaker_page import PAGE, table_of_page
 
 REGENERATE = "python -m tests.docs.beaker_columns"
 HEADING = "\n### Columns\n"
@@ -13,10 +13,7 @@ HEADING = "\n### Columns\n"
 
 def page() -> str:
     """Return the page, its table of columns as the code has them."""
-    before, heading, rest = PAGE.read_text("utf-8").partition(HEADING)
-    section, next_heading, after = rest.partition("\n## ")
-    prose = section[: section.index("\n| ")]
-    return "".join([before, heading, prose, "\n", "\n".join(_rows()), "\n", next_heading, after])
+    return table_of_page(HEADING, _rows())
 
 
 def _rows() -> Iterator[str]:

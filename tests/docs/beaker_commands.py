@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from cli.beaker_verbs import COMMANDS, WITHOUT
+from tests.docs.beaker_page import PAGE, table_of_page
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "from-beaker.md"
 REGENERATE = "python -m tests.docs.beaker_commands"
 HEADING = "\n## Commands\n"
 
 
 def page() -> str:
     """Return the page, its table of commands as the code has them."""
-    before, heading, rest = PAGE.read_text("utf-8").partition(HEADING)
-    section, next_heading, after = rest.partition("\n## ")
-    prose = section[: section.index("\n| ")]
-    return "".join([before, heading, prose, "\n", "\n".join(_rows()), "\n", next_heading, after])
+    return table_of_page(HEADING, _rows())
 
 
 def _rows() -> Iterator[str]:

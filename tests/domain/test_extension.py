@@ -11,6 +11,7 @@ import pytest
 from domain.errors import FaultyInput, Refused
 from domain.extension import Extension, extend_recipe, extend_system
 from domain.recipe.events import RecipeExtended
+from domain.rfc3339 import rfc3339
 from domain.system.events import SystemLoanExtended, SystemReservationExtended
 from domain.system.state import Loan, Reservation, System
 from tests.domain.recipe.samples import recipe_in
@@ -63,7 +64,7 @@ def test_extension__too_long_or_not_later__is_a_fault_of_its_field(
     reservation = Reservation("bob", END, None, extended_seconds=before)
     for extend in (
         lambda: extend_recipe(replace(RECIPE, extended_seconds=before), extension),
-        lambda: extend_system(replace(SYSTEM, reservation=reservation), extension, datetime.isoformat),
+        lambda: extend_system(replace(SYSTEM, reservation=reservation), extension),
     ):
         with pytest.raises(FaultyInput) as refused:
             extend()
@@ -85,12 +86,12 @@ def test_recipe__without_a_deadline__is_refused(recipe: Any, said: str) -> None:
 
 def test_system__reserved_and_on_loan__only_the_reservation_is_extended() -> None:
     lent = replace(SYSTEM, loan=Loan("bob", END))
-    until = (END + timedelta(minutes=1)).isoformat()
+    until = rfc3339(END + timedelta(minutes=1))
     for system, event in (
         (lent, SystemLoanExtended),
         (replace(lent, reservation=Reservation("bob", END, None)), SystemReservationExtended),
     ):
-        decided = extend_system(system, wanted(seconds=60), datetime.isoformat)
+        decided = extend_system(system, wanted(seconds=60))
         assert decided == [("system/a", event(until=until, reason="debugging"))]
 
 
@@ -107,4 +108,4 @@ def test_system__reserved_and_on_loan__only_the_reservation_is_extended() -> Non
 )
 def test_system__with_nothing_to_extend__is_refused(system: System, said: str) -> None:
     with pytest.raises(Refused, match=said):
-        extend_system(system, wanted(seconds=60), datetime.isoformat)
+        extend_system(system, wanted(seconds=60))

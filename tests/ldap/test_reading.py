@@ -14,10 +14,10 @@ import pytest
 from ldap3 import SUBTREE, Connection
 
 from api.ldap.dn import Dn, parsed_dn
+from api.ldap.errors import LdapFault
 from api.ldap.options import LdapOptions, LdapServer
 from api.ldap.reading import people, read_people
 from api.ldap.searches import LdapEntry, LdapSearches, Search
-from domain.directory.ldap_sync import LdapFault
 from tests.harness.running import free_port
 from tests.ldap.slapd import GROUPS, HOST, LIMITED, PEOPLE, SUFFIX, Slapd, group, person
 

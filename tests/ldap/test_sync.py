@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from api.ldap.errors import LdapFault
 from api.ldap.options import LdapServer
 from api.ldap.reading import read_people
 from api.parts import Parts
@@ -27,10 +28,10 @@ from domain.directory.events import (
     UserRegistered,
 )
 from domain.directory.ldap_people import LdapPeople
-from domain.directory.ldap_sync import LdapFault, SyncPlan
+from domain.directory.ldap_sync_plan import SyncPlan
 from domain.errors import Refused, TooOften
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemReservationBegun
-from store.ldap_sync import LdapTurns
+from store.ldap_sync import LdapSyncLease
 from store.notifications import Webhook, store_webhook
 from store.passwords import store_hash
 from store.requests import Conflict
@@ -49,7 +50,7 @@ class Killed(Exception):
 
 def source_of(town: Town, directory: Slapd, **options: Any) -> LdapSource:
     read = partial(read_people, directory.options(group_map=TABLE, **options))
-    return LdapSource(read, TABLE, 20, 900.0, LdapTurns(town.log))
+    return LdapSource(read, TABLE, 20, 900.0, LdapSyncLease(town.log))
 
 
 def asks(
@@ -254,43 +255,43 @@ def test_sync__incomplete_answer_or_many_leavers__changes_nothing_and_is_recorde
     assert last.fault is None and last.seconds_ago is not None and last.counts["left"] == 6
 
 
-def test_turn__another_process_has_it__is_not_taken_by_the_loop_and_refused_to_people(
+def test_lease__another_process_has_it__is_not_acquired_by_the_loop_and_refused_to_people(
     town: Town, directory: Slapd
 ) -> None:
-    mine, other = source_of(town, directory), LdapTurns(town.log)
+    mine, other = source_of(town, directory), LdapSyncLease(town.log)
     reset = b"UPDATE live.ldap_sync SET due_at = '-infinity', held_until = '-infinity' RETURNING holder"
     town.log.rows(reset, ())
-    turn = other.take(is_asked=False)
-    assert turn is not None
+    holder = other.acquire(is_asked=False)
+    assert holder is not None
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=False) is None
     with pytest.raises(Refused, match="another LDAP sync is running"):
         asks(town, mine, sync, REQUEST, force=False, is_asked=True)
-    other.end(turn, 900.0, None, {})
+    other.release(holder, 900.0, None, {})
     # Not due yet, but a person may ask.
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=False) is None
     assert asks(town, mine, sync, REQUEST, force=False, is_asked=True).has_changes
 
 
-def test_sync__another_process_has_taken_the_turn_during_the_read__changes_nothing(
+def test_sync__another_process_has_acquired_the_lease_during_the_read__changes_nothing(
     town: Town, directory: Slapd
 ) -> None:
     # It may be a sync of the same process, too.
     source = source_of(town, directory)
-    other = source.turns
+    other = source.lease
     town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
 
-    turns: list[str | None] = []
+    holders: list[str | None] = []
 
     def read_slowly() -> LdapPeople:
         town.log.rows(b"UPDATE live.ldap_sync SET held_until = '-infinity' RETURNING holder", ())
-        turns.append(other.take(is_asked=True))
+        holders.append(other.acquire(is_asked=True))
         return source.read()
 
     end = town.log.end()
     with pytest.raises(Refused, match="another process may sync now"):
         asks(town, replace(source, read=read_slowly), sync, REQUEST, force=False, is_asked=True)
-    assert turns[0] is not None
-    assert town.log.end() == end and other.has(turns[0])
+    assert holders[0] is not None
+    assert town.log.end() == end and other.is_held(holders[0])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from store.contacts import Contacts
 from store.counters import Counters, series
 from store.datastore import connect
 from store.event_log import EventLog
-from store.ldap_sync import LdapTurns
+from store.ldap_sync import LdapSyncLease
 from store.lease import Lease
 from store.migrate import LOCK, migrate, migrations
 from store.notifications import Outbox
@@ -109,8 +109,8 @@ def take_turn(on: Situation) -> Iterator[Step]:
     yield SlowMetricTurns(on.log).take
 
 
-def take_ldap_turn(on: Situation) -> Iterator[Step]:
-    yield partial(LdapTurns(on.log).take, is_asked=True)
+def acquire_ldap_sync(on: Situation) -> Iterator[Step]:
+    yield partial(LdapSyncLease(on.log).acquire, is_asked=True)
 
 
 def heard(on: Situation) -> Iterator[Step]:
@@ -163,7 +163,7 @@ STATEMENTS: dict[str, tuple[Prepare, list[LockClass], list[LockClass]]] = {
     "end_hung_holder": (service_statement("end_hung_holder", NAME), [], [L.LEASE_RENEWALS]),
     "add_to_counters": (add_to_counters, [], [L.COUNTER_WRITERS, L.COUNTERS]),
     "take_turn_of_slow_metrics": (take_turn, [], [L.SLOW_METRICS]),
-    "take_turn": (take_ldap_turn, [], [L.LDAP_SYNC]),
+    "acquire_ldap_sync": (acquire_ldap_sync, [], [L.LDAP_SYNC]),
     "write_notifications": (write_notifications, [], [L.NOTIFIER, L.NOTIFICATIONS]),
     "heard": (heard, [], [L.CONTACTS]),
     "note_registration": (note_registration, [], [L.REGISTRATIONS]),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 
 import httpx
+import pytest
 
 from tests.harness.running import Running
 from tests.pages.browser import Browser, form_value, hidden_fields
@@ -15,6 +17,19 @@ from tests.rest.actions import EAST
 
 LIST = "/ui/maintenance-windows"
 TIMES = {"starts_at": "2099-01-01T08:00:00Z", "ends_at": "2099-01-01T12:00:00Z", "lead_seconds": "60"}
+
+
+@pytest.fixture
+def systems_in_rack(service: Running, admin: httpx.Client) -> Iterator[tuple[str, list[str]]]:
+    """Yield a location and the names of three Manual systems there; remove the systems afterwards."""
+    rack = f"rack {service.end()}"
+    fqdns = [f"racked-{number}-{service.end()}.example.com" for number in range(3)]
+    for fqdn in fqdns:
+        system = {"fqdn": fqdn, "lab_controller": EAST, "owner": ADMIN, "condition": "Manual"}
+        admin.post("/systems", json={**system, "location": rack}).raise_for_status()
+    yield rack, fqdns
+    for fqdn in fqdns:
+        admin.delete(f"/systems/{fqdn}").raise_for_status()
 
 
 def test_window__added_moved_and_ended_by_forms__is_on_the_pages(
@@ -53,13 +68,12 @@ def test_window__added_moved_and_ended_by_forms__is_on_the_pages(
 
 
 def test_many_systems__changed_by_one_form__by_those_who_may_edit_all(
-    service: Running, people: dict[str, Browser], admin: httpx.Client
+    service: Running,
+    people: dict[str, Browser],
+    admin: httpx.Client,
+    systems_in_rack: tuple[str, list[str]],
 ) -> None:
-    rack = f"rack {service.end()}"
-    fqdns = [f"many-{number}-{service.end()}.example.com" for number in range(2)]
-    for fqdn in fqdns:
-        system = {"fqdn": fqdn, "lab_controller": EAST, "owner": ADMIN, "condition": "Manual"}
-        admin.post("/systems", json={**system, "location": rack}).raise_for_status()
+    rack, fqdns = systems_in_rack
     browser, new = people[ADMIN], "/ui/new/systems"
     assert f'href="{new}"' in browser.get("/ui/systems").text
     both = {"location": rack, "systems": fqdns[0]}
@@ -77,18 +91,15 @@ def test_many_systems__changed_by_one_form__by_those_who_may_edit_all(
         assert all(fqdn in done.text for fqdn in fqdns)
     end = {"min_position": service.end()}
     assert {admin.get(f"/systems/{fqdn}", params=end).json()["draining"] for fqdn in fqdns} == {True}
-    for fqdn in fqdns:
-        admin.delete(f"/systems/{fqdn}").raise_for_status()
 
 
 def test_listed_systems__drained_and_maintained_by_the_filters_of_the_list__are_all_that_match(
-    service: Running, people: dict[str, Browser], admin: httpx.Client
+    service: Running,
+    people: dict[str, Browser],
+    admin: httpx.Client,
+    systems_in_rack: tuple[str, list[str]],
 ) -> None:
-    rack = f"row {service.end()}"
-    fqdns = [f"listed-{number}-{service.end()}.example.com" for number in range(3)]
-    for fqdn in fqdns:
-        system = {"fqdn": fqdn, "lab_controller": EAST, "owner": ADMIN, "condition": "Manual"}
-        admin.post("/systems", json={**system, "location": rack}).raise_for_status()
+    rack, fqdns = systems_in_rack
     admin.patch(f"/systems/{fqdns[2]}", json={"condition": "Removed", "reason": "old"}).raise_for_status()
     browser, filters = people[ADMIN], {"location": rack, "min_position": service.end()}
     page = browser.get("/ui/systems", params=filters).text

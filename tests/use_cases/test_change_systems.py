@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.feed import NotReady
-from api.use_cases import change_systems as change_systems_module
+from api.use_cases import partition_commits
 from api.use_cases.change_partition import configure_partition
 from api.use_cases.change_system import NewSystemValues
 from api.use_cases.change_systems import change_systems
@@ -62,7 +62,7 @@ def failing(parted: Town, monkeypatch: pytest.MonkeyPatch) -> Town:
             raise Conflict("another change")
         return await commit(parts, decide)
 
-    monkeypatch.setattr(change_systems_module, "commit", refuse)
+    monkeypatch.setattr(partition_commits, "commit", refuse)
     return parted
 
 
@@ -99,8 +99,8 @@ def test_drain__database_goes_away__the_answer_says_which_succeeded(
             raise DatabaseAway("the database cannot be reached")
         return {}
 
-    monkeypatch.setattr(change_systems_module, "commit", go_away)
-    monkeypatch.setattr(change_systems_module, "items_done_before", find)
+    monkeypatch.setattr(partition_commits, "commit", go_away)
+    monkeypatch.setattr(partition_commits, "items_done_before", find)
     done = parted.ask(change_systems, as_admin(**KEYED), SYSTEMS, DRAIN)
     assert (done.answers["a"], done.answers["b"], done.position) == (True, True, parted.log.end())
     assert isinstance(done.answers["x"], DatabaseAway)

@@ -14,14 +14,13 @@ from api.intake.beaker_csv import BeakerRow
 from api.rest.contract.inputs.beaker import BeakerFiles
 from api.rest.resources.beaker_imports import read_rows
 from api.rest.resources.power import without_secret
-from api.use_cases import beaker_systems
-from api.use_cases import import_beaker as import_beaker_module
+from api.use_cases import beaker_systems, partition_commits
 from api.use_cases.beaker_decision import Outcome
 from api.use_cases.change_partition import configure_partition
 from api.use_cases.change_system import register_system
 from api.use_cases.commit import commit
 from api.use_cases.create_partition import create_partition
-from api.use_cases.import_beaker import BeakerImported, BeakerInput, import_beaker, preview_beaker
+from api.use_cases.import_beaker import BeakerInput, ImportResult, import_beaker, preview_beaker
 from api.use_cases.import_systems import document_of
 from api.use_cases.ports import WriteParts
 from api.use_cases.power import set_power
@@ -48,12 +47,12 @@ def given(**files: str) -> BeakerInput:
     return BeakerInput(found.rows, found.faults, ADDED_AT)
 
 
-def outcomes(done: BeakerImported) -> dict[str, str]:
+def outcomes(done: ImportResult) -> dict[str, str]:
     """Return the outcomes of systems. Raises AssertionError if a partition failed."""
     return {fqdn: outcome_of(done, fqdn).outcome for fqdn in done.systems}
 
 
-def outcome_of(done: BeakerImported, fqdn: str) -> Outcome:
+def outcome_of(done: ImportResult, fqdn: str) -> Outcome:
     found = done.systems[fqdn]
     assert isinstance(found, Outcome), found
     return found
@@ -107,7 +106,7 @@ def test_import__a_partition_fails__the_answer_says_which_and_a_repetition_does_
 
     files = given(systems=SYSTEMS, groups=GROUPS)
     with monkeypatch.context() as patch:
-        patch.setattr(import_beaker_module, "commit", refuse)
+        patch.setattr(partition_commits, "commit", refuse)
         # Nothing is stored: the error itself.
         with pytest.raises(DatabaseAway):
             parted.ask(import_beaker, as_admin(), given(systems=f"{HEADER}\nsystem,{failing[7:]},lab-1,r,\n"))

@@ -101,7 +101,7 @@ class MessageDelivery:
         for lane, future in done.items():
             outcomes = future.result()
             attempts += [self._attempt(message, outcome, now) for message, outcome in outcomes]
-            if any(outcome.is_of_host for _, outcome in outcomes):
+            if any(outcome.is_server_failure for _, outcome in outcomes):
                 self._failures[lane] += 1
                 seconds = min(pause_seconds(self._failures[lane]), MAX_LANE_PAUSE_SECONDS)
                 pauses[lane] = now + timedelta(seconds=seconds)
@@ -166,7 +166,7 @@ class MessageDelivery:
         webhook = webhooks.get(person.webhook_id or "")
         if webhook is None:
             return dropped("the user has no webhook any more")
-        body = message.event.encode()
+        body = message.content.encode()
         return Post(message.id, webhook.url, webhook.secret, body, person.is_admin)
 
     def _mail(self, message: DueMessage, person: Recipient) -> Parcel | DeliveryOutcome:
@@ -175,7 +175,7 @@ class MessageDelivery:
             return dropped("the user has no address any more")
         if self.senders.mailer is None:
             return DeliveryOutcome("the service sends no mail", is_final=True)
-        return Mail(message.id, recipient, message.title, message.event, message.created_at)
+        return Mail(message.id, recipient, message.title, message.content, message.created_at)
 
     def _send(
         self, batch: Sequence[DueMessage], parcels: Sequence[Parcel | DeliveryOutcome]

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from domain.characters import escaped
 from runtime.tls import tls_context
-from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.delivery_outcome import SUCCESS, DeliveryOutcome
 from workers.notifying.time_limit import time_limit
 
 # The connection, the login and each mail take at most this long.
@@ -64,7 +64,7 @@ class Mailer:
                         return
         except (OSError, smtplib.SMTPException, ValueError) as error:
             # smtplib raises ValueError for a password or a host name that it cannot encode.
-            yield DeliveryOutcome(f"mail server: {_text(error)}", is_of_host=True)
+            yield DeliveryOutcome(f"mail server: {_text(error)}", is_server_failure=True)
 
     def _send_in_time(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
         with time_limit(TIMEOUT_SECONDS, lambda: session.sock) as limit:
@@ -85,7 +85,7 @@ class Mailer:
         except (smtplib.SMTPDataError, smtplib.SMTPNotSupportedError, UnicodeError, ValueError) as error:
             code = getattr(error, "smtp_code", FIRST_FINAL_CODE)
             return DeliveryOutcome(_text(error), is_final=code >= FIRST_FINAL_CODE)
-        return SENT
+        return SUCCESS
 
     def _message(self, mail: Mail) -> EmailMessage:
         message = EmailMessage()

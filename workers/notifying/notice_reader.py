@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from domain.batches import batches
 from domain.events import Event, Moment, Recorded, split_subject, subject
 from domain.job.events import JobSubmitted
 from domain.job.state import folded
@@ -16,7 +17,7 @@ from domain.notifications.jobs import ENDINGS, EndingJobs, JobProgress, job_noti
 from domain.notifications.kept import KeptSystems, kept_notice
 from domain.notifications.notice import Notice
 from domain.notifications.people import People
-from domain.notifications.systems import Systems
+from domain.notifications.systems import SystemOwners
 from domain.recipe.events import RecipeNew, RecipeQueued
 from domain.recipe.state import Recipe, evolve
 from domain.recipe_set.events import RecipeSetSubmitted
@@ -65,7 +66,7 @@ class NoticeReader:
     def _restore(self, stored: Mapping[str, Any]) -> None:
         """Raises LookupError, TypeError, ValueError and AttributeError for a snapshot of another shape."""
         self.people = People.restored(stored["people"])
-        self._systems = Systems.restored(stored["systems"])
+        self._systems = SystemOwners.restored(stored["systems"])
         self._kept = KeptSystems.restored(stored["kept"])
         self._saved_position: int = stored["position"]
 
@@ -169,8 +170,7 @@ class NoticeReader:
     def _recipes(self, recipe_ids: Sequence[int]) -> list[Recipe]:
         """Return finished recipes, which never change again."""
         found = []
-        for start in range(0, len(recipe_ids), MAX_RECIPES):
-            part = recipe_ids[start : start + MAX_RECIPES]
+        for part in batches(recipe_ids, MAX_RECIPES):
             histories = self._log.load({subject("recipe", each): 0 for each in part})
             found += [_recipe(each, histories[subject("recipe", each)]) for each in part]
         return found

@@ -14,13 +14,13 @@ from typing import Final
 import orjson
 
 from domain.notifications.kinds import WEBHOOK
-from domain.notifications.messages import Notification, Routing, event_of, is_too_old, messages
+from domain.notifications.messages import Message, Routing, event_of, is_too_old, messages
 from domain.notifications.notice import Notice
 from domain.notifications.people import People
 from domain.notifications.texts import mail_text
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.notifications import ConcurrentNotifier, NewMessage, NotifierProgress, Outbox, webhooks
+from store.notifications import ConcurrentNotifier, NotifierProgress, Outbox, StoredMessage, webhooks
 from store.tailer import Tailer, TailerCounters
 from workers.notifying.delivering import MessageDelivery, Senders, lane_of
 from workers.notifying.notice_reader import NoticeReader
@@ -94,7 +94,7 @@ class Notifier:
 
     def _follow(self, progress: NotifierProgress, stopping: Callable[[], bool]) -> None:
         options = self._options
-        follower = NoticeReader(self._log, progress.position, progress.timers_until, options.near_seconds)
+        reader = NoticeReader(self._log, progress.position, progress.timers_until, options.near_seconds)
         delivery = MessageDelivery(
             self._outbox,
             options.senders,
@@ -108,24 +108,24 @@ class Notifier:
             poll_seconds=POLL_SECONDS,
             counters=self._tailer_counters,
         )
-        turn = _Turn(self._outbox)
+        lease = _NotifierLease(self._outbox)
         try:
-            while not stopping() and turn.is_kept():
+            while not stopping() and lease.is_kept():
                 page = [self._log.mapper.recorded(row) for row in tailer.next_page(POLL_SECONDS)]
                 self._counters.events += len(page)
-                notices = follower.notices(page) if page else []
+                notices = reader.notices(page) if page else []
                 now, timers_until = self._clock(), progress.timers_until
                 # An end that is near may have moved in events that are not read yet.
                 if not tailer.has_unread:
-                    notices += follower.near(now)
+                    notices += reader.near(now)
                     timers_until = now
                 following = NotifierProgress(tailer.position, timers_until)
                 if notices or now - progress.timers_until > timedelta(seconds=PROGRESS_SECONDS):
-                    found = self._new_messages(notices, follower.people, now)
-                    self._outbox.write(progress, following, found, self._without_mail(follower.people))
+                    found = self._new_messages(notices, reader.people, now)
+                    self._outbox.write(progress, following, found, self._without_mail(reader.people))
                     progress = following
-                    follower.save_snapshot(progress.position)
-                delivery.step(follower.people)
+                    reader.save_snapshot(progress.position)
+                delivery.step(reader.people)
         finally:
             tailer.close()
             with suppress(DatabaseAway):
@@ -135,8 +135,8 @@ class Notifier:
         """Return the number of people who chose mail that is not sent, as the service has no mail server."""
         return 0 if self._options.routing.sends_mail else people.mail_chooser_count
 
-    def _new_messages(self, notices: Sequence[Notice], people: People, now: datetime) -> list[NewMessage]:
-        found: list[Notification] = []
+    def _new_messages(self, notices: Sequence[Notice], people: People, now: datetime) -> list[StoredMessage]:
+        found: list[Message] = []
         for notice in notices:
             made = list(messages(notice, people, self._options.routing))
             if is_too_old(notice, now):
@@ -146,26 +146,26 @@ class Notifier:
         lanes = self._lanes(found, people)
         return [self._new_message(each, lanes.get(each.user, "")) for each in found]
 
-    def _lanes(self, found: Sequence[Notification], people: People) -> dict[str, str]:
+    def _lanes(self, found: Sequence[Message], people: People) -> dict[str, str]:
         """Return the lanes of the webhooks of users: one query, none without webhooks."""
         persons = {each.user: people.get(each.user) for each in found if each.channel == WEBHOOK}
         ids = {name: each.webhook_id for name, each in persons.items() if each is not None}
         stored = webhooks(self._log, [each for each in ids.values() if each]) if ids else {}
         return {name: lane_of(WEBHOOK, stored.get(each or "")) for name, each in ids.items()}
 
-    def _new_message(self, message: Notification, webhook_lane: str) -> NewMessage:
+    def _new_message(self, message: Message, webhook_lane: str) -> StoredMessage:
         notice, web_url = message.notice, self._options.web_url
         is_webhook = message.channel == WEBHOOK
         content = event_of(message.id, notice, web_url or "labledger") if is_webhook else None
         text = mail_text(notice, web_url) if content is None else orjson.dumps(content).decode()
         lane = webhook_lane if is_webhook else lane_of(message.channel, None)
-        return NewMessage(
+        return StoredMessage(
             message.id, message.user, message.channel, message.address, lane, notice.kind, notice.title, text
         )
 
 
-class _Turn:
-    """The activity of this process, kept by a renewal every RENEW_SECONDS."""
+class _NotifierLease:
+    """The lease of this process, renewed every RENEW_SECONDS."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox

@@ -15,7 +15,7 @@ from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from runtime.tls import tls_context
-from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.delivery_outcome import SUCCESS, DeliveryOutcome
 from workers.notifying.time_limit import time_limit
 from workers.notifying.webhook_addresses import ForbiddenAddress, Network, permitted_address
 
@@ -59,7 +59,7 @@ class WebhookSender:
         for post in posts:
             outcome = self._send(post)
             yield outcome
-            if outcome.is_of_host:
+            if outcome.is_server_failure:
                 return
 
     def _send(self, post: Post) -> DeliveryOutcome:
@@ -70,16 +70,16 @@ class WebhookSender:
             return DeliveryOutcome(str(error))
         except (OSError, http.client.HTTPException) as error:
             # A refused certificate, too, although it is also a ValueError: the next one may be valid.
-            return DeliveryOutcome(str(error) or type(error).__name__, is_of_host=True)
+            return DeliveryOutcome(str(error) or type(error).__name__, is_server_failure=True)
         except ValueError as error:
             # A name or URL that cannot be sent.
             return DeliveryOutcome(str(error), is_final=True)
         if 200 <= status < 300:
-            return SENT
+            return SUCCESS
         # A redirect is not followed: it could lead to an address that is not permitted.
         reason = "a redirect, which is not followed" if 300 <= status < 400 else "refused"
         return DeliveryOutcome(
-            f"{status}: {reason}", is_final=status == GONE, is_of_host=status in HOST_FAILURES
+            f"{status}: {reason}", is_final=status == GONE, is_server_failure=status in HOST_FAILURES
         )
 
     def _post(self, url: SplitResult, post: Post) -> int:

@@ -27,7 +27,7 @@ from domain.characters import MAX_NAME_LENGTH, NAME_PATTERN
 from domain.contention.documents import NAMED
 from domain.contention.locks import LEVELS, WHOLE_LAB
 from domain.directory import passwords
-from domain.directory.ldap_sync import LEFT, PRESENT
+from domain.directory.ldap_sync_events import LEFT, PRESENT
 from domain.directory.roles import ROLES
 from domain.job.stages import STAGES
 from domain.lab_commands.lifecycle import COMMAND

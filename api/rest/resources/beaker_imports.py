@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from falcon.asgi import Request, Response
 from pydantic import ValidationError
@@ -18,7 +18,7 @@ from api.intake.line_faults import GroupedFaults, LineFault, grouped
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.context import client_address, keyed_request, query_of
-from api.rest.contract.answers.beaker import BeakerTaken
+from api.rest.contract.answers.beaker import BeakerImported
 from api.rest.contract.faults import faults_of
 from api.rest.contract.inputs.beaker import ROWS, BeakerFiles
 from api.rest.contract.operation import MAX_BATCH_BYTES, operation
@@ -28,8 +28,8 @@ from api.rest.problems import problem_of
 from api.rest.resources.shapes import shown_differences
 from api.use_cases.beaker_decision import Outcome
 from api.use_cases.import_beaker import (
-    BeakerImported,
     BeakerInput,
+    ImportResult,
     SystemOutcome,
     import_beaker,
     preview_beaker,
@@ -40,6 +40,8 @@ from domain.errors import LabledgerError
 from domain.rfc3339 import rfc3339
 from store.event_log import EventLog
 
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
+
 
 class BeakerImports:
     def __init__(self, parts: ChangeParts) -> None:
@@ -47,7 +49,7 @@ class BeakerImports:
 
     @operation(
         "Import CSV files of Beaker: systems in one commit for each partition, groups in another",
-        BeakerTaken,
+        BeakerImported,
         DryRunQuery,
         body=BeakerFiles,
         max_bytes=MAX_BATCH_BYTES,
@@ -64,7 +66,7 @@ class BeakerImports:
 
 async def import_answer(
     req: Request, parts: ChangeParts, request: RequestContext, files: BeakerFiles, *, dry_run: bool
-) -> tuple[BeakerImported, dict[str, Any]]:
+) -> tuple[ImportResult, dict[str, Any]]:
     """Import files, or only check them; return what was imported, and the answer about it.
 
     Raises the errors of `import_beaker`.
@@ -116,7 +118,7 @@ def _validated(row: BeakerRow, faults: GroupedFaults) -> BeakerRow:
     return row
 
 
-def _answer(done: BeakerImported, found: BeakerRows, dry_run: bool) -> dict[str, Any]:
+def _answer(done: ImportResult, found: BeakerRows, dry_run: bool) -> dict[str, Any]:
     return {
         "dry_run": dry_run,
         "systems": [_shown_system(fqdn, answer) for fqdn, answer in done.systems.items()],
@@ -133,7 +135,9 @@ def _shown_system(fqdn: str, answer: SystemOutcome) -> dict[str, Any]:
 
 
 def _shown(outcome: Outcome) -> dict[str, Any]:
-    return {"outcome": outcome.outcome, "changes": shown_differences(outcome.changes)}
+    # A new system also has properties without values.
+    changes = (one for one in outcome.changes if one.before not in _EMPTY or one.after not in _EMPTY)
+    return {"outcome": outcome.outcome, "changes": shown_differences(changes)}
 
 
 def _not_imported(found: BeakerRows) -> Iterator[dict[str, Any]]:

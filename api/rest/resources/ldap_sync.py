@@ -14,7 +14,7 @@ from api.rest.contract.operation import operation
 from api.rest.contract.queries import LdapSyncQuery
 from api.rest.ports import LdapSyncParts
 from api.use_cases.ldap_sync import last_sync, planned_sync, sync
-from domain.directory.ldap_sync import SyncPlan
+from domain.directory.ldap_sync_plan import SyncPlan
 
 
 class LdapSync:

@@ -11,18 +11,16 @@ from domain.admission.configuration import configuration_to_json, stored_configu
 from domain.directory import events as directory_events
 from domain.directory import partition_queues
 from domain.directory.ldap_people import LdapPeople
-from domain.directory.ldap_sync import (
+from domain.directory.ldap_sync_events import (
     LEFT_LDAP,
     MembershipChange,
-    SyncPlan,
-    find,
+    find_in_ldap,
     has_left,
-    join,
-    leave,
-    plan_sync,
-    register,
-    require_few,
+    leave_ldap,
+    register_people,
+    set_members,
 )
+from domain.directory.ldap_sync_plan import SyncPlan, plan_sync, require_few
 from domain.directory.state import Directory
 from domain.errors import Refused
 from domain.events import Decided
@@ -55,10 +53,10 @@ def apply_decided(directory: Directory, decided: Decided) -> None:
 
 
 def apply_plan(directory: Directory, plan: SyncPlan) -> None:
-    apply_decided(directory, leave(directory, plan.left)[0])
-    apply_decided(directory, find(directory, plan.found))
-    apply_decided(directory, register(directory, plan.registered))
-    apply_decided(directory, join(directory, plan.memberships))
+    apply_decided(directory, leave_ldap(directory, plan.left)[0])
+    apply_decided(directory, find_in_ldap(directory, plan.found))
+    apply_decided(directory, register_people(directory, plan.registered))
+    apply_decided(directory, set_members(directory, plan.memberships))
 
 
 def people(members: Mapping[str, str], users: str = "") -> LdapPeople:
@@ -90,7 +88,7 @@ def test_plan__all_kinds_of_differences__after_them_nothing_is_left_to_do(direct
 def test_leaver__events__end_roles_tokens_and_password_and_a_return_brings_none_back(
     directory: Directory,
 ) -> None:
-    decided, admins = leave(directory, ["bob"])
+    decided, admins = leave_ldap(directory, ["bob"])
     assert decided[-2:] == [
         ("token/b", directory_events.TokenRevoked(reason=LEFT_LDAP)),
         ("user/bob", directory_events.UserLeftLdap(reason=LEFT_LDAP)),
@@ -102,10 +100,10 @@ def test_leaver__events__end_roles_tokens_and_password_and_a_return_brings_none_
     # A login that was decided on before, and appended after.
     apply(directory, "token/late", directory_events.TokenCreated("bob", "submitter", None, "late"))
     assert not directory.is_valid_token("late", NOW)
-    apply_decided(directory, find(directory, ["bob"]))
+    apply_decided(directory, find_in_ldap(directory, ["bob"]))
     assert directory.roles_of("bob") == ("submitter",) and not has_left(directory, "bob")
     assert directory.credentials.password_of("bob") is None
-    assert find(directory, ["bob"]) == []
+    assert find_in_ldap(directory, ["bob"]) == []
 
 
 def test_plan__user_comes_back_whom_a_queue_names__has_no_role_until_it_does_not(
@@ -113,12 +111,12 @@ def test_plan__user_comes_back_whom_a_queue_names__has_no_role_until_it_does_not
 ) -> None:
     content = people({"kernel": "bob cleo"}, "bob cleo dan")
     configure(directory, "bob", "eve")
-    apply_decided(directory, leave(directory, ["bob"])[0])
+    apply_decided(directory, leave_ldap(directory, ["bob"])[0])
     plan = plan_sync(directory, content, TABLE)
     # eve never left.
     assert (plan.found, plan.refused) == ((), ("bob",))
     assert not any("bob" in change.added for change in plan.memberships)
-    assert find(directory, ["bob"]) == []
+    assert find_in_ldap(directory, ["bob"]) == []
     assert plan_sync(directory, people({}, "bob cleo dan eve"), TABLE).found == ("eve",)
     configure(directory, "eve")
     plan = plan_sync(directory, content, TABLE)
@@ -130,7 +128,7 @@ def test_plan__user_comes_back_whom_a_queue_names__has_no_role_until_it_does_not
 
 def test_find__user_whom_an_admin_has_blocked__keeps_no_roles(directory: Directory) -> None:
     apply(directory, "user/eve", directory_events.UserChanged(roles=[]), 2)
-    apply_decided(directory, find(directory, ["eve"]))
+    apply_decided(directory, find_in_ldap(directory, ["eve"]))
     assert directory.roles_of("eve") == ()
 
 
@@ -228,12 +226,12 @@ def test_last_admin__left_ldap__stays_until_there_is_another(directory: Director
     plan = plan_sync(directory, people({}, "bob cleo dan"), TABLE)
     assert (plan.left, plan.kept) == ((), ("ada",))
     with pytest.raises(Refused, match="no admin"):
-        leave(directory, ["ada"])
+        leave_ldap(directory, ["ada"])
     apply(directory, "token/e", directory_events.TokenCreated("eve", "admin", None, "e"))
     apply(directory, "user/eve", directory_events.UserChanged(roles=["admin"]), 2)
     plan = plan_sync(directory, people({}, "bob cleo dan"), TABLE)
     assert (plan.left, plan.kept) == (("ada",), ())
-    assert leave(directory, ["ada"])[1] == ("user/eve", "token/e")
+    assert leave_ldap(directory, ["ada"])[1] == ("user/eve", "token/e")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from domain.notifications.messages import Routing, messages
 from domain.notifications.notice import Notice
 from domain.notifications.people import People
 from domain.notifications.retries import next_attempt
-from domain.notifications.systems import Systems
+from domain.notifications.systems import SystemOwners
 from domain.recipe import events as recipe_events
 from domain.system import events as system_events
 
@@ -127,7 +127,7 @@ def test_kept__loans_and_reservations__end_alone(kind: str) -> None:
 
 
 def test_systems__broken__concerns_the_present_owner() -> None:
-    systems = Systems()
+    systems = SystemOwners()
     systems.apply(recorded(1, "system/a", system_events.SystemRegistered("lab", "ann", "Automated", {})))
     systems.apply(recorded(2, "system/a", system_events.SystemOwnerChanged("bob")))
     manual = system_events.SystemConditionChanged("Manual", "why")

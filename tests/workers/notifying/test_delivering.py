@@ -17,7 +17,7 @@ from store.notifications import DueMessage, Webhook
 from tests.harness.waiting import wait_until
 from workers.notifying import delivering
 from workers.notifying.delivering import MAX_FAILING, MessageDelivery, Senders
-from workers.notifying.delivery_outcome import SENT, DeliveryOutcome
+from workers.notifying.delivery_outcome import SUCCESS, DeliveryOutcome
 from workers.notifying.webhooks import Post
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -54,12 +54,12 @@ class Sender:
         for post in posts:
             if post.message_id == "well":
                 self.sent.append(post.message_id)
-                yield SENT
+                yield SUCCESS
                 continue
             if self.is_slow:
                 self.released.wait(60)
             self.failed.add(post.message_id)
-            yield DeliveryOutcome("503", is_of_host=True)
+            yield DeliveryOutcome("503", is_server_failure=True)
 
 
 def test_delivery__more_failing_servers_than_may_be_tried__never_delay_another(

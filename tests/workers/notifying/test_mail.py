@@ -158,7 +158,7 @@ def test_mail_server__trickles_its_greeting__is_left_after_the_timeout(
         (outcome,) = mailer.send([Mail("1", "ann@example.com", "a", "b", datetime.now(UTC))])
         stop.set()
         thread.join()
-    assert outcome.is_of_host and not outcome.is_final
+    assert outcome.is_server_failure and not outcome.is_final
 
 
 def test_outbox__old_messages__are_given_up_after_a_day_and_deleted_after_30(

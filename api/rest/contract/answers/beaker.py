@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape
 from api.rest.contract.answers.inventory import PropertyChange
 from api.rest.contract.answers.systems import BatchProblem
+from api.rest.contract.values import OneOf
+from domain.system.differences import OUTCOMES
 
-BeakerOutcome = Literal["created", "changed", "unchanged"]
+BeakerOutcome = Annotated[str, OneOf(OUTCOMES)]
 
 
 class BeakerSystem(AnswerPart):
@@ -38,7 +40,7 @@ class NotImported(AnswerPart):
     reason: str
 
 
-class BeakerTaken(Answer):
+class BeakerImported(Answer):
     """The outcome for each system and group. `warnings` are about columns that are not imported, and
     power types that no other system has.
     """

@@ -1,14 +1,15 @@
-"""The LDAP sync of one serving process, in its turns."""
+"""The periodic LDAP sync, by one of the serving processes."""
 
 from __future__ import annotations
 
 import logging
 from typing import Final
 
+from api.ldap.errors import LdapFault
 from api.use_cases.ldap_sync import LdapParts, sync
 from api.use_cases.ports import RequestContext
 from domain.directory.actors import LDAP_SYNC
-from domain.directory.ldap_sync import LdapFault, SyncPlan
+from domain.directory.ldap_sync_plan import SyncPlan
 from domain.errors import Refused, listed
 
 POLL_SECONDS: Final = 5.0
@@ -42,8 +43,8 @@ def report(plan: SyncPlan) -> None:
             logger.warning("LDAP sync: %s: %s", text, listed(names))
 
 
-async def take_turn(parts: LdapParts) -> None:
-    """Sync if it is the turn of this process; without LDAP it never is.
+async def sync_if_due(parts: LdapParts) -> None:
+    """Sync if the next sync is due, and no other process syncs; without LDAP none is due.
 
     The log has a fault of LDAP, and a sync that is refused because too many people would lose rights.
     """

@@ -1,4 +1,4 @@
-"""The turns of a serving process that syncs with LDAP."""
+"""The report of a periodic LDAP sync."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from api.ldap_sync_turn import report
-from domain.directory.ldap_sync import SyncPlan
+from api.periodic_ldap_sync import report
+from domain.directory.ldap_sync_plan import SyncPlan
 
 
 def test_report__things_that_an_admin_has_to_put_right__are_warnings(

@@ -1,49 +1,34 @@
-"""The changes after which the directory agrees with LDAP: new people, people who left, and memberships."""
+"""The difference between LDAP and the directory: new people, people who left, and memberships."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
-from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_left
-from domain.directory.documents import Document
 from domain.directory.external_groups import GroupMap, groups_of, missing_groups
 from domain.directory.ldap_people import LdapPeople, twins, with_user_names
+from domain.directory.ldap_sync_events import MembershipChange, has_admin, has_left, is_managed
 from domain.directory.partition_queues import named_people
-from domain.directory.removal import remove_references
-from domain.directory.roles import ADMIN, SUBMITTER
+from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
-from domain.directory.tokens import revoked
-from domain.errors import LabledgerError, Refused
-from domain.events import Decided
+from domain.errors import Refused
 
-PRESENT, LEFT = "present", "left"
-"""Values of `ldap` in the document of a user: in LDAP at the last sync, or no longer."""
 MIN_REMOVED: Final = 5
 """A sync may always take rights from this number of people."""
-LEFT_LDAP: Final = "is no longer in LDAP"
-
-
-class MembershipChange(NamedTuple):
-    """The users that join and leave a group."""
-
-    group: str
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SyncPlan:
     """The difference between LDAP and the directory.
 
-    `registered` are new users, who are in a mapped group, `found` users that LDAP has now, and `left` those
-    that it has no longer. `kept` would have left, but no other admin can log in. `refused` cannot be
-    registered: their names are invalid, those of removed users, or those of several users or new people but
-    for upper and lower case. They also are users who cannot come back, because queues or placement rules name
-    them. `missing_groups` of the table do not exist here, `absent_groups` not in LDAP, or they have no
-    members there, although they have some here: their memberships stay.
+    `registered`: new users, each in a mapped group. `found`: users that LDAP has now. `left`: users that it
+    no longer has. `kept`: admins who left LDAP, but without whom no admin could log in. `refused`: people
+    without a user here, or with a blocked one: an invalid name, the name of a removed user, a name that
+    equals another but for case, or a name in a queue or placement rule. `missing_groups`: groups of the table
+    that do not exist here. `absent_groups`: groups of the table that LDAP lacks or shows without members;
+    their memberships stay.
     """
 
     registered: tuple[str, ...]
@@ -66,11 +51,6 @@ class SyncPlan:
         return frozenset(self.left).union(*(change.removed for change in self.memberships))
 
 
-def is_managed(document: Document) -> bool:
-    """Return whether LDAP had the user at the last sync, by the document of the user."""
-    return document.get("ldap") == PRESENT
-
-
 def plan_sync(
     directory: Directory, people: LdapPeople, group_map: GroupMap, *, force: bool = False
 ) -> SyncPlan:
@@ -80,7 +60,7 @@ def plan_sync(
     """
     entries = dict(directory.items("user"))
     people = with_user_names(people, entries)
-    managed = {name for name, user in entries.items() if is_managed(user.document)}
+    managed = {name for name in entries if is_managed(directory, name)}
     found = (people.users - managed).intersection(entries)
     wanted = _wanted_members(directory, people.members, group_map)
     unsure = frozenset() if force else _emptied(directory, people, group_map, wanted, managed | found)
@@ -133,72 +113,6 @@ def require_few(plan: SyncPlan, max_percent: int) -> None:
         )
 
 
-def leave(directory: Directory, names: Collection[str]) -> tuple[Decided, tuple[str, ...]]:
-    """Return the events for people who have left LDAP, and the subjects on which the decision depends.
-
-    They lose roles, tokens and password, and are removed from all groups and from the policies of pools.
-    Raises Refused if no admin would be left.
-    """
-    token_ids = [token_id for name in names for token_id, _ in directory.tokens_of(name)]
-    admins = require_admin_left(directory, without_users=names) if _has_admin(directory, names) else ()
-    left = [(f"user/{name}", directory_events.UserLeftLdap(reason=LEFT_LDAP)) for name in names]
-    return [*remove_references(directory, "user", *names), *revoked(token_ids, LEFT_LDAP), *left], admins
-
-
-def has_left(directory: Directory, user: str) -> bool:
-    """Return whether a user has left LDAP, and has not got a role since."""
-    entry = directory.get("user", user)
-    return entry is not None and entry.document.get("ldap") == LEFT and not entry.document["roles"]
-
-
-def find(directory: Directory, names: Iterable[str]) -> Decided:
-    """Return the events for users that LDAP has now. A user who comes back is a submitter again.
-
-    A user does not come back while queues or placement rules of a partition name this user: they have rights
-    of former times. A user without roles whom LDAP never had keeps none: an admin has blocked the user.
-    """
-    decided: Decided = []
-    named = named_people(directory, "user")
-    for name in names:
-        entry = directory.get("user", name)
-        if entry is None or is_managed(entry.document):
-            continue
-        if has_left(directory, name):
-            if name in named:
-                continue
-            back = directory_events.UserChanged(roles=[SUBMITTER], email=entry.document["email"])
-            decided.append((f"user/{name}", back))
-        decided.append((f"user/{name}", directory_events.UserFoundInLdap()))
-    return decided
-
-
-def register(directory: Directory, names: Collection[str]) -> Decided:
-    """Return the events that register people, but no user whom an admin has removed."""
-    decided: Decided = []
-    for name in names:
-        if directory.version(f"user/{name}"):
-            continue
-        decided.append((f"user/{name}", directory_events.UserRegistered(roles=[SUBMITTER])))
-        decided.append((f"user/{name}", directory_events.UserFoundInLdap()))
-    return decided
-
-
-def join(directory: Directory, changes: Iterable[MembershipChange]) -> Decided:
-    """Return the events of memberships; owners stay. Users and groups that are gone do not change."""
-    decided: Decided = []
-    for change in changes:
-        entry = directory.get("group", change.group)
-        if entry is None:
-            continue
-        before = entry.document["members"]
-        added = [name for name in change.added if name not in before and directory.get("user", name)]
-        members = [*(name for name in before if name not in change.removed), *added]
-        if members != list(before):
-            event = directory_events.GroupChanged(owners=entry.document["owners"], members=members)
-            decided.append((f"group/{change.group}", event))
-    return decided
-
-
 def _emptied(
     directory: Directory,
     people: LdapPeople,
@@ -247,17 +161,9 @@ def _membership_change(
 def _leaving(directory: Directory, gone: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the people who leave, and the admins among the `gone` without whom no admin could log in."""
     try:
-        if _has_admin(directory, gone):
+        if has_admin(directory, gone):
             require_admin_left(directory, without_users=gone)
     except Refused:
         admins = {name for name in sorted(gone) if ADMIN in directory.roles_of(name)}
         return tuple(sorted(set(gone) - admins)), tuple(sorted(admins))
     return tuple(sorted(gone)), ()
-
-
-def _has_admin(directory: Directory, names: Iterable[str]) -> bool:
-    return any(ADMIN in directory.roles_of(name) for name in names)
-
-
-class LdapFault(LabledgerError):
-    """LDAP cannot be read."""
