@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import smtplib
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -58,22 +59,25 @@ class Mailer:
         try:
             with _session(self._url, self._ca_file) as session:
                 for mail in mails:
-                    outcome = self._send_in_time(session, mail)
+                    outcome, has_ended = self._send_in_time(session, mail)
                     yield outcome
-                    if outcome == TOO_SLOW:
+                    if has_ended:
                         return
         except (OSError, smtplib.SMTPException, ValueError) as error:
             # smtplib raises ValueError for a password or a host name that it cannot encode.
             yield DeliveryOutcome(f"mail server: {_text(error)}", is_server_failure=True)
 
-    def _send_in_time(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
+    def _send_in_time(self, session: smtplib.SMTP, mail: Mail) -> tuple[DeliveryOutcome, bool]:
+        """Return the outcome, and whether the session ended with the time limit."""
         with time_limit(TIMEOUT_SECONDS, lambda: session.sock) as limit:
             try:
-                return self._send(session, mail)
+                outcome = self._send(session, mail)
             except (OSError, smtplib.SMTPException):
                 if not limit.is_over:
                     raise
-                return TOO_SLOW
+                return TOO_SLOW, True
+        # The end of the session may look like an answer of the server.
+        return (TOO_SLOW if limit.is_over and outcome != SUCCESS else outcome), limit.is_over
 
     def _send(self, session: smtplib.SMTP, mail: Mail) -> DeliveryOutcome:
         """Send one mail. Raises the errors of the server as a whole."""
@@ -115,7 +119,10 @@ class _Smtp(smtplib.SMTP):
 
 
 class _SmtpOverTls(_Smtp, smtplib.SMTP_SSL):
-    pass
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        # Set before the handshake of TLS, so that the time limit can end it.
+        self.sock = socket.create_connection((host, port), timeout)
+        return self.context.wrap_socket(self.sock, server_hostname=host)
 
 
 @contextmanager

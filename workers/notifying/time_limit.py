@@ -6,7 +6,11 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from threading import Timer
+from threading import Event, Thread
+from typing import Final
+
+# How soon after the limit a connection ends that is still being made.
+POLL_SECONDS: Final = 0.2
 
 
 @dataclass
@@ -16,22 +20,22 @@ class TimeLimit:
 
 @contextmanager
 def time_limit(seconds: float, present_socket: Callable[[], socket.socket | None]) -> Iterator[TimeLimit]:
-    """Shut down the present socket of an exchange that takes longer than this.
+    """Shut down the present socket of an exchange that takes longer than this, as soon as there is one.
 
     The timeout of the socket does not do: a server that trickles its answer begins it again with each byte.
     """
-    limit = TimeLimit()
+    limit, has_ended = TimeLimit(), Event()
 
-    def end() -> None:
-        limit.is_over = True
-        with suppress(OSError):
+    def end_in_time() -> None:
+        wait_seconds = seconds
+        while not has_ended.wait(wait_seconds):
+            limit.is_over, wait_seconds = True, POLL_SECONDS
             if (found := present_socket()) is not None:
-                found.shutdown(socket.SHUT_RDWR)
+                with suppress(OSError):
+                    found.shutdown(socket.SHUT_RDWR)
 
-    timer = Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
+    Thread(target=end_in_time, daemon=True).start()
     try:
         yield limit
     finally:
-        timer.cancel()
+        has_ended.set()

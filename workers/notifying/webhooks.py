@@ -55,19 +55,28 @@ class WebhookSender:
         self._ca_file = ca_file
 
     def send(self, posts: Sequence[Post]) -> Iterator[DeliveryOutcome]:
-        """Yield the outcome of each post. After a failure of the server, the rest is not tried."""
+        """Yield the outcome of each post to one host. After a failure of the server, the rest is not tried.
+
+        Nor is its name looked up again for people who may not use its address, because that may take long.
+        """
+        forbidden: DeliveryOutcome | None = None
         for post in posts:
-            outcome = self._send(post)
+            if forbidden is not None and not post.is_admin:
+                yield forbidden
+                continue
+            try:
+                outcome = self._send(post)
+            except ForbiddenAddress as error:
+                outcome = forbidden = DeliveryOutcome(str(error))
             yield outcome
             if outcome.is_server_failure:
                 return
 
     def _send(self, post: Post) -> DeliveryOutcome:
+        """Send a post. Raises ForbiddenAddress."""
         url = urlsplit(post.url)
         try:
             status = self._post(url, post)
-        except ForbiddenAddress as error:
-            return DeliveryOutcome(str(error))
         except (OSError, http.client.HTTPException) as error:
             # A refused certificate, too, although it is also a ValueError: the next one may be valid.
             return DeliveryOutcome(str(error) or type(error).__name__, is_server_failure=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import smtplib
 import socket
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -139,26 +140,57 @@ def finish_job(log: EventLog, *owners: str) -> None:
         finish(log, recipe)
 
 
+@contextmanager
+def trickling(answers: Sequence[bytes], piece: bytes) -> Iterator[int]:
+    """Yield the port of a server that gives these answers, and then this piece again and again."""
+    stop = Flag()
+
+    def serve(listener: socket.socket) -> None:
+        session, _ = listener.accept()
+        with session, suppress(OSError):
+            for number, answer in enumerate(answers):
+                if number:
+                    session.recv(1024)
+                session.sendall(answer)
+            while not stop.wait(0.05):
+                session.sendall(piece)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=serve, args=(listener,))
+        thread.start()
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            stop.set()
+            thread.join()
+
+
+# The header of a long record, and then its bytes.
+TLS_RECORD = b"\x16\x03\x03\x40\x00", b"\x00"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "begin", "piece"), [("smtp-plain", b"", b"220-more\r\n"), ("smtps", *TLS_RECORD)]
+)
 def test_mail_server__trickles_its_greeting__is_left_after_the_timeout(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, begin: bytes, piece: bytes
+) -> None:
+    monkeypatch.setattr(mail, "TIMEOUT_SECONDS", 0.5)
+    with trickling([begin], piece) as port:
+        mailer = Mailer(f"{scheme}://127.0.0.1:{port}", "lab@example.com")
+        (outcome,) = mailer.send([Mail("1", "ann@example.com", "a", "b", datetime.now(UTC))])
+    assert outcome.is_server_failure and not outcome.is_final
+
+
+def test_mail_server__trickles_its_answer_about_a_recipient__delays_this_mail_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(mail, "TIMEOUT_SECONDS", 0.5)
-    stop = Flag()
-
-    def trickle(listener: socket.socket) -> None:
-        session, _ = listener.accept()
-        with session, suppress(OSError):
-            while not stop.wait(0.05):
-                session.sendall(b"220-more\r\n")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = Thread(target=trickle, args=(listener,))
-        thread.start()
-        mailer = Mailer(f"smtp-plain://127.0.0.1:{listener.getsockname()[1]}", "lab@example.com")
-        (outcome,) = mailer.send([Mail("1", "ann@example.com", "a", "b", datetime.now(UTC))])
-        stop.set()
-        thread.join()
-    assert outcome.is_server_failure and not outcome.is_final
+    mails = [Mail(number, f"{number}@example.com", "a", "b", datetime.now(UTC)) for number in "12"]
+    # The greeting, and the answers to EHLO and MAIL.
+    with trickling([b"220 hi\r\n", b"250 hi\r\n", b"250 ok\r\n"], b"2") as port:
+        outcomes = list(Mailer(f"smtp-plain://127.0.0.1:{port}", "lab@example.com").send(mails))
+    assert outcomes == [TOO_SLOW]
 
 
 def test_outbox__old_messages__are_given_up_after_a_day_and_deleted_after_30(

@@ -163,6 +163,10 @@ def test_webhook__private_or_unknown_name__is_the_same_error_but_for_admins(
         (private,) = sender.send([post])
     monkeypatch.setattr(webhook_addresses.socket, "getaddrinfo", unknown)
     (missing,) = sender.send([post])
+    with resolving(monkeypatch, ["10.0.0.7"]) as asked:
+        assert list(sender.send([post, post])) == [private, private]
+    assert asked == ["db.internal"], "once for all posts of people who are not admins"
+    monkeypatch.setattr(webhook_addresses.socket, "getaddrinfo", unknown)
     assert private == missing and "10.0.0.7" not in (private.error or "")
     (of_admin,) = sender.send([replace(post, is_admin=True)])
     assert "not known" in (of_admin.error or "")
