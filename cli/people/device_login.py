@@ -23,9 +23,9 @@ def device_login(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> dict[str, Any]:
-    """Say where to sign in, and return the login when that is done.
+    """Print the address and the code, and return the login once the user has entered the code.
 
-    Raises ServerProblem if it was denied or has expired, and ClickException if nothing was decided in time.
+    Raises ServerProblem if it was denied or has expired, and ClickException if the code expires.
     """
     begun = client.post("/login/device")
     note(f"Open {begun['verification_uri']} in a browser, and enter the code {begun['user_code']}")
