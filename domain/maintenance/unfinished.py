@@ -13,7 +13,10 @@ from domain.recipe.watchdog import latest_end
 
 @dataclass(frozen=True)
 class Unfinished:
-    """The unfinished recipes, reservations and loans; `until` is null for a reservation or loan without an end."""
+    """The unfinished recipes, reservations and loans.
+
+    `until` is null for a reservation or loan without an end.
+    """
 
     recipes: list[dict[str, Any]] = field(default_factory=list)
     reservations: list[dict[str, Any]] = field(default_factory=list)
