@@ -16,8 +16,8 @@ POLL_SECONDS: Final = 5.0
 REQUEST: Final = RequestContext(LDAP_SYNC, "ldap-sync", is_admin=True)
 
 REFUSED: Final = (
-    "cannot be registered or come back: invalid names, removed users, twins but for upper and lower case, or "
-    "users whom queues or placement rules name"
+    "not registered, or not restored: the name is invalid, of a removed user, equal to another but for upper "
+    "and lower case, or in a queue or placement rule"
 )
 
 logger = logging.getLogger(__name__)

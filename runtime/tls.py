@@ -9,8 +9,8 @@ from pathlib import Path
 def tls_context(ca_file: Path | None) -> ssl.SSLContext:
     """Return a context that trusts the authorities of the system, and those in a file.
 
-    The notifier reads the file at each connection, so that a new one needs no restart. Raises OSError, as
-    does a failed connection.
+    Raises OSError, as does a failed connection. Mail, webhooks and LDAP call this for each connection, so
+    a new file needs no restart; the client of the identity provider calls it once.
     """
     context = ssl.create_default_context()
     if ca_file is not None:

@@ -1,4 +1,4 @@
-"""Stored snapshots of what the notifier keeps in memory, so that its start need not read the whole log.
+"""Stored snapshots of the notifier's state, so that a start need not read the whole log.
 
 As with those of schedulers, a change of any file of the domain invalidates a snapshot.
 """

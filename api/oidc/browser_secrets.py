@@ -18,7 +18,7 @@ class BrowserSecrets:
 
     @classmethod
     def derived(cls, secret: str) -> BrowserSecrets:
-        """Return the values of the secret that the cookie of the sign-in has; none tells another one."""
+        """Return the values derived from the secret in the sign-in cookie; none reveals another."""
         return cls(*(_derived(secret, name) for name in ("state", "nonce", "verifier")))
 
     def has_state(self, given: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Sign-in of browsers at the identity provider: the way there, and the way back."""
+"""Sign-in of browsers at the identity provider: the redirect and the callback."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from api.use_cases.sign_in import sign_in
 from domain.errors import LabledgerError
 
 
-class WayQuery(LoginQuery):
-    """`moved`: the browser comes from another address of the service."""
+class SignInQuery(LoginQuery):
+    """`is_redirected`: the browser was redirected here from another address of the service."""
 
-    moved: bool = False
+    is_redirected: bool = False
 
 
-class ReturnQuery(ForeignQuery):
+class CallbackQuery(ForeignQuery):
     """The answer of the provider: a code, or an error."""
 
     state: str | None = None
@@ -48,17 +48,18 @@ class PageSignIns:
     def __init__(self, parts: SessionParts) -> None:
         self._parts = parts
 
-    @operation("Go to the identity provider", None, WayQuery, gives=(HTML,))
+    @operation("Go to the identity provider", None, SignInQuery, gives=(HTML,))
     async def on_get(self, req: Request, resp: Response) -> None:
-        """Begin at the address to which the provider leads back: its cookies are not those of another one.
+        """Redirect the browser to the provider.
 
-        Once only, because behind a proxy that sends another Host no address would be the right one.
+        First redirect it to `LABLEDGER_WEB_URL` if it came by another address, because the callback needs the
+        cookie of that address; only once, because a proxy may send another Host.
         """
-        options, query = sign_in_options(self._parts), query_of(req, WayQuery)
+        options, query = sign_in_options(self._parts), query_of(req, SignInQuery)
         next_path = local(query.next)
-        if not query.moved and req.forwarded_host != urlsplit(options.web_url).netloc:
-            way = urlencode({"next": next_path, "moved": "true"})
-            see(resp, f"{options.web_url}{SIGN_IN_PATH}?{way}")
+        if not query.is_redirected and req.forwarded_host != urlsplit(options.web_url).netloc:
+            query_string = urlencode({"next": next_path, "is_redirected": "true"})
+            see(resp, f"{options.web_url}{SIGN_IN_PATH}?{query_string}")
             return
         if is_from_other_site(req):
             # No other site can make a browser the user of its choice: a person has to follow the link.
@@ -71,13 +72,13 @@ class PageSignIns:
         except LabledgerError as error:
             await self._refuse(req, resp, error, next_path)
 
-    @operation("Come back from the identity provider", None, ReturnQuery, gives=(HTML,))
-    async def on_get_return(self, req: Request, resp: Response) -> None:
+    @operation("Come back from the identity provider", None, CallbackQuery, gives=(HTML,))
+    async def on_get_callback(self, req: Request, resp: Response) -> None:
         options, begun = sign_in_options(self._parts), begun_sign_in(req)
         secret, next_path = begun or (None, "")
         try:
             options.require_pace(client_address(req))
-            identity = await self._identity(options, secret, query_of(req, ReturnQuery))
+            identity = await self._identity(options, secret, query_of(req, CallbackQuery))
             # Each answer counts once.
             end_sign_in(resp)
             done = await sign_in(
@@ -89,7 +90,7 @@ class PageSignIns:
         store_session(resp, done.token, done.expires_at)
         see(resp, local(next_path))
 
-    async def _identity(self, options: SignIn, secret: str | None, query: ReturnQuery) -> Identity:
+    async def _identity(self, options: SignIn, secret: str | None, query: CallbackQuery) -> Identity:
         """Return the person that the provider has authenticated for this browser. Raises SignInFailed."""
         secrets = None if secret is None else BrowserSecrets.derived(secret)
         # First, so that no other site can show a message here.

@@ -171,7 +171,7 @@ PAGE_ROUTES: dict[str, Route] = {
         "/ui": Route("home_page", READ),
         "/ui/login": Route("page_sessions", {"GET": WITHOUT_TOKEN, "POST": WITHOUT_TOKEN}, "login"),
         "/ui/login/sso": Route("page_sign_ins", {"GET": WITHOUT_TOKEN}),
-        "/ui/login/sso/return": Route("page_sign_ins", {"GET": WITHOUT_TOKEN}, "return"),
+        "/ui/login/sso/return": Route("page_sign_ins", {"GET": WITHOUT_TOKEN}, "callback"),
         "/ui/logout": Route("page_sessions", {"POST": ANY_ROLE}, "logout"),
         "/ui/static/{name}": Route("pages", {"GET": WITHOUT_TOKEN}, "static"),
         "/ui/step": Route("page_steps", READ),

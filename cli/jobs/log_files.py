@@ -1,4 +1,4 @@
-"""Log files of results: which there are, where they go on this machine, and how they are fetched."""
+"""Log files of results: their list, their local paths, and their download."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _sha256(path: Path) -> str:
 
 
 def _fault(file: LogFile, size: int, sha256: str) -> str | None:
-    """Return how the content differs from what was reported, None if it does not."""
+    """Return the difference between the content and the reported size and hash, None without one."""
     if file.size_bytes is not None and size != file.size_bytes:
         return f"it has {size} bytes, but {file.size_bytes} were reported"
     if file.sha256 is not None and sha256 != file.sha256.lower():

@@ -24,10 +24,10 @@ def device_login(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> dict[str, Any]:
-    """Say where to sign in, and return the login when that is done.
+    """Print the address and the code, and return the login once the user has entered the code.
 
-    Raises ServerProblem if it was denied or has expired, and ClickException if nothing was decided in time
-    or the server has no identity provider.
+    Raises ServerProblem if it was denied, and ClickException if the code expires or the server has no
+    identity provider.
     """
     from api.client import ServerProblem
 

@@ -1,4 +1,4 @@
-"""`labledger notifications`: what people are notified of, and the messages to them."""
+"""`labledger notifications`: the choice of notifications, and the messages of a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names under which parts of the service change things. No user has one."""
+"""Names of the parts of the service that append events. No user can have one."""
 
 from __future__ import annotations
 

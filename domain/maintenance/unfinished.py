@@ -13,7 +13,10 @@ from domain.recipe.watchdog import latest_end
 
 @dataclass(frozen=True)
 class Unfinished:
-    """The rows of what is unfinished; `until` is null for a reservation or loan without an end."""
+    """The unfinished recipes, reservations and loans.
+
+    `until` is null for a reservation or loan without an end.
+    """
 
     recipes: list[dict[str, Any]] = field(default_factory=list)
     reservations: list[dict[str, Any]] = field(default_factory=list)
@@ -26,7 +29,7 @@ def unfinished(
     starts_at: datetime,
     now: datetime,
 ) -> Unfinished:
-    """Return what will not have ended at `starts_at`.
+    """Return the recipes, reservations and loans that end after `starts_at`.
 
     Each of `systems` has `fqdn`, `recipe_id`, `user`, `reserved_until`, `loaned_to` and `loaned_until`.
     `recipes` are those that have these systems.

@@ -40,7 +40,7 @@ def python_module(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
-class Message(NamedTuple):
+class ProcessMessage(NamedTuple):
     content: dict[str, Any]
     payload: bytes = b""
 
@@ -58,7 +58,7 @@ class Channel:
         self._write(_LENGTHS.pack(len(text), len(payload)) + text)
         self._write(payload)
 
-    def receive(self, timeout_seconds: float | None = None) -> Message | None:
+    def receive(self, timeout_seconds: float | None = None) -> ProcessMessage | None:
         """Return the next message; None if the other process has ended, or has begun none in time."""
         if timeout_seconds is not None and not select([self.reader], [], [], timeout_seconds)[0]:
             return None
@@ -69,7 +69,7 @@ class Channel:
         text, payload = self._read(text_bytes), self._read(payload_bytes)
         if len(text) + len(payload) < text_bytes + payload_bytes:
             return None
-        return Message(orjson.loads(text), payload)
+        return ProcessMessage(orjson.loads(text), payload)
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -134,7 +134,7 @@ class Child:
         except BrokenPipeError:
             raise self._exit_error() from None
 
-    def receive(self) -> Message:
+    def receive(self) -> ProcessMessage:
         """Return the next message, or raise the error that the child reports. Raises ChildEnded."""
         message = self._channel.receive()
         if message is None:

@@ -20,7 +20,7 @@ SESSION, SIGN_IN = "__Host-labledger", "__Host-labledger-sign-in"
 WEB_URL = "https://lab.example.com"
 START = "/ui/login/sso?next=%2Fui%2Fsystems"
 # On the way there from another address of the service than WEB_URL.
-MOVED = f"{START}&moved=true"
+REDIRECTED = f"{START}&is_redirected=true"
 DENIED = {"error": "access_denied"}
 
 
@@ -99,8 +99,8 @@ def test_way_there__of_a_browser__asks_for_a_code_with_pkce_and_binds_it_to_a_co
     fake: FakeProvider, browser: Browser
 ) -> None:
     there = browser.get(START)
-    assert there.headers["location"] == f"{WEB_URL}{MOVED}" and not browser.cookies
-    sent = browser.get(MOVED)
+    assert there.headers["location"] == f"{WEB_URL}{REDIRECTED}" and not browser.cookies
+    sent = browser.get(REDIRECTED)
     query = urlsplit(sent.headers["location"]).query
     assert "code_challenge_method=S256" in query and "scope=openid+profile" in query
     (cookie,) = sent.headers.get_list("set-cookie")
@@ -113,7 +113,7 @@ def test_way_there__of_a_browser__asks_for_a_code_with_pkce_and_binds_it_to_a_co
 
 def test_way_there__begun_by_another_site__is_a_link_that_the_person_has_to_follow(service: Running) -> None:
     headers = {"Sec-Fetch-Site": "cross-site"}
-    answer = httpx.get(f"{service.url}{MOVED}", headers=headers, trust_env=False)
+    answer = httpx.get(f"{service.url}{REDIRECTED}", headers=headers, trust_env=False)
     assert answer.status_code == 200 and f'href="{START}"' in answer.text
     assert SIGN_IN not in answer.cookies
 

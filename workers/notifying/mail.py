@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import smtplib
-import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -119,10 +118,7 @@ class _Smtp(smtplib.SMTP):
 
 
 class _SmtpOverTls(_Smtp, smtplib.SMTP_SSL):
-    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
-        # Set before the handshake of TLS, so that the time limit can end it.
-        self.sock = socket.create_connection((host, port), timeout)
-        return self.context.wrap_socket(self.sock, server_hostname=host)
+    pass
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def _to_begin(partition: Partition, number: int, entry: DirectoryEntry) -> list[
 
 
 def _to_end(partition: Partition, draining: set[int]) -> dict[int, list[str]]:
-    """Return the systems that windows have drained which are over, by name for each window."""
+    """Return, for each window that is over, the systems that it still drains."""
     ended: dict[int, list[str]] = {}
     for system in partition.systems.values():
         for number in (*system.windows, *system.overridden_windows):
