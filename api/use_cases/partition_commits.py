@@ -108,19 +108,18 @@ async def commit_items(
     decode: Decode[T],
     also: Collection[int] = (),
 ) -> DoneCommits[T]:
-    """Commit all items concurrently; return `done` with these commits. An error is the answer of its item.
+    """Commit all items; return `done` with these commits. An error is the answer of its item.
 
     `also` are the numbers of `done` that are not of partitions.
     """
-
-    async def commit_or_error(number: int, item: Item[T]) -> DoneCommit[T]:
+    commits: DoneCommits[T] = {}
+    # One at a time: several decisions on thousands of systems at once would delay all other requests.
+    for number, item in items.items():
         try:
-            return await commit_item(parts, request, number, item.decide, decode)
+            commits[number] = await commit_item(parts, request, number, item.decide, decode)
         except LabledgerError as error:
-            return DoneCommit(dict.fromkeys(item.names, error))
-
-    commits = await asyncio.gather(*(commit_or_error(number, item) for number, item in items.items()))
-    found = _merged(done, dict(zip(items, commits, strict=True)))
+            commits[number] = DoneCommit(dict.fromkeys(item.names, error))
+    found = _merged(done, commits)
     if any(each.position is None for each in found.values()):
         # The same request may have arrived twice concurrently, and the other one may have made the changes;
         # or this process had not read of a partition before.

@@ -79,6 +79,20 @@ def test_drain__one_partition_fails__the_answer_says_which_succeeded(
     assert [failing.version(f"system/{fqdn}") for fqdn in SYSTEMS] == [2, 2, 2]
 
 
+def test_drain__lab_moved_to_a_done_partition_since__is_an_error_and_not_done(
+    failing: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing.ask(change_systems, as_admin(**KEYED), SYSTEMS, DRAIN)
+    monkeypatch.undo()
+    for partition, labs in (("gpu", []), ("default", [LAB, OTHER_LAB])):
+        wanted = stored_configuration({"lab_controllers": labs})
+        failing.ask(configure_partition, as_admin(), partition, wanted)
+    again = failing.ask(change_systems, as_admin(**KEYED), SYSTEMS, DRAIN)
+    assert (again.answers["a"], again.answers["b"]) == (True, True)
+    assert isinstance(again.answers["x"], Refused) and "use another key" in str(again.answers["x"])
+    assert failing.version("system/x") == 1
+
+
 def test_drain__database_goes_away__the_answer_says_which_succeeded(
     parted: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
