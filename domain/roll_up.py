@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from domain.recipe.lifecycle import BAD_RESULTS as BAD_RESULTS
 from domain.recipe.lifecycle import GIVEN_UP
@@ -36,6 +37,11 @@ def state_of(states: Iterable[str]) -> str:
 def result_of(results: Iterable[str]) -> str:
     """Return the worst result, or `New` without results."""
     return max(results, key=_RESULT_RANK.__getitem__, default="New")
+
+
+def failures_first(results: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return reported results with the failures first, otherwise in their order."""
+    return sorted(results, key=lambda each: each["result"] not in BAD_RESULTS)
 
 
 def result_in(state: str, result: str) -> str:

@@ -19,7 +19,7 @@ from api.rest.resources.jobs import BEFORE_ALL, job_answer, job_list, job_xml
 from api.rest.resources.recipe_sets import recipe_set_answer
 from api.rest.resources.results import results_answer
 from domain.job.stages import STAGES
-from domain.roll_up import BAD_RESULTS
+from domain.roll_up import BAD_RESULTS, failures_first
 
 
 class JobPages:
@@ -55,7 +55,9 @@ class JobPages:
     async def on_get_results(self, req: Request, resp: Response, job_id: int) -> None:
         view, only_failed = await page_view(req, self._parts), query_of(req, ResultQuery).failed
         found = await results_answer(self._parts, view, "job", job_id, only_failed=only_failed)
-        values = {"job_id": job_id, "only_failed": only_failed, "bad_results": sorted(BAD_RESULTS), **found}
+        tasks = [{**task, "results": failures_first(task["results"])} for task in found["tasks"]]
+        shown = {**found, "tasks": tasks, "bad_results": sorted(BAD_RESULTS)}
+        values = {"job_id": job_id, "only_failed": only_failed, **shown}
         await show(req, resp, self._parts, view, "results.html", values)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, counted, plain, zone
-from domain.roll_up import BAD_RESULTS
+from domain.roll_up import BAD_RESULTS, failures_first
 
 
 def links(result: Row) -> Iterator[str]:
@@ -19,7 +19,7 @@ def links(result: Row) -> Iterator[str]:
 def shown_rows(tasks: Iterable[Row]) -> Iterator[dict[str, Any]]:
     """Yield a row for each result, and one for each task without results; only failures have a `waiver`."""
     for task in tasks:
-        for result in task["results"] or [without_result(task)]:
+        for result in failures_first(task["results"]) or [without_result(task)]:
             waiver = task.get("waiver") if result["result"] in BAD_RESULTS else None
             yield {**task, **result, "waiver": waiver}
 

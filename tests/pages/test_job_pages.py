@@ -104,6 +104,7 @@ def test_results_page__of_a_failed_task__shows_its_message_and_links_only_to_the
     path = f"/ui/jobs/{made['job_id']}/results"
     whole, failed = browser.get(path).text, browser.get(path, params={"failed": "true"}).text
     assert "/setup" in whole and "/setup" not in failed
+    assert whole.index("/boot") < whole.index("/setup"), "the failure of the task first"
     assert "<script>alert" not in failed and SHOWN in failed
     assert 'href="https://logs.example.com/dmesg"' in failed
     # The second task was given up with its recipe.
