@@ -64,7 +64,7 @@ def _print_facts(job: Row) -> None:
     takes_sets = f"yes, it takes more recipe sets (labledger close-job {job['job_id']})"
     is_open = takes_sets if job.get("open") else None
     key = (job.get("document") or {}).get("key")
-    owner = job["owner"]
+    owner = job.get("owner")
     if removed_at := job.get("owner_removed_at"):
         owner = f"an earlier user {owner}, removed {clock(removed_at)} {zone()}"
     facts = {**job, "owner": owner, "partition": shown_partition(job), "key": key, "open": is_open}

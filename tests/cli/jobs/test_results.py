@@ -71,7 +71,7 @@ def test_results__as_junit__has_cases_that_fail_as_the_results_did(run: Run) -> 
         "skipped": "2",
     }
     suites = {suite.get("name"): [case.get("name") for case in suite] for suite in document}
-    assert suites == {"recipe 1": ["/task1", "/skipped", "/task3"], "recipe 2": ["/setup", "/boot", "/task5"]}
+    assert suites == {"recipe 1": ["/task1", "/skipped", "/task3"], "recipe 2": ["/boot", "/setup", "/task5"]}
     (failure,) = document.iter("failure")
     assert failure.attrib == {"type": "Fail", "message": "no <console>\N{REPLACEMENT CHARACTER}"}
     (error,) = document.iter("error")
@@ -85,7 +85,7 @@ def test_results__of_a_waived_task__say_by_whom_and_why(run: Run, server: Loopba
     bad = task(4, 2, "Fail", result("Pass", "/setup"), result("Fail", "/boot", "no console"), waiver=waiver)
     found = {"position": 9, "failed_task_count": 0, "waived_task_count": 1, "tasks": [bad]}
     server.on("GET", "/jobs/7/results", Answer(found))
-    _, _, passed, waived = run("results", "7", "--wide").stdout.splitlines()
+    _, _, waived, passed = run("results", "7", "--wide").stdout.splitlines()
     assert "alice" not in passed and waived.endswith("by alice: old firmware")
     document = ET.fromstring(run("results", "7", "--format", "junit").stdout)
     assert (document.get("failures"), document.get("skipped")) == ("0", "1")
