@@ -318,6 +318,12 @@ SELECT 'reservation', fqdn FROM read.systems WHERE until_position = 922337203685
 UNION ALL
 SELECT 'loan', fqdn FROM read.systems WHERE until_position = 9223372036854775807 AND loaned_to = %(user)s
 
+-- name: systems_left
+-- Those of these systems that are not Removed. It is read before the removal of their pool.
+SELECT fqdn FROM read.system_usage
+WHERE fqdn = ANY (%(systems)s::text[]) AND until_position = 9223372036854775807 AND condition <> 'Removed'
+ORDER BY fqdn
+
 -- name: jobs_naming_pool
 -- Unfinished jobs whose requirements or preferred pools, as submitted, name a pool. It is read before a removal.
 SELECT j.job_id

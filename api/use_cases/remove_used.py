@@ -39,7 +39,7 @@ async def remove_used(
     """Remove a user or pool as `remove_document` does, and raise its errors.
 
     Raises Refused, unless `force`, for a user with unfinished jobs, kept systems, groups, reservations or
-    loans, and for a pool with systems, or that maintenance windows or unfinished jobs name. A use that is
+    loans, and for a pool with systems that are not Removed, or that maintenance windows or unfinished jobs name. A use that is
     added concurrently does not prevent the removal.
     """
     require_admin(request, f"remove {display_name(kind, name)}")
@@ -67,6 +67,7 @@ async def _uses_of_user(parts: UsedParts, name: str) -> Uses:
 
 async def _uses_of_pool(parts: UsedParts, name: str) -> Uses:
     directory, now = parts.feed.directory, parts.clock()
+    systems = await parts.reader.rows("systems_left", {"systems": list(directory.systems_of(name))})
     rows = await parts.reader.rows("jobs_naming_pool", {"pool": name, "unfinished": list(UNFINISHED)})
     windows = (
         number
@@ -74,7 +75,7 @@ async def _uses_of_pool(parts: UsedParts, name: str) -> Uses:
         if entry.document["pool"] == name and state_at(entry.document, now) != ENDED
     )
     return {
-        "system": directory.systems_of(name),
+        "system": [row["fqdn"] for row in systems],
         "unfinished job": [str(row["job_id"]) for row in rows],
         WORDS[WINDOW]: sorted(windows, key=int),
     }
