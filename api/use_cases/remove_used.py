@@ -39,8 +39,8 @@ async def remove_used(
     """Remove a user or pool as `remove_document` does, and raise its errors.
 
     Raises Refused, unless `force`, for a user with unfinished jobs, kept systems, groups, reservations or
-    loans, and for a pool with systems that are not Removed, or that maintenance windows or unfinished jobs name. A use that is
-    added concurrently does not prevent the removal.
+    loans, and for a pool with systems that are not Removed, or that maintenance windows or unfinished jobs
+    name. A use that is added concurrently does not prevent the removal.
     """
     require_admin(request, f"remove {display_name(kind, name)}")
     if not force:

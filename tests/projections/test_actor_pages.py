@@ -81,6 +81,7 @@ def span(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_log, "MAX_ACTOR_POSITIONS", 900)
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("span")
 def test_pages_of_an_actor__any_lag_of_the_read_models__are_a_filter_of_the_log(
     models: ProjectedLog, database: TestDatabase, owner: Owner

@@ -15,7 +15,7 @@ EXAMPLES = 200
 
 
 # Faults that need many histories.
-SLOW = ("wake-ups",)
+SLOW = ("wake-ups", "versions of systems")
 
 
 @pytest.mark.parametrize(

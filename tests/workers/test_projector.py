@@ -91,6 +91,7 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
     assert_as_if_undisturbed(database, models.log, owner)
 
 
+@pytest.mark.soak
 def test_projector__killed_while_it_closes_hours__sums_of_an_uninterrupted_one(
     database: TestDatabase, models: ProjectedLog, owner: Owner, start: Start
 ) -> None:
