@@ -11,7 +11,13 @@ from api.rest.contract.inputs.maintenance import MaintenanceWindowMove, NewMaint
 from api.rest.ports import PageParts
 from api.rest.resources.maintenance_windows import new_window, window_answer
 from api.rest.views import View
-from api.use_cases.maintain import WindowMove, add_window, end_window, move_window, require_may_change_window
+from api.use_cases.add_maintenance_window import add_window
+from api.use_cases.change_maintenance_window import (
+    WindowMove,
+    end_window,
+    move_window,
+    require_may_change_window,
+)
 from api.use_cases.ports import RequestContext
 from domain.maintenance.window import ENDED, KIND
 from store.requests import Committed

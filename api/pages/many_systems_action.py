@@ -12,7 +12,7 @@ from api.rest.ports import PageParts
 from api.rest.views import View
 from api.use_cases.change_system import NewSystemValues
 from api.use_cases.change_systems import SystemAnswer, change_systems
-from api.use_cases.maintain import viewed_systems
+from api.use_cases.covered_systems import viewed_systems
 from api.use_cases.ports import RequestContext
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.system.lifecycle import CONDITIONS

@@ -21,8 +21,9 @@ from api.rest.contract.inputs import maintenance as inputs
 from api.rest.contract.operation import MAX_BATCH_BYTES, operation
 from api.rest.ports import ChangeParts, ReadParts
 from api.rest.views import View, read_view
+from api.use_cases.add_maintenance_window import NewWindow, add_window, plan_window
+from api.use_cases.change_maintenance_window import WindowMove, end_window, move_window
 from api.use_cases.idempotency import commit_once
-from api.use_cases.maintain import NewWindow, WindowMove, add_window, end_window, move_window, plan_window
 from domain.errors import Unknown, display_name
 from domain.maintenance.unfinished import Unfinished, unfinished
 from domain.maintenance.window import ENDED, KIND, state_at, times_of

@@ -1,24 +1,22 @@
-"""Maintenance windows: added, moved and ended by people with the right to drain all of their systems."""
+"""New maintenance windows: planned, and added by people with the right to change all of their systems."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import orjson
 
-from api.use_cases.commit import append_for, commit, commit_directory, wait_until_reflected
+from api.use_cases.commit import append_for, commit, wait_until_reflected
+from api.use_cases.covered_systems import require_may_change_all, viewed_systems
 from api.use_cases.many_systems import CollectedErrors
 from api.use_cases.ports import RequestContext, WriteParts
-from api.use_cases.resolve import existing
-from api.use_cases.system_rights import holds, require_may_change
-from domain.access.policy import VIEW
 from domain.directory.events import MaintenanceWindowAdded
-from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import Fault, NotPermitted, Unknown, display_name, unknown_name
+from domain.directory.state import Directory
+from domain.errors import Fault, unknown_name
 from domain.events import Decided
 from domain.maintenance.unfinished import Unfinished, unfinished
 from domain.maintenance.window import (
@@ -26,12 +24,8 @@ from domain.maintenance.window import (
     MAX_LEAD_SECONDS,
     WindowTimes,
     begin_reason,
-    covered_systems,
-    end,
     is_draining,
-    move,
     time_faults,
-    times_of,
 )
 from domain.recipe.state import Recipe
 from domain.recipe.watchdog import longest_seconds
@@ -143,7 +137,7 @@ def _plan(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> Plan
             *time_faults(WindowTimes(wanted.starts_at, wanted.ends_at, timedelta()), now),
         ]
     )
-    _require_may_change(directory, request, systems, errors)
+    require_may_change_all(directory, request, systems, errors)
     recipes = _recipes(parts, systems)
     longest = min(MAX_LEAD_SECONDS, max(map(longest_seconds, recipes.values()), default=0))
     added = MaintenanceWindowAdded(
@@ -159,25 +153,6 @@ def _plan(parts: WriteParts, request: RequestContext, wanted: NewWindow) -> Plan
     )
     rows = map(_row, systems.values())
     return PlannedWindow(added, list(systems), unfinished(rows, recipes, wanted.starts_at, now))
-
-
-def viewed_systems(
-    parts: WriteParts, request: RequestContext, document: Mapping[str, Any]
-) -> dict[str, System]:
-    """Return the systems that a window covers, by name, without removed ones and those that are hidden.
-
-    Of `document` only the systems and properties matter. Blocking.
-    """
-    directory = parts.feed.directory
-    present = _present_systems(parts, document)
-    return {system.fqdn: system for system in present if holds(directory, request, system, VIEW)}
-
-
-def _present_systems(parts: WriteParts, document: Mapping[str, Any]) -> list[System]:
-    """Return the systems that a window covers, without removed ones. Blocking."""
-    subjects = (f"system/{fqdn}" for fqdn in covered_systems(parts.feed.directory, document))
-    states = parts.aggregates.load(subjects).values()
-    return [state for state in states if isinstance(state, System) and state.condition != "Removed"]
 
 
 def _unknown_names(directory: Directory, wanted: NewWindow, found: frozenset[str]) -> list[Fault]:
@@ -197,16 +172,6 @@ def _unknown_names(directory: Directory, wanted: NewWindow, found: frozenset[str
     return faults
 
 
-def _require_may_change(
-    directory: Directory, request: RequestContext, systems: Mapping[str, System], errors: CollectedErrors
-) -> None:
-    """Raise the errors, or NotPermitted with all systems that the caller may not edit."""
-    for system in systems.values():
-        with errors.collecting():
-            require_may_change(directory, request, system)
-    errors.require_none()
-
-
 def _recipes(parts: WriteParts, systems: Mapping[str, System]) -> dict[int, Recipe]:
     numbers = (system.recipe_id for system in systems.values() if system.recipe_id is not None)
     states = parts.aggregates.load(f"recipe/{number}" for number in numbers).values()
@@ -223,72 +188,3 @@ def _row(system: System) -> dict[str, Any]:
         "loaned_to": None if loan is None else loan.user,
         "loaned_until": None if loan is None else loan.until,
     }
-
-
-@dataclass(frozen=True)
-class WindowMove:
-    """The new times of a window; None leaves a value unchanged."""
-
-    starts_at: datetime | None
-    ends_at: datetime | None
-    lead_seconds: int | None
-
-
-async def move_window(
-    parts: WriteParts, request: RequestContext, number: int, wanted: WindowMove
-) -> Committed | None:
-    """Move a window. Raises Unknown, NotPermitted as `require_may_change_window`, and as `window.move`."""
-
-    def decide(entry: DirectoryEntry) -> Decided:
-        before = times_of(entry.document)
-        lead = before.lead if wanted.lead_seconds is None else timedelta(seconds=wanted.lead_seconds)
-        after = WindowTimes(wanted.starts_at or before.starts_at, wanted.ends_at or before.ends_at, lead)
-        return move(number, entry.document, after, parts.clock())
-
-    return await _change(parts, request, number, decide)
-
-
-async def end_window(
-    parts: WriteParts, request: RequestContext, number: int, reason: str | None
-) -> Committed | None:
-    """End a window before its time. Raises Unknown, NotPermitted as `move_window`, and as `window.end`."""
-
-    def decide(entry: DirectoryEntry) -> Decided:
-        return end(number, entry.document, reason, parts.clock())
-
-    return await _change(parts, request, number, decide)
-
-
-async def _change(
-    parts: WriteParts, request: RequestContext, number: int, decide: Callable[[DirectoryEntry], Decided]
-) -> Committed | None:
-    subject = f"{KIND}/{number}"
-    await existing(parts.feed, KIND, str(number))
-    await asyncio.to_thread(require_may_change_window, parts, request, number)
-
-    def attempt() -> AppendRequest | None:
-        entry = parts.feed.directory.get(KIND, str(number))
-        assert entry is not None, "windows are never removed"
-        decided = decide(entry)
-        return append_for(parts, request, decided, {subject: entry.version}) if decided else None
-
-    return await commit_directory(parts, request, subject, attempt)
-
-
-def require_may_change_window(parts: WriteParts, request: RequestContext, number: int) -> None:
-    """Raise NotPermitted unless the caller has added the window, or may edit all systems that it covers.
-
-    Raises Unknown for a window that does not exist. Blocking.
-    """
-    directory = parts.feed.directory
-    entry = directory.get(KIND, str(number))
-    if entry is None:
-        raise Unknown(display_name(KIND, number))
-    user = entry.document["added_by"]
-    if request.is_admin or (request.actor == user and directory.had("user", user, entry.since)):
-        return
-    present = _present_systems(parts, entry.document)
-    systems = {system.fqdn: system for system in present if holds(directory, request, system, VIEW)}
-    if not systems or len(systems) < len(present):
-        raise NotPermitted(f"{display_name(KIND, number)} was added by {user}, and covers systems of others")
-    _require_may_change(directory, request, systems, CollectedErrors())
