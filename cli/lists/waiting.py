@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of, note_moment
+from cli.arguments.exclusion import require_one_at_most
 from cli.lists import completing
 from cli.lists.filtered import partition_option
 from cli.lists.jobs import QUEUE
@@ -84,8 +85,8 @@ def show_queue(
         listing.show(client, output, limit, as_of, **filters)
         return
     others = {"--system": filters["system"], "--reasons": reasons, "--estimates": estimates}
-    for other in (name for name, value in others.items() if value):
-        raise click.UsageError(f"--by-reason cannot be used with {other}.")
+    for name, value in others.items():
+        require_one_at_most({"--by-reason": by_reason, name: value})
     show_counts(client, output, as_of, filters["partition"])
 
 

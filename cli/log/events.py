@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments.exclusion import require_one_at_most
 from cli.arguments.params import WholeNumber
 from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
@@ -146,8 +147,8 @@ def events(
     """
     if follow and (since is not None or until is not None):
         raise click.UsageError("--follow cannot be used with --since or --until; use --after or --new.")
-    if last is not None and (follow or limit is not None):
-        raise click.UsageError("--last cannot be used with --follow or --limit.")
+    require_one_at_most({"--last": last, "--follow": follow})
+    require_one_at_most({"--last": last, "--limit": limit})
     if new:
         after = _last_position(client)
     topics = types.split(",") if types else None

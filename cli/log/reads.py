@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import click
 from click.core import ParameterSource
 
+from cli.arguments.exclusion import require_one_at_most
 from cli.arguments.params import WholeNumber, limit_option
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -64,8 +65,8 @@ def reads(client: Client, output: Output, user: str | None, after: int, limit: i
     if last is None:
         document = client.get("/reads", user=user, after=after, limit=limit)
     else:
-        if click.get_current_context().get_parameter_source("limit") is ParameterSource.COMMANDLINE:
-            raise click.UsageError("--last cannot be used with --limit.")
+        source = click.get_current_context().get_parameter_source("limit")
+        require_one_at_most({"--last": last, "--limit": source is ParameterSource.COMMANDLINE})
         document = client.get("/reads", user=user, after=after, limit=last, newest_first="true")
         # The next page would have older reads.
         document = {**document, "reads": document["reads"][::-1], "next": None}

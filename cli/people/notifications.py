@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments.exclusion import require_one_at_most
 from cli.arguments.params import WordChoice, limit_option
+from cli.arguments.secret_file import secret_file_option
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.lists.listing import FIRST_ROWS, Listing
@@ -50,7 +51,7 @@ def show(client: Client, output: Output, user: str | None) -> None:
     "--mail",
     type=WordChoice(tuple(KINDS)),
     multiple=True,
-    help="Kind to get by mail, instead of those before; repeat the option for several kinds.",
+    help="Kind to get by mail; replaces the present kinds. Repeat the option for several.",
 )
 @click.option("--no-mail", is_flag=True, help="Get no mail.")
 @click.option("--default-mail", is_flag=True, help="Get the kinds by mail that the service sends by default.")
@@ -60,15 +61,10 @@ def show(client: Client, output: Output, user: str | None) -> None:
     "webhook_kinds",
     type=WordChoice(tuple(KINDS)),
     multiple=True,
-    help="Kind to post, instead of those before; repeat it for several kinds.  [default: all]",
+    help="Kind to post; replaces the present kinds. Repeat the option for several.  [default: all]",
 )
 @click.option("--no-webhook", is_flag=True, help="Post nothing, and delete the URL and secret.")
-@click.option(
-    "--secret-stdin",
-    is_flag=True,
-    help="Read the secret that signs the posts from the first line of standard input. Without the option, a "
-    "secret is made and printed for a new URL.",
-)
+@secret_file_option("Without it, a secret that signs the posts is generated for a new URL, and printed once.")
 @remote
 def choose(
     client: Client,
@@ -80,36 +76,36 @@ def choose(
     webhook: str | None,
     webhook_kinds: tuple[str, ...],
     no_webhook: bool,
-    secret_stdin: bool,
+    secret: str | None,
 ) -> None:
     """Change your choice, or as an admin that of USER. What no option names stays."""
-    if bool(mail) + no_mail + default_mail > 1:
-        raise click.UsageError("Give only one of --mail, --no-mail and --default-mail.")
-    if no_webhook and (webhook or webhook_kinds or secret_stdin):
-        raise click.UsageError("--no-webhook does not go with the other options of webhooks.")
+    require_one_at_most({"--mail": mail, "--no-mail": no_mail, "--default-mail": default_mail})
+    of_webhook = {"--webhook": webhook, "--webhook-kind": webhook_kinds, "--secret-file": secret}
+    for option, value in of_webhook.items():
+        require_one_at_most({"--no-webhook": no_webhook, option: value})
     path = client.path("users", _name(client, user), "notifications")
     present = client.get(path)
-    hook, made = _webhook(present["webhook"], webhook, webhook_kinds, secret_stdin)
+    hook, generated = _webhook(present["webhook"], webhook, webhook_kinds, secret)
     chosen = None if default_mail else [] if no_mail else list(mail) or present["mail"]
     answer = client.put(path, {"mail": chosen, "webhook": None if no_webhook else hook})
-    shown = {**answer, **({} if made is None else {"secret": made})}
-    secret = "" if made is None else f"\nsecret (shown only once): {made}"
-    output.line(shown, _text(answer) + secret)
+    shown = {**answer, **({} if generated is None else {"secret": generated})}
+    more = "" if generated is None else f"\nsecret (shown only once): {generated}"
+    output.line(shown, _text(answer) + more)
 
 
 def _webhook(
-    present: dict[str, Any] | None, url: str | None, kinds: tuple[str, ...], secret_stdin: bool
+    present: dict[str, Any] | None, url: str | None, kinds: tuple[str, ...], given: str | None
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """Return the webhook to put, and the secret that was made for it, if any."""
+    """Return the webhook to put, and the secret that was generated for it, if any."""
     wanted_url = url or (present or {}).get("url")
     if wanted_url is None:
-        if kinds or secret_stdin:
+        if kinds or given is not None:
             raise click.UsageError("There is no webhook yet: give --webhook URL.")
         return None, None
-    made = secrets.token_urlsafe(SECRET_BYTES) if _is_new(present, url) and not secret_stdin else None
-    secret = sys.stdin.readline().rstrip("\n") if secret_stdin else made
+    generated = secrets.token_urlsafe(SECRET_BYTES) if _is_new(present, url) and given is None else None
+    secret = generated if given is None else given
     wanted = list(kinds) or (present or {}).get("kinds") or list(KINDS)
-    return {"url": wanted_url, "kinds": wanted} | ({} if secret is None else {"secret": secret}), made
+    return {"url": wanted_url, "kinds": wanted} | ({} if secret is None else {"secret": secret}), generated
 
 
 def _is_new(present: dict[str, Any] | None, url: str | None) -> bool:
@@ -126,8 +122,7 @@ def list_messages(
     client: Client, output: Output, user: str | None, of_all: bool, failed: bool, limit: int
 ) -> None:
     """List the messages to you, or as an admin to USER, newest first, for 30 days."""
-    if user is not None and of_all:
-        raise click.UsageError("Give only one of USER and --all.")
+    require_one_at_most({"USER": user, "--all": of_all})
     path = (
         client.path("notification-messages")
         if of_all

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments.exclusion import require_one_at_most
 from cli.arguments.params import reason_option
+from cli.arguments.secret_file import secret_file_option
 from cli.directory.named import print_fields
 from cli.lazy import SuggestingGroup
 from cli.people.login import ask_password
@@ -48,11 +50,7 @@ def _usual_types(_: click.Context, __: click.Parameter, incomplete: str) -> list
 @click.option("--port", metavar="TEXT", help="Port or plug of the system at the address.")
 @click.option("--user", metavar="NAME", help="User to log in as.")
 @click.option("--secret", "asks", is_flag=True, help="Prompt for the secret, without echo.")
-@click.option(
-    "--secret-file",
-    type=click.File(),
-    help="Read the secret from the first line of this file; - reads standard input.",
-)
+@secret_file_option()
 @click.option("--no-secret", is_flag=True, help="Remove the secret.")
 @remote
 def set_power(
@@ -64,7 +62,7 @@ def set_power(
     port: str | None,
     user: str | None,
     asks: bool,
-    secret_file: IO[str] | None,
+    secret: str | None,
     no_secret: bool,
 ) -> None:
     """Set how the lab controller of FQDN switches it: TYPE, such as ipmilan, and ADDRESS.
@@ -72,15 +70,14 @@ def set_power(
     Settings that are left out are removed. Without an option for it the secret stays, if TYPE and ADDRESS
     do.
     """
-    if asks + (secret_file is not None) + no_secret > 1:
-        raise click.UsageError("--secret, --secret-file and --no-secret exclude each other.")
+    require_one_at_most({"--secret": asks, "--secret-file": secret, "--no-secret": no_secret})
     if asks and not sys.stdin.isatty():
         raise click.UsageError("There is no terminal to prompt on: use --secret-file.")
     body: dict[str, Any] = {"type": type_, "address": address, "port": port, "user": user}
     if no_secret:
         body["secret"] = None
-    elif secret_file is not None:
-        body["secret"] = secret_file.readline().rstrip("\n")
+    elif secret is not None:
+        body["secret"] = secret
     elif asks:
         body["secret"] = ask_password(f"Secret of {address}", from_stdin=False, twice=True)
     answer = client.put(_path(client, fqdn), body)

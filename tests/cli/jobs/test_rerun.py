@@ -67,7 +67,7 @@ def test_rerun__answer_lost__is_repeated_under_the_same_key(server: LoopbackServ
     ("options", "message"),
     [
         (("--sets", "5,x"), "'5,x': must be numbers of recipe sets with commas between them, such as 7,9"),
-        (("--sets", "5", "--failed"), "--failed and --sets cannot be given together"),
+        (("--sets", "5", "--failed"), "--failed and --sets exclude each other."),
     ],
 )
 def test_rerun__wrong_options__is_wrong_usage(run: Run, options: tuple[str, ...], message: str) -> None:

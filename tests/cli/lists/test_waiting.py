@@ -65,4 +65,4 @@ def test_queue__by_reason_and_nothing_waits__says_so(server: LoopbackServer, run
 )
 def test_queue__by_reason_and_another_option__is_refused(run: Run, other: list[str]) -> None:
     result = run("queue", "--by-reason", *other)
-    assert (result.exit_code, f"--by-reason cannot be used with {other[0]}." in result.stderr) == (2, True)
+    assert (result.exit_code, f"--by-reason and {other[0]} exclude each other." in result.stderr) == (2, True)

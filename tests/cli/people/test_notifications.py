@@ -1,10 +1,12 @@
-"""`labledger notifications show`: the choice in words."""
+"""`labledger notifications`: the choice in words, and the secret of a webhook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from click.testing import Result
 
@@ -41,3 +43,36 @@ def test_show__choice__is_a_line_for_each_part(
 ) -> None:
     server.on("GET", "/users/ada/notifications", Answer({**CHOICE, **choice}))
     assert run("notifications", "show", "ada").stdout.splitlines() == said
+
+
+URL = "https://hook.example.com/b"
+
+
+def test_set__webhook__has_the_secret_of_a_file_or_a_generated_one_that_is_printed_once(
+    server: LoopbackServer, run: Callable[..., Result], tmp_path: Path
+) -> None:
+    path = "/users/ada/notifications"
+    answer = {**CHOICE, "email": None, "mail": None, "webhook": {**WEBHOOK, "url": URL}}
+    server.on("GET", path, Answer({**answer, "webhook": None}))
+    server.on("PUT", path, Answer(answer))
+    file = tmp_path / "secret"
+    file.write_text("of a file, long enough\nmore\n")
+    given = run("notifications", "set", "ada", "--webhook", URL, "--secret-file", str(file))
+    generated = run("notifications", "set", "ada", "--webhook", URL)
+    first, second = (orjson.loads(each.body)["webhook"]["secret"] for each in server.asked_for("PUT", path))
+    assert first == "of a file, long enough" and first not in given.output
+    assert generated.stdout.splitlines()[-1] == f"secret (shown only once): {second}"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--mail", "job-ended", "--no-mail"), "--mail, --no-mail and --default-mail exclude each other."),
+        (("--no-webhook", "--webhook", URL), "--no-webhook and --webhook exclude each other."),
+    ],
+)
+def test_set__options_that_exclude_each_other__is_wrong_usage(
+    run: Callable[..., Result], options: tuple[str, ...], message: str
+) -> None:
+    refused = run("notifications", "set", "ada", *options)
+    assert refused.exit_code == 2 and message in refused.stderr
