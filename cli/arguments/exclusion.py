@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 
-def require_one_at_most(given: Mapping[str, object]) -> None:
+def require_exclusive(given: Mapping[str, object]) -> None:
     """Raise UsageError if more than one of these options or arguments is given. The message names all."""
     if sum(value is not None and value is not False and value != () for value in given.values()) > 1:
         *names, last = given

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.params import Command, ParsedText, WholeNumber, WordChoice, read_json, reason_option
 from cli.arguments.predicates import COMPARISON, METAVAR, action_of, all_of, predicate_text
 from cli.directory.effects import matched_text, print_effects
@@ -111,7 +111,7 @@ def rule_options(command: Command) -> Command:
         **given: Any,
     ) -> None:
         fields = {name: given.pop(name) for name in ("priority", "limit", "reason")}
-        require_one_at_most({"--where": where, "--predicate": predicate})
+        require_exclusive({"--where": where, "--predicate": predicate})
         is_given = predicate is not None or any(value is not None for value in fields.values())
         if action is None and (where or is_given):
             raise click.UsageError("The options of a rule require ACTION.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.numbered import RECIPE_ID, TASK_ID
 from cli.failures import REFUSED, print_failure
 from cli.jobs.log_files import LogFile, fetch, files_of
@@ -87,7 +87,7 @@ def logs(
 
 def _print(output: Output, files: list[LogFile]) -> None:
     """Print the content of files, each below its name if there are several."""
-    require_one_at_most({"--json": output.as_json, "--fetch -": True})
+    require_exclusive({"--json": output.as_json, "--fetch -": True})
     has_failed = False
     with tempfile.TemporaryDirectory() as folder:
         for file in files:

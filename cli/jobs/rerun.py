@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.numbered import JOB_ID, SET_ID
 from cli.arguments.params import ParsedText
 from cli.jobs.submit import BY_SUFFIX, print_warnings, submitted_text
@@ -57,7 +57,7 @@ def rerun(
     With --edit, an editor opens the copy. If it is refused, every fault is shown with its line, and the file
     can be edited again; an empty or unchanged file submits nothing.
     """
-    require_one_at_most({"--failed": failed, "--sets": sets})
+    require_exclusive({"--failed": failed, "--sets": sets})
     if edit and not sys.stdin.isatty() and not any(map(os.environ.get, EDITORS)):
         # The editor of the system would wait for keys for ever; one that the user chose may need none.
         raise click.UsageError(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of, read_as_of
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.numbered import JobOrRecipe
 from cli.arguments.params import WordChoice
 from cli.jobs.result_rows import deletion_text, links, shown_rows, with_waivers
@@ -56,7 +56,7 @@ def results(
     A task that was given up has no message of its own: the reason of its recipe stands there. A waived
     failure has the person and the reason; in XML of JUnit it is skipped.
     """
-    require_one_at_most({"--json": output.as_json, "--format junit": form == JUNIT})
+    require_exclusive({"--json": output.as_json, "--format junit": form == JUNIT})
     kind, number = wanted
     query = {"failed": "true"} if failed else {}
     found = read_as_of(client, output, f"/{kind}s/{number}/results", kind, number, as_of, **query)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of, note_moment
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.lists import completing
 from cli.lists.filtered import partition_option
 from cli.lists.jobs import QUEUE
@@ -86,7 +86,7 @@ def show_queue(
         return
     others = {"--system": filters["system"], "--reasons": reasons, "--estimates": estimates}
     for name, value in others.items():
-        require_one_at_most({"--by-reason": by_reason, name: value})
+        require_exclusive({"--by-reason": by_reason, name: value})
     show_counts(client, output, as_of, filters["partition"])
 
 

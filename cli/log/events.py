@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.params import WholeNumber
 from cli.arguments.time_span import since_option, until_option
 from cli.lists import completing
@@ -147,8 +147,8 @@ def events(
     """
     if follow and (since is not None or until is not None):
         raise click.UsageError("--follow cannot be used with --since or --until; use --after or --new.")
-    require_one_at_most({"--last": last, "--follow": follow})
-    require_one_at_most({"--last": last, "--limit": limit})
+    require_exclusive({"--last": last, "--follow": follow})
+    require_exclusive({"--last": last, "--limit": limit})
     if new:
         after = _last_position(client)
     topics = types.split(",") if types else None

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import click
 from click.core import ParameterSource
 
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.params import WholeNumber, limit_option
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -66,7 +66,7 @@ def reads(client: Client, output: Output, user: str | None, after: int, limit: i
         document = client.get("/reads", user=user, after=after, limit=limit)
     else:
         source = click.get_current_context().get_parameter_source("limit")
-        require_one_at_most({"--last": last, "--limit": source is ParameterSource.COMMANDLINE})
+        require_exclusive({"--last": last, "--limit": source is ParameterSource.COMMANDLINE})
         document = client.get("/reads", user=user, after=after, limit=last, newest_first="true")
         # The next page would have older reads.
         document = {**document, "reads": document["reads"][::-1], "next": None}

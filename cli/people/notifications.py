@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.params import WordChoice, limit_option
 from cli.arguments.secret_file import secret_file_option
 from cli.lazy import SuggestingGroup
@@ -79,10 +79,10 @@ def choose(
     secret: str | None,
 ) -> None:
     """Change your choice, or as an admin that of USER. What no option names stays."""
-    require_one_at_most({"--mail": mail, "--no-mail": no_mail, "--default-mail": default_mail})
+    require_exclusive({"--mail": mail, "--no-mail": no_mail, "--default-mail": default_mail})
     of_webhook = {"--webhook": webhook, "--webhook-kind": webhook_kinds, "--secret-file": secret}
     for option, value in of_webhook.items():
-        require_one_at_most({"--no-webhook": no_webhook, option: value})
+        require_exclusive({"--no-webhook": no_webhook, option: value})
     path = client.path("users", _name(client, user), "notifications")
     present = client.get(path)
     hook, generated = _webhook(present["webhook"], webhook, webhook_kinds, secret)
@@ -122,7 +122,7 @@ def list_messages(
     client: Client, output: Output, user: str | None, of_all: bool, failed: bool, limit: int
 ) -> None:
     """List the messages to you, or as an admin to USER, newest first, for 30 days."""
-    require_one_at_most({"USER": user, "--all": of_all})
+    require_exclusive({"USER": user, "--all": of_all})
     path = (
         client.path("notification-messages")
         if of_all

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.params import WordChoice, reason_option
 from cli.lists import completing
 from cli.lists.suggesting import similar_name_added
@@ -122,7 +122,7 @@ def condition(
     the queue, unless it forces the system and the system becomes Broken. With the condition that the systems
     have, --ticket and --no-ticket change the ticket alone.
     """
-    require_one_at_most({"--ticket": ticket, "--no-ticket": no_ticket})
+    require_exclusive({"--ticket": ticket, "--no-ticket": no_ticket})
     if wait and condition not in ENDING:
         raise click.UsageError(f"--wait requires one of {', '.join(ENDING)}.")
     body: dict[str, Any] = {"condition": condition, "reason": reason or ""}

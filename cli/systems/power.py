@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.params import reason_option
 from cli.arguments.secret_file import secret_file_option
 from cli.directory.named import print_fields
@@ -70,7 +70,7 @@ def set_power(
     Settings that are left out are removed. Without an option for it the secret stays, if TYPE and ADDRESS
     do.
     """
-    require_one_at_most({"--secret": asks, "--secret-file": secret, "--no-secret": no_secret})
+    require_exclusive({"--secret": asks, "--secret-file": secret, "--no-secret": no_secret})
     if asks and not sys.stdin.isatty():
         raise click.UsageError("There is no terminal to prompt on: use --secret-file.")
     body: dict[str, Any] = {"type": type_, "address": address, "port": port, "user": user}

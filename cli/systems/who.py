@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.exclusion import require_one_at_most
+from cli.arguments.exclusion import require_exclusive
 from cli.arguments.time_span import MOMENT, since_option, until_option
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
@@ -72,8 +72,8 @@ def who(
     their seconds add up to the time span.
     """
     is_moment = since is None and until is None
-    require_one_at_most({"--at": at, "--since": since})
-    require_one_at_most({"--at": at, "--until": until})
+    require_exclusive({"--at": at, "--since": since})
+    require_exclusive({"--at": at, "--until": until})
     if is_moment:
         since = until = at or LATEST
     document = intervals_of(client, output, fqdn, as_of, since, until)
