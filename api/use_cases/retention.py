@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from api.use_cases.commit import append_for, commit
@@ -25,6 +25,8 @@ from store.requests import AppendRequest, Committed, new_command_id
 BATCH: Final = 100
 # Between the commits of two jobs, so that other appends are not delayed.
 PAUSE_SECONDS: Final = 0.02
+# A lab controller that is removed and added again within this time still gets its commands.
+RETURN_TIME: Final = timedelta(days=7)
 _FIRST: Final = (datetime(1970, 1, 1, tzinfo=UTC), 0)
 
 
@@ -92,10 +94,11 @@ async def _all_due(parts: LabParts, tags: Sequence[RetentionTag]) -> AsyncIterat
 
 
 async def end_orphaned_deletions(parts: LabParts) -> int:
-    """End the commands to delete logs of removed lab controllers as failed; return their number.
+    """End the commands to delete logs of lab controllers that were removed RETURN_TIME ago or before.
 
-    Nobody could finish them. Each is a commit of its own, as a deletion is; one that conflicts, such as with
-    the return of the lab controller, is left for the next call. Raises NotYetBuilt and DatabaseAway.
+    They fail, because nobody could finish them. Return their number. Each is a commit of its own, as a
+    deletion is; one that conflicts, such as with the return of the lab controller, is left for the next call.
+    Raises NotYetBuilt and DatabaseAway.
     """
     await parts.feed.catch_up()
     count, after = 0, 0
@@ -116,11 +119,14 @@ async def _orphaned(parts: LabParts, after: int) -> list[dict[str, Any]]:
 
 
 def _failed(parts: WriteParts, command_id: int, lab_controller: str) -> AppendRequest | None:
-    """Return the failure of a command, None if it is finished or its lab controller is back. Blocking."""
+    """Return the failure of a command, None if it is finished or its lab controller may return. Blocking."""
     directory, lab = parts.feed.directory, f"lab-controller/{lab_controller}"
     # Read before the entry, so that a later registration is a conflict.
     version = directory.version(lab)
     if directory.get("lab-controller", lab_controller) is not None:
+        return None
+    removed = parts.log.load({lab: version - 1})[lab]
+    if removed and parts.clock() < removed[-1].recorded_at + RETURN_TIME:
         return None
     failed = CommandItem(command_id, "failed", f"the lab controller {lab_controller} was removed")
     (draft,) = of_commands(parts.log, {0: failed})

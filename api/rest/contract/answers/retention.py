@@ -57,7 +57,7 @@ class DueDeletion(AnswerPart):
 class LogDeletions(AnswerPart):
     """The commands of a lab controller to delete the logs of jobs: those not finished yet, and failed ones.
 
-    Those of a removed lab controller fail by themselves: nobody could finish them.
+    Those of a lab controller that was removed fail after seven days: nobody could finish them.
     """
 
     lab_controller: Fqdn
