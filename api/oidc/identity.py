@@ -28,6 +28,15 @@ def needed_claims(user_claim: str, groups_claim: str | None) -> tuple[str, ...]:
     return (user_claim, *verified, *(() if groups_claim is None else (groups_claim,)))
 
 
+def with_further(claims: Mapping[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the claims of an ID token, and those of the userinfo endpoint that it lacks.
+
+    The mail address is of the one that says whether it is verified: the other may have another address.
+    """
+    is_complete = EMAIL_VERIFIED in claims
+    return {**further, **{name: value for name, value in claims.items() if is_complete or name != EMAIL}}
+
+
 def identity_of(claims: Mapping[str, Any], user_claim: str, groups_claim: str | None) -> Identity:
     """Return the identity. Raises SignInFailed for claims that are none of a user of this service.
 

@@ -19,7 +19,7 @@ from api.oidc.browser_secrets import BrowserSecrets
 from api.oidc.errors import ProviderAway, SignInFailed, does_not_answer, refusal
 from api.oidc.fetched_value import FetchedValue
 from api.oidc.id_token import UnknownKey, claims_of, key_set_of
-from api.oidc.identity import Identity, identity_of, needed_claims
+from api.oidc.identity import Identity, identity_of, needed_claims, with_further
 from api.oidc.metadata import Metadata, discovered
 from api.oidc.pkce import challenge, new_verifier
 from api.oidc.transport import ProviderAnswer, ProviderTransport
@@ -189,7 +189,7 @@ class Provider:
         claims = await self._claims(id_token, nonce)
         names = (self.options.user_claim, self.options.groups_claim)
         if any(name not in claims for name in needed_claims(*names)):
-            claims = {**await self._user_info(tokens.get("access_token"), claims["sub"]), **claims}
+            claims = with_further(claims, await self._user_info(tokens.get("access_token"), claims["sub"]))
         return identity_of(claims, *names)
 
     async def _claims(self, id_token: str, nonce: str | None) -> Mapping[str, Any]:

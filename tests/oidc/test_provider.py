@@ -184,10 +184,11 @@ def test_identity__mail_address_as_name__has_to_be_verified() -> None:
     assert identity_of(other, "sub", "groups").user == "carol"
 
 
-def test_identity__mail_address_verified_only_in_userinfo__is_a_name(fake: FakeProvider) -> None:
+def test_identity__mail_address_verified_only_in_userinfo__is_that_of_userinfo(fake: FakeProvider) -> None:
     fake.metadata = {"userinfo_endpoint": f"{fake.issuer}/userinfo"}
-    fake.claims = {"email": "carol@example.com"}
-    fake.user_info = {"sub": "17", "email_verified": True}
+    # Nobody has verified the address in the token.
+    fake.claims = {"email": "admin@example.com"}
+    fake.user_info = {"sub": "17", "email": "carol@example.com", "email_verified": True}
 
     async def signs_in_by_mail(provider: Provider) -> Identity:
         return await provider.polled((await provider.device_code()).device_code)
