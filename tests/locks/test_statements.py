@@ -18,6 +18,7 @@ import pytest
 
 from projections.projector import Projector
 from projections.rebuild.rebuild import Rebuild
+from projections.sql import SQL as PROJECTOR_SQL
 from runtime.locks import LockClass, LockKind
 from store.contacts import Contacts
 from store.counters import Counters, series
@@ -81,10 +82,10 @@ def renew_lease(on: Situation) -> Iterator[Step]:
         yield lease.renew
 
 
-def service_statement(name: str, *parameters: object) -> Prepare:
+def service_statement(statement: bytes, *parameters: object) -> Prepare:
     def prepare(on: Situation) -> Iterator[Step]:
         with closing(connect(on.database.service_url)) as session:
-            yield lambda: session.execute(SQL[name], parameters)
+            yield lambda: session.execute(statement, parameters)
 
     return prepare
 
@@ -160,7 +161,7 @@ STATEMENTS: dict[str, tuple[Prepare, list[LockClass], list[LockClass]]] = {
     "append_hangs": (append_hangs, [], [L.LOG_WRITER]),
     "take_lease": (take_lease, [L.LEASE], [L.LEASE_EPOCHS, L.LEASE_RENEWALS]),
     "renew_lease": (renew_lease, [L.LEASE], [L.LEASE_RENEWALS]),
-    "end_hung_holder": (service_statement("end_hung_holder", NAME), [], [L.LEASE_RENEWALS]),
+    "end_hung_holder": (service_statement(SQL["end_hung_holder"], NAME), [], [L.LEASE_RENEWALS]),
     "add_to_counters": (add_to_counters, [], [L.COUNTER_WRITERS, L.COUNTERS]),
     "take_turn_of_slow_metrics": (take_turn, [], [L.SLOW_METRICS]),
     "acquire_ldap_sync": (acquire_ldap_sync, [], [L.LDAP_SYNC]),
@@ -169,6 +170,7 @@ STATEMENTS: dict[str, tuple[Prepare, list[LockClass], list[LockClass]]] = {
     "note_registration": (note_registration, [], [L.REGISTRATIONS]),
     "record": (record_read, [], [L.READS]),
     "project": (project, [], [L.READ_POSITION, L.READ_ROWS]),
+    "analyze": (service_statement(PROJECTOR_SQL["analyze"]), [], [L.READ_POSITION, L.READ_ROWS]),
     "migrate": (change_schema, [], [L.MIGRATION]),
     "begin_rebuild": (begin_rebuild, [L.REBUILD], [L.MIGRATION]),
     "swap": (swap, [L.REBUILD], [L.MIGRATION, L.READ_POSITION]),
