@@ -14,6 +14,7 @@ from bench.cpu_use import limit_met
 from bench.outcome import CaseOutcome
 from bench.picture import write_picture
 from bench.targets import PENDING_GROWTH, TARGETS, apply_to
+from runtime.machine_memory import machine_memory
 
 PAGE, PICTURE, OUTCOMES = "report.md", "growth.svg", "outcomes.json"
 REACHED, MISSED, OTHER_SIZES = "reached", "**missed**", "other sizes"
@@ -36,7 +37,7 @@ def page(outcomes: Sequence[CaseOutcome]) -> Iterator[str]:
 
 
 def _machine() -> str:
-    memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3
+    memory_gb = machine_memory() / 1024**3
     return (
         f"Labledger {version('labledger')} on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores"
         f" ({_processor()}), {memory_gb:.0f} GB of memory, {platform.system()} {platform.machine()},"

@@ -1,1 +1,1 @@
-"""Settings, signals and children of a process, and the embedded PostgreSQL."""
+"""Settings, signals, children and memory of a process, and the embedded PostgreSQL."""

@@ -72,12 +72,19 @@ class Rebuild:
     def log_end(self) -> int:
         return int(self._fetch_value("log_end"))
 
+    def commit_end(self, position: int) -> int:
+        """Return the last position of the commit that has an event at a position."""
+        return int(self._fetch_value("commit_end", position))
+
     def fill(self, rows: Sequence[Generator[CopyData]]) -> None:
         """Write the rows of both halves in parallel, at most once; `complete` adds keys and durability."""
         self._sessions.run(partial(_write, half) for half in rows)
 
     def complete(self, position: int = 0) -> None:
-        """Create keys and indexes, and set the position up to which the tables were filled."""
+        """Create keys and indexes, and set the position up to which the tables were filled.
+
+        It must be the end of a commit.
+        """
         self._connection.execute(SQL["stand_at"], (position, position))
         names = self._largest_first()
         # The sums need the keys of other tables.

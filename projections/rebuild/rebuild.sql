@@ -25,6 +25,9 @@ SELECT position FROM read.progress WHERE name = 'all'
 -- name: log_end
 SELECT coalesce(max(notification_id), 0) FROM log.events
 
+-- name: commit_end
+SELECT commit_end FROM log.events WHERE notification_id = %s
+
 -- name: stand_at
 UPDATE read_fresh.progress SET position = %s,
     recorded_at = (SELECT recorded_at FROM log.events WHERE notification_id = %s)

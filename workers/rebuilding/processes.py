@@ -45,10 +45,10 @@ class HalfProcess:
 
 
 def fill(fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progress: ProgressCallback) -> int:
-    """Fold the log from its beginning into the empty tables, and return the last folded position."""
+    """Fold the log from its beginning into the empty tables; return the end of the last folded commit."""
     with ExitStack() as stack:
         processes = [stack.enter_context(closing(HalfProcess(owner_url, name))) for name in HALVES]
-        steps = Steps(processes, find_end, on_progress)
+        steps = Steps(processes, find_end, fresh.commit_end, on_progress)
 
         def rows_of(number: int) -> Generator[CopyData]:
             try:

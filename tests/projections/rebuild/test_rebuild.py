@@ -94,6 +94,23 @@ def test_rebuild__more_open_rows_than_memory_allows__equal_to_the_byte(
 
 
 @pytest.mark.usefixtures("in_halves")
+def test_rebuild__memory_is_full_within_a_commit__equal_to_the_byte(
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first step ends between a recipe set and its recipes, and is the last one that memory allows."""
+    log = whole_log(story.log)
+    position = next(
+        each.position for each in log if each.position > 50 and each.event.TOPIC == "recipe-set.submitted"
+    )
+    assert log[position - 1].commit_end > position
+    monkeypatch.setattr(steps, "STEP_EVENTS", position)
+    monkeypatch.setattr(steps, "STEPS_AHEAD", 1)
+    monkeypatch.setattr(steps, "MAX_KEPT_ROWS", 0)
+    with unchanged(owner):
+        rebuild(database.owner_url, silent)
+
+
+@pytest.mark.usefixtures("in_halves")
 def test_rebuild__a_table_refuses_a_row__aborted_and_leaves_nothing(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
