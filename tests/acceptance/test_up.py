@@ -55,6 +55,7 @@ def test_up__twice_on_the_same_data__second_says_where_the_first_is(data: Path) 
         assert first.process.poll() is None
 
 
+@pytest.mark.soak
 def test_up__killed__leaves_nothing_and_starts_again(data: Path) -> None:
     with up(data) as first:
         first.process.kill()
@@ -64,6 +65,7 @@ def test_up__killed__leaves_nothing_and_starts_again(data: Path) -> None:
         assert "using existing data" in again.text()
 
 
+@pytest.mark.soak
 def test_up__partition_created_later__gets_a_scheduler_that_ends_with_up(
     data: Path, database: TestDatabase, log: EventLog
 ) -> None:

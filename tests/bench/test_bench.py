@@ -73,6 +73,7 @@ def measured(*cases: str, **sizes_of_test: Any) -> list[dict[str, Any]]:
     return [dict(outcome.figures) for outcome in outcomes]
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("fixed_limits")
 def test_saturated_and_verify__small_lab__every_system_is_given_away_once_and_rightly() -> None:
     saturated, verify = measured("saturated", "verify")

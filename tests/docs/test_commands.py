@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
-from typing import Any
 
 import pytest
 
@@ -83,10 +82,8 @@ def test_stories__page_of_a_story__is_run_with_the_whole_story() -> None:
     assert STORIES[0] == ("README.md", "docs/tutorial.md")
 
 
-TOGETHER_READ: list[Any] = [*(pytest.param(pages, marks=pytest.mark.soak) for pages in STORIES), OTHERS]
-
-
-@pytest.mark.parametrize("pages", TOGETHER_READ, ids=" ".join)
+@pytest.mark.soak
+@pytest.mark.parametrize("pages", [*STORIES, OTHERS], ids=" ".join)
 def test_pages__commands_run_in_order__print_the_documented_output(pages: Pages, readers: Readers) -> None:
     if shutil.which("curl") is None and any("$ curl " in (TOP / page).read_text("utf-8") for page in pages):
         pytest.skip("these pages use curl, which is not installed")

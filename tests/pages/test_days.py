@@ -18,15 +18,15 @@ BROKEN, OWN, OCCUPIED = "arm-04.east.example.com", "x86-01.east.example.com", "o
 # The simulated machines take some 25 s for a job.
 JOB_SECONDS = 90
 
+pytestmark = pytest.mark.soak
 
-@pytest.fixture(scope="module", params=[demo_lab, pytest.param(filled_lab, marks=pytest.mark.soak)])
+
+@pytest.fixture(scope="module", params=[demo_lab, filled_lab])
 def lab(request: pytest.FixtureRequest) -> Iterator[DayLab]:
     with request.param() as started:
         yield started
 
 
-# These two wait for provisionings of the simulated lab.
-@pytest.mark.soak
 def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Program, lab: DayLab) -> None:
     # The sample is of a group that alice belongs to.
     with day(program, lab, "alice") as (watched, keyboard):
@@ -48,7 +48,6 @@ def test_day__of_a_submitter__submits_and_watches_the_job_to_its_end(program: Pr
         assert "completed" in page.inner_text("main")
 
 
-@pytest.mark.soak
 def test_day__of_submitter_and_admin__sees_why_and_the_repair_lets_the_recipe_start(
     program: Program, lab: DayLab
 ) -> None:
@@ -84,7 +83,6 @@ def test_day__of_an_owner__drains_reserves_returns_and_lends(program: Program, l
         assert "back to work" in page.inner_text("main")
 
 
-@pytest.mark.soak
 def test_day__of_an_admin__gives_a_user_a_token_changes_a_pool_and_removes_the_user(
     program: Program, lab: DayLab
 ) -> None:
@@ -115,7 +113,6 @@ def test_day__of_an_admin__gives_a_user_a_token_changes_a_pool_and_removes_the_u
         assert who_is(lab, token).status_code == 401
 
 
-@pytest.mark.soak
 def test_day__of_an_operator__adds_a_lab_controller_whose_first_contact_shows(
     program: Program, lab: DayLab
 ) -> None:
@@ -139,7 +136,6 @@ def test_day__of_an_operator__adds_a_lab_controller_whose_first_contact_shows(
         assert who_is(lab, token).status_code == 401
 
 
-@pytest.mark.soak
 def test_day__of_an_operator__stops_a_lab_resolves_what_runs_in_it_and_repairs_a_system(
     program: Program, lab: DayLab
 ) -> None:

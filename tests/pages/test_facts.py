@@ -81,6 +81,7 @@ def as_of(address: str, position: int) -> str:
     return f"{address}{'&' if '?' in address else '?'}as_of={position}"
 
 
+@pytest.mark.soak
 def test_pages__of_random_changes_at_random_moments__show_only_facts_of_the_api(
     service: Running, browser: Browser, positions: list[int]
 ) -> None:

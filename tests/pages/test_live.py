@@ -274,6 +274,7 @@ def test_slider__moved_by_keyboard__leads_to_the_page_of_that_time(
         cancel_set(admin, recipe)
 
 
+@pytest.mark.soak
 def test_tabs__twelve_and_the_one_with_the_stream_closed__all_are_live(
     context: BrowserContext, service: Running
 ) -> None:

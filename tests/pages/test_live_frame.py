@@ -131,6 +131,7 @@ def test_stream__without_a_login__says_so(browser: Browser, stranger: Browser) -
             assert answer.read() == b"event: login\ndata: {}\n\n"
 
 
+@pytest.mark.soak
 def test_page__after_the_logout_in_another_tab__links_to_the_login_and_asks_no_more(
     program: Program, service: Running
 ) -> None:

@@ -91,6 +91,7 @@ def partition(service: Running) -> Iterator[str]:
         admin.delete(f"/partitions/{name}").raise_for_status()
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("partition")
 def test_pages__with_a_waiting_recipe__ask_ten_questions_or_fewer(
     service: Running, lab: DirectoryLab, machine: str, monkeypatch: pytest.MonkeyPatch

@@ -75,6 +75,7 @@ def assert_nothing_moves(page: Page, path: str) -> None:
     assert behaviour == "auto", path
 
 
+@pytest.mark.soak
 def test_every_page__small_or_with_large_text_or_less_motion__loses_nothing_and_does_not_move(
     program: Program, service: Running, login: StorageState, pages: list[str]
 ) -> None:

@@ -27,7 +27,7 @@ from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 
 # The number of users, members, groups and pools, and the number of each within the retention time.
-EACH, KEPT_EACH = 25_000, 250
+EACH, KEPT_EACH = 5_000, 250
 
 
 def test_names__many_used_once__dropped() -> None:

@@ -113,7 +113,7 @@ def _compare(world: World, seen: Counter[str]) -> None:
 
 def test_is_safe__any_history__equals_recomputation() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(20):
+    for seed in range(10):
         seen.update(compare(contested(seed)))
     counts = (
         "last of its set",
@@ -131,5 +131,5 @@ def test_is_safe__cache_never_invalidated__differs(monkeypatch: pytest.MonkeyPat
     # Shows that the test above can fail.
     monkeypatch.setattr(Holders, forgets, lambda *_: None)
     with pytest.raises((AssertionError, KeyError)):
-        for seed in range(20):
+        for seed in range(10):
             compare(contested(seed))
