@@ -29,9 +29,12 @@ from runtime.embedded.postmaster import Postmaster, running_postmaster
 from runtime.embedded.server_log import ServerLog
 from runtime.embedded.sockets import delete_short_folder, delete_sockets, setting_for, socket_folder
 from runtime.locks import LockClass
+from runtime.machine_memory import machine_memory
 
 OWNER = "labledger_owner"
 DATABASE = "labledger"
+
+MAX_SHARED_BUFFERS = 512 << 20
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
@@ -54,6 +57,10 @@ DEFAULTS: Mapping[str, str] = {
     "timezone": "UTC",
     # JIT compilation takes longer than the short queries.
     "jit": "off",
+    # An eighth of the memory, because the indexes of a long log are many times the default of 128 MB.
+    "shared_buffers": f"{min(machine_memory() // 8, MAX_SHARED_BUFFERS) >> 20}MB",
+    # Checkpoints are half as frequent, and recovery still ends within seconds.
+    "max_wal_size": "2GB",
     "fsync": "on",
     "synchronous_commit": "on",
     "recovery_init_sync_method": sync_method(sys.platform, os.uname().release),

@@ -110,6 +110,7 @@ WITHOUT_A_DATABASE = [
 ]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("source", "finding"), WITHOUT_A_DATABASE)
 def test_run__planted__fails_with_the_finding_and_its_test(tmp_path: Path, source: str, finding: str) -> None:
     run = planted_run(tmp_path, source)
@@ -131,6 +132,7 @@ CLEAN = [
 ]
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("source", CLEAN)
 def test_run__clean__passes_and_prints_the_hold_times(tmp_path: Path, source: str) -> None:
     run = planted_run(tmp_path, source)
