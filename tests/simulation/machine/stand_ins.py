@@ -122,15 +122,15 @@ class Threadsafe:
         return SimpleNamespace(result=result)
 
 
-class SequentialUuids:
-    """Replaces `uuid` with consecutive numbers."""
+class SequentialTokens:
+    """Replaces `secrets` with consecutive numbers."""
 
     def __init__(self) -> None:
         self._last = 0
 
-    def uuid4(self) -> Any:
+    def token_hex(self, size_bytes: int) -> str:
         self._last += 1
-        return SimpleNamespace(hex=f"{self._last:032x}")
+        return f"{self._last:0{2 * size_bytes}x}"
 
 
 def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> dict[tuple[str, str], Any]:
@@ -143,7 +143,8 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         **{(module, "connect"): connect for module in CONNECTED},
         ("store.event_log", "Datastore"): datastore,
         ("store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
-        ("store.requests", "uuid"): SequentialUuids(),
+        ("store.requests", "secrets"): SequentialTokens(),
+        ("store.requests", "time"): SimpleNamespace(time_ns=lambda: 0),
         ("api.feed", "asyncio"): Threadsafe(),
         # The log of a seed has only some hundred events.
         ("workers.snapshotting", "SNAPSHOT_EVENTS"): 100,
