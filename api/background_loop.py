@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from domain.errors import LabledgerError
+from runtime.tasks import end_task
 
 logger = logging.getLogger(__name__)
 
@@ -30,8 +31,7 @@ class BackgroundLoop:
 
     async def close(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_task(self._task)
 
     async def _run(self) -> None:
         while True:

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias, TypeVar
 
 from postgres.errors import DatabaseAway
+from runtime.tasks import end_task
 
 # Until then the service accepts no requests, so that clients which start with it wait instead of failing.
 MAX_STARTUP_SECONDS = 10.0
@@ -54,8 +55,7 @@ class ServiceLifecycle:
 
     async def stop(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_task(self._task)
         for step in self._closing:
             await _run_step(step)
 

@@ -16,6 +16,7 @@ from projections.advancing import AscendingPosition
 from projections.projector import CHANNEL
 from projections.read_sessions import RETRY_SECONDS, NamedQuery, Params, ReadSessions, Row
 from projections.sql import QUERIES
+from runtime.tasks import end_task
 
 # Pause after an unexpected error.
 ERROR_SECONDS = 1.0
@@ -98,8 +99,7 @@ class Reader:
 
     async def close(self) -> None:
         if self._follower is not None:
-            self._follower.cancel()
-            await asyncio.gather(self._follower, return_exceptions=True)
+            await end_task(self._follower)
         await self._sessions.close()
 
     async def rows(self, query: str, params: Params = ()) -> list[Row]:
