@@ -116,8 +116,13 @@ def _status(command: Sequence[str]) -> int:
     Ctrl-C reaches the command as well. The command has servers to stop, so this process waits for it, however
     often Ctrl-C is pressed.
     """
+    early: list[int] = []
+    # By default, a signal that comes before the handler below would end this process alone.
+    signal.signal(signal.SIGTERM, lambda number, _: early.append(number))
     with subprocess.Popen(command, cwd=TOP) as process:
         signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+        if early:
+            process.terminate()
         while True:
             # A signal just before a wait without a timeout would be handled only after the wait.
             with suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
