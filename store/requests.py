@@ -106,7 +106,7 @@ Outcome: TypeAlias = "Committed | Conflict | Fenced"
 def new_command_id() -> str:
     """Return a unique id of 32 hexadecimal digits that begins with the time.
 
-    So commits of one time are neighbours in the index of command ids, which a long log cannot keep in memory.
+    So commits of one time are neighbours in the index of command ids, which is large for a long log.
     """
     milliseconds = time.time_ns() // 1_000_000
     return f"{milliseconds:012x}{secrets.token_hex(10)}"

@@ -206,7 +206,7 @@ def _narrowed(recipe: Recipe, event: recipe_events.LocksNarrowed, moment: Moment
     return changed(recipe, version=moment.version, held=stored_locks(event.locks))
 
 
-# The changes by events that are no reports of tasks.
+# The changes by rare events; reports of tasks, new deadlines and granted locks are frequent.
 _RARE_CHANGES: dict[type[Event], Callable[[Recipe, Any, Moment], Recipe]] = {
     recipe_events.RecipeChanged: _changed_by_person,
     recipe_events.RecipeExtended: _extended,

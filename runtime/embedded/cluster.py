@@ -34,7 +34,7 @@ from runtime.machine_memory import machine_memory
 OWNER = "labledger_owner"
 DATABASE = "labledger"
 
-MAX_SHARED_BUFFERS = 512 << 20
+MAX_BUFFER_BYTES = 512 << 20
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
@@ -58,8 +58,8 @@ DEFAULTS: Mapping[str, str] = {
     # JIT compilation takes longer than the short queries.
     "jit": "off",
     # An eighth of the memory, because the indexes of a long log are many times the default of 128 MB.
-    "shared_buffers": f"{min(machine_memory() // 8, MAX_SHARED_BUFFERS) >> 20}MB",
-    # Checkpoints are half as frequent, and recovery still ends within seconds.
+    "shared_buffers": f"{min(machine_memory() // 8, MAX_BUFFER_BYTES) >> 20}MB",
+    # Twice the default, so that checkpoints under load are half as frequent. Recovery may take longer.
     "max_wal_size": "2GB",
     "fsync": "on",
     "synchronous_commit": "on",
