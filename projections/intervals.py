@@ -180,7 +180,8 @@ def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> t
     same = " AND ".join(f"t.{name} = wanted.{name}" for name in names)
     open_ = f"t.until_position = {OPEN_UNTIL}"
     shown = ", ".join(f"t.{name}" for name in (*names, *columns))
-    # OFFSET 0 makes the planner look up each key, even if it expects hardly any open rows (as in `members`).
+    # OFFSET 0 makes the planner look up each key (as in `members`), even if it expects hardly any open rows:
+    # statistics of a large table may be from before there were any. It would compare them all with each key.
     load = (
         f"SELECT found.* FROM unnest({wanted}) AS wanted ({', '.join(names)})"
         f" CROSS JOIN LATERAL (SELECT {shown} FROM {table} t WHERE {same} AND {open_} OFFSET 0) AS found"
@@ -188,6 +189,8 @@ def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> t
     close = (
         f"UPDATE {table} t SET until_position = wanted.position, until = wanted.moment"
         f" FROM unnest({wanted}, %s::bigint[], %s::timestamptz[])"
-        f" AS wanted ({', '.join(names)}, position, moment) WHERE {same} AND {open_}"
+        f" AS wanted ({', '.join(names)}, position, moment)"
+        f" CROSS JOIN LATERAL (SELECT t.ctid FROM {table} t WHERE {same} AND {open_} OFFSET 0) AS found"
+        " WHERE t.ctid = found.ctid"
     )
     return load.encode(), close.encode()

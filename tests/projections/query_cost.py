@@ -32,3 +32,15 @@ def _pages(owner: Owner, query: bytes, params: dict[str, Any]) -> int:
     plan = owner.execute(b"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF) " + query, params).fetchall()
     touched = next((line for (line,) in plan if "Buffers:" in line), "")
     return sum(int(number) for number in re.findall(r"(?:hit|read)=(\d+)", touched))
+
+
+def scans_of(plan: dict[str, Any], table: str) -> list[dict[str, Any]]:
+    """Return the nodes of a plan in JSON that scan a table."""
+    below = [scan for part in plan.get("Plans", ()) for scan in scans_of(part, table)]
+    is_scan = plan.get("Relation Name") == table and "Scan" in plan["Node Type"]
+    return [plan, *below] if is_scan else below
+
+
+def rows_read(scan: dict[str, Any]) -> int:
+    """Return the number of rows that a scan read, also those that its filter removed."""
+    return int((scan["Actual Rows"] + scan.get("Rows Removed by Filter", 0)) * scan["Actual Loops"])

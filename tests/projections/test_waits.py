@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,6 +29,7 @@ from tests.projections.happened import (
     waiting,
 )
 from tests.projections.projected_log import ProjectedLog
+from tests.projections.query_cost import rows_read, scans_of
 from tests.projections.timed_commits import BEGINNING, commit_at
 
 ARM = '{"element":"arch","op":"==","value":"aarch64"}'
@@ -244,17 +244,7 @@ def test_comparable_waits__long_queue_and_history__rows_are_found_by_index(
     for kind, max_rows in (({"requirements": ["r7"]}, 1_500), ({"arches": ["aarch64"]}, 25_000)):
         asked = {**KIND, "at": 10**6, "arches": [None], "priorities": [None], "limit": 1_000, **kind}
         cursor = models._connection.execute(b"EXPLAIN (ANALYZE, TIMING off, FORMAT json) " + query, asked)
-        scans = list(scans_of((cursor.fetchone() or ())[0][0]["Plan"]))
-        of_waits = [scan for scan in scans if scan.get("Relation Name") == "waits"]
+        of_waits = scans_of((cursor.fetchone() or ())[0][0]["Plan"], "waits")
         assert of_waits
         assert all("Seq" not in scan["Node Type"] for scan in of_waits), kind
-        read = sum(scan["Actual Rows"] * scan["Actual Loops"] for scan in of_waits)
-        removed = sum(scan.get("Rows Removed by Filter", 0) * scan["Actual Loops"] for scan in of_waits)
-        assert read + removed <= max_rows, kind
-
-
-def scans_of(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of a plan."""
-    yield plan
-    for part in plan.get("Plans", ()):
-        yield from scans_of(part)
+        assert sum(map(rows_read, of_waits)) <= max_rows, kind
