@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from api import address_deletion, periodic_ldap_sync, result_deletion
+from api import address_deletion, periodic_ldap_sync, result_deletion, system_states
 from api.application import HttpOptions, Lifespan, application
 from api.background_loop import BackgroundLoop
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
@@ -24,6 +24,7 @@ from api.quotas import QuotaLimits, Quotas
 from api.rest import slow_metrics_computation
 from api.rest.serving.in_flight import InFlight
 from api.startup import ServiceLifecycle
+from api.system_states import SystemStates
 from api.use_cases.external_groups import report_missing_groups
 from api.use_cases.ldap_sync import LdapSource
 from domain.job.retention_tags import RetentionTags
@@ -115,6 +116,7 @@ def _background_loops(settings: Settings, parts: Parts, page_log: EventLog) -> S
     slow_metrics = slow_metrics_computation.SlowMetricsComputation(
         parts.for_pages(), parts.slow_metrics, SlowMetricTurns(page_log)
     )
+    caches = parts.aggregates, parts.for_pages().aggregates
     return (
         BackgroundLoop(
             slow_metrics.take_turn_if_wanted,
@@ -133,6 +135,11 @@ def _background_loops(settings: Settings, parts: Parts, page_log: EventLog) -> S
         ),
         BackgroundLoop(
             partial(periodic_ldap_sync.sync_if_due, parts), periodic_ldap_sync.POLL_SECONDS, "no LDAP sync"
+        ),
+        BackgroundLoop(
+            SystemStates(page_log, parts.feed.directory, caches).adopt,
+            system_states.INTERVAL_SECONDS,
+            "systems not read from snapshots",
         ),
     )
 

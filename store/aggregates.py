@@ -1,19 +1,26 @@
-"""A cache of the states of aggregates, updated from the log with one query for any number."""
+"""A cache of the states of aggregates, updated from the log with one query for any number.
+
+A system has events for years, so it takes long to read them all: `adopt` takes the states of systems that a
+snapshot has, and systems stay in the cache. Other aggregates have few events, and their number grows.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from domain.events import Moment
-from domain.partition_numbers import DEFAULT_NUMBER
+from domain.partition_numbers import DEFAULT_NUMBER, EVERYBODY
 from domain.read_set import ReadSet, neighbours
 from domain.subjects import State, evolve
+from domain.system.state import System
 from runtime.locks import LockClass
 from store.event_log import EventLog
 
 MAX_CACHED_STATES = 20_000
+# What the subject of a system begins with.
+SYSTEM = "system/"
 
 
 class Cached(NamedTuple):
@@ -24,18 +31,32 @@ class Cached(NamedTuple):
 
 
 class Aggregates:
-    """A least-recently-used cache of the immutable states of aggregates, by subject. Thread-safe."""
+    """A cache of the immutable states of aggregates, by subject. Thread-safe.
+
+    It holds all systems, of which a lab has a limited number, and the least recently used others up to
+    `max_cached`.
+    """
 
     def __init__(self, log: EventLog, max_cached: int = MAX_CACHED_STATES) -> None:
         self._log = log
         self._max_cached = max_cached
         self._cached = LockClass.AGGREGATES.shared(OrderedDict[str, Cached]())
+        self._systems = LockClass.AGGREGATES.shared(dict[str, Cached]())
         self._lock = LockClass.AGGREGATES.mutex()
+
+    def adopt(self, systems: Collection[System]) -> None:
+        """Take states of systems, which follow from their events, unless later states are cached."""
+        with self._lock:
+            for system in systems:
+                subject = f"{SYSTEM}{system.fqdn}"
+                cached = self._systems.get(subject)
+                if cached is None or cached.state.version < system.version:
+                    self._systems[subject] = Cached(system, EVERYBODY)
 
     def load(self, subjects: Iterable[str]) -> dict[str, State]:
         """Return subject -> state of the existing aggregates, as of one position. Blocking; one query."""
         with self._lock:
-            cached = {subject: self._cached.get(subject) for subject in dict.fromkeys(subjects)}
+            cached = {subject: self._of(subject) for subject in dict.fromkeys(subjects)}
         new_events = self._log.load(
             {subject: entry.state.version if entry else 0 for subject, entry in cached.items()}
         )
@@ -53,7 +74,8 @@ class Aggregates:
         """Return subject -> state of existing aggregates, perhaps an older one. Blocking; mostly no query."""
         wanted = dict.fromkeys(subjects)
         with self._lock:
-            found = {subject: self._cached[subject].state for subject in wanted if subject in self._cached}
+            entries = {subject: self._of(subject) for subject in wanted}
+        found = {subject: entry.state for subject, entry in entries.items() if entry is not None}
         missing = [subject for subject in wanted if subject not in found]
         return {**found, **self.load(missing)} if missing else found
 
@@ -61,7 +83,7 @@ class Aggregates:
         """Return the partitions of existing jobs, recipes, sets and commands. Blocking; mostly no query."""
         wanted = dict.fromkeys(subjects)
         with self._lock:
-            cached = {subject: self._cached.get(subject) for subject in wanted}
+            cached = {subject: self._of(subject) for subject in wanted}
         found = {subject: entry.partition for subject, entry in cached.items() if entry is not None}
         unknown = [subject for subject in wanted if subject not in found]
         if unknown:
@@ -103,7 +125,7 @@ class Aggregates:
         todo = list(reached)
         with self._lock:
             while todo:
-                entry = self._cached.get(todo.pop())
+                entry = self._of(todo.pop())
                 fresh = [other for other in neighbours(entry.state) if other not in reached] if entry else []
                 reached.update(dict.fromkeys(fresh))
                 todo += fresh
@@ -112,7 +134,13 @@ class Aggregates:
     def _cache(self, states: dict[str, Cached]) -> None:
         with self._lock:
             for subject, entry in states.items():
-                self._cached[subject] = entry
-                self._cached.move_to_end(subject)
+                if subject.startswith(SYSTEM):
+                    self._systems[subject] = entry
+                else:
+                    self._cached[subject] = entry
+                    self._cached.move_to_end(subject)
             while len(self._cached) > self._max_cached:
                 self._cached.popitem(last=False)
+
+    def _of(self, subject: str) -> Cached | None:
+        return (self._systems if subject.startswith(SYSTEM) else self._cached).get(subject)

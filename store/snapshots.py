@@ -14,13 +14,15 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import count
 from typing import Final
 
 import orjson
 
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.snapshot import Piece, pieces, restored
+from domain.scheduling.world.snapshot import Piece, pieces, restored, restored_systems
+from domain.system.state import System
 from store.event_log import EventLog
 from store.lease import scheduler_lease
 from store.sql import SQL
@@ -35,6 +37,9 @@ REACH_EVENTS: Final = 2_000_000
 
 # PostgreSQL would compress a large piece otherwise, more slowly, and the decisions would wait for it.
 COMPRESSION_LEVEL: Final = 1
+
+# A piece has about 10 kB.
+PIECES_AT_ONCE: Final = 32
 
 # Rises with each change of `encoded`, so that no snapshot of another encoding is read.
 ENCODING_VERSION: Final = 2
@@ -62,6 +67,30 @@ class Snapshots:
         except (zlib.error, ValueError, LookupError, TypeError) as error:
             logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
             return Partition(self._identity)
+
+    def systems(self) -> Iterator[System]:
+        """Yield the states of the systems in the newest valid snapshot, each up to its version.
+
+        The states end early at an unreadable piece, and when the snapshot is deleted meanwhile.
+        """
+        try:
+            yield from restored_systems(map(decoded, self._pieces()))
+        except (zlib.error, ValueError, LookupError, TypeError) as error:
+            logger.warning("the systems in the snapshot of %s are unreadable: %r", self._name, error)
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Yield the pieces of the newest valid snapshot, PIECES_AT_ONCE with each query."""
+        newest, upto = (self._name, code_version()), self._log.end()
+        attempt = None
+        for first in count(0, PIECES_AT_ONCE):
+            rows = self._log.rows(SQL["snapshot_pieces"], (*newest, upto, first, first + PIECES_AT_ONCE))
+            for of_attempt, content in rows:
+                attempt = attempt or of_attempt
+                if of_attempt != attempt:
+                    return
+                yield content
+            if len(rows) < PIECES_AT_ONCE:
+                return
 
     def saving(self, partition: Partition) -> Iterator[None]:
         """Store the partition as it is at the first step, one piece per step. It may change between steps."""

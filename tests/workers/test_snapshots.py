@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from math import inf
 from types import SimpleNamespace
@@ -12,9 +13,13 @@ from typing import Any
 
 import pytest
 
+from api.system_states import SystemStates
+from domain.directory.state import Directory
+from domain.events import Recorded
 from domain.partition_numbers import PartitionIdentity
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
+from store.aggregates import Aggregates
 from store.event_log import EventLog
 from store.lease import scheduler_lease
 from store.mapper import StoredRow
@@ -107,6 +112,73 @@ def test_scheduler__no_valid_snapshot__reads_the_whole_log(log: EventLog, owner:
     start("scheduler")
     wait_until(lambda: all_decided(log))
     assert_decided_once(log)
+
+
+def test_systems__of_the_newest_snapshot__are_those_of_the_log(log: EventLog, start: Start) -> None:
+    run_once(log, start, jobs=5)
+    kept = list(Snapshots(log).systems())
+    assert kept
+    submit_jobs(log, 5)
+    adopting, fresh = Aggregates(log), Aggregates(log)
+    adopting.adopt(kept)
+    subjects = [f"system/{system.fqdn}" for system in kept]
+    assert adopting.recent(subjects) == {f"system/{system.fqdn}": system for system in kept}
+    assert adopting.load(subjects) == fresh.load(subjects)
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS.values(), ids=CORRUPTIONS.keys())
+def test_systems__of_an_invalid_snapshot__are_none(log: EventLog, owner: Owner, corruption: bytes) -> None:
+    equip(log, systems=3)
+    snapshots = Snapshots(log)
+    for _ in snapshots.saving(folded(log)):
+        pass
+    assert len(list(snapshots.systems())) == 3
+    owner.execute(corruption)
+    assert list(snapshots.systems()) == []
+
+
+def test_systems__snapshot_is_deleted_meanwhile__end_early(
+    log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("domain.scheduling.world.snapshot.PIECE_SIZE", 1)
+    monkeypatch.setattr("store.snapshots.PIECES_AT_ONCE", 2)
+    equip(log, systems=3)
+    snapshots = Snapshots(log)
+    for _ in snapshots.saving(folded(log)):
+        pass
+    systems = snapshots.systems()
+    first = next(systems)
+    owner.execute("DELETE FROM live.snapshots")
+    assert [first, *systems] == [first]
+
+
+def test_states__of_a_serving_process__are_adopted_once_there_is_a_snapshot(log: EventLog) -> None:
+    equip(log, systems=3)
+    caches = Aggregates(log), Aggregates(log)
+    states = SystemStates(log, Directory(), caches)
+    asyncio.run(states.adopt())
+    for _ in Snapshots(log).saving(folded(log)):
+        pass
+    asyncio.run(states.adopt())
+    with versions_asked(log) as asked:
+        for cache in caches:
+            assert len(cache.load([f"system/host-0{number}.lab" for number in range(3)])) == 3
+    assert asked and all(version > 0 for after in asked for version in after.values())
+
+
+@contextmanager
+def versions_asked(log: EventLog) -> Iterator[list[Mapping[str, int]]]:
+    """Yield the versions after which events are read within the context."""
+    asked: list[Mapping[str, int]] = []
+    directly = log.load
+
+    def load(after: Mapping[str, int]) -> dict[str, list[Recorded]]:
+        asked.append(after)
+        return directly(after)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log, "load", load)
+        yield asked
 
 
 def folded(log: EventLog) -> Partition:

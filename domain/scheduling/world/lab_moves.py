@@ -117,3 +117,8 @@ def gone(system: System) -> System:
     """Return what remains of a system that has left: no lab, and of no use to any recipe."""
     nobodys = {"usage": "idle", "reservation": None, "loan": None}
     return changed(system, lab_controller=NO_LAB, condition="Removed", **nobodys)
+
+
+def is_complete(system: System) -> bool:
+    """Return whether a state follows from the events of the system, unlike that of `gone`."""
+    return system.lab_controller != NO_LAB

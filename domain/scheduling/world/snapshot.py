@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Final, TypeAlias, TypeVar
 
 from domain.events import Batch
@@ -20,6 +20,7 @@ from domain.scheduling.admitting.outcomes import PlainOutcomes
 from domain.scheduling.demand.demand_counts import Evaluated
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro
+from domain.scheduling.world.lab_moves import is_complete
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot_columns import (
     StateColumns,
@@ -128,6 +129,16 @@ def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PAR
     for trigger in head["triggers"]:
         partition.triggers.push(Trigger(**trigger))
     return partition
+
+
+def restored_systems(encoded: Iterable[Piece]) -> Iterator[System]:
+    """Yield the systems from the pieces of a snapshot, without those that have left the partition."""
+    texts: list[str] = []
+    for piece in islice(encoded, 1, None):
+        if "systems" not in piece:
+            return
+        texts += piece["texts"]
+        yield from filter(is_complete, decode_systems(piece["systems"], texts))
 
 
 class _Decoded:

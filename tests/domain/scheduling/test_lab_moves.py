@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ from domain.directory.events import (
     PartitionRemoved,
     PartitionStateChanged,
 )
+from domain.events import Recorded
 from domain.intake_states import ACTIVE, STOPPED
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
@@ -26,8 +28,9 @@ from domain.scheduling.supply.reasons import (
     NO_LAB_HAS_THE_TREE,
     NO_SYSTEM_OF_THE_ARCH,
 )
+from domain.scheduling.world.lab_moves import states_after
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.snapshot import pieces, restored
+from domain.scheduling.world.snapshot import pieces, restored, restored_systems
 from domain.system.state import System
 from domain.system_admin.inventory import change_owner
 from tests.domain.scheduling.contents import contents
@@ -211,8 +214,18 @@ def test_history__labs_move__states_are_those_of_a_fresh_start(seed: int) -> Non
         assert contents(fresh)["sets"] == contents(partition)["sets"]
         assert systems_of(fresh) == systems_of(partition)
         assert systems_of(partition).items() <= world.systems.items()
-        plain = (orjson.loads(orjson.dumps(piece)) for piece in pieces(partition))
+        plain = [orjson.loads(orjson.dumps(piece)) for piece in pieces(partition)]
         assert between_commits(restored(plain, partition.identity)) == between_commits(partition)
+        kept = {system.fqdn: system for system in restored_systems(plain)}
+        assert systems_of(partition).items() <= kept.items()
+        assert all(system == folded_to_version(world.log, system) for system in kept.values())
+
+
+def folded_to_version(log: Iterable[Recorded], system: System) -> System:
+    """Return the state of the system after as many of its events as its version says."""
+    history = [each for each in log if each.subject == f"system/{system.fqdn}"]
+    (state,) = states_after(history[: system.version])
+    return state
 
 
 def between_commits(partition: Partition) -> dict[str, Any]:
