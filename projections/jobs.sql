@@ -104,8 +104,9 @@ SELECT n.job_id
 FROM unnest(%(job_ids)s::integer[]) WITH ORDINALITY AS n (job_id, number)
 CROSS JOIN LATERAL (
     SELECT
-    FROM read.job_documents d JOIN read.jobs j
-      ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+    FROM read.job_documents d CROSS JOIN LATERAL (
+        SELECT * FROM read.jobs i WHERE i.job_id = d.job_id AND i.since_position <= %(at)s
+        ORDER BY i.since_position DESC LIMIT 1) AS j
     WHERE d.job_id = n.job_id
       AND d.since_position > %(after_position)s AND d.since_position <= %(upto_position)s
       AND (%(owner)s::text IS NULL OR d.owner = %(owner)s::text)
@@ -130,7 +131,8 @@ CROSS JOIN LATERAL (
 ORDER BY n.number LIMIT %(limit)s
 
 -- name: jobs
--- Jobs by id. The ids of their recipe sets are JSON text.
+-- Jobs by id. The ids of their recipe sets are JSON text. LIMIT 1 reads one interval of a job, which has several for each
+-- of its recipes.
 SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
        coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.group_name AS "group", d.partition, d.queue, d.since AS submitted_at,
@@ -138,8 +140,9 @@ SELECT d.job_id, j.state, j.stage, j.is_open AS open, j.result,
            SELECT DISTINCT r.recipe_set_id FROM read.recipe_details r
            WHERE r.job_id = d.job_id AND r.since_position <= %(at)s ORDER BY 1
        ))::text AS recipe_set_ids
-FROM read.job_documents d JOIN read.jobs j
-  ON j.job_id = d.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+FROM read.job_documents d CROSS JOIN LATERAL (
+    SELECT * FROM read.jobs i WHERE i.job_id = d.job_id AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS j
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job

@@ -83,8 +83,10 @@ FROM read.recipe_details d
 JOIN read.recipe_sets s
   ON s.recipe_set_id = d.recipe_set_id AND s.since_position <= %(at)s AND s.until_position > %(at)s
 JOIN read.recipes r ON r.recipe_id = d.recipe_id AND r.since_position <= %(at)s AND r.until_position > %(at)s
-JOIN read.system_usage u ON u.fqdn = r.system AND u.since_position <= %(at)s AND u.until_position > %(at)s
-WHERE d.recipe_id = ANY (%(recipe_ids)s) ORDER BY d.recipe_id
+CROSS JOIN LATERAL (
+    SELECT i.usage, i.until_position FROM read.system_usage i WHERE i.fqdn = r.system AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS u
+WHERE u.until_position > %(at)s AND d.recipe_id = ANY (%(recipe_ids)s) ORDER BY d.recipe_id
 
 -- name: broken_systems
 -- Broken systems that nobody uses, first those of a user. `at` and `reason` are those of the change of their condition,
@@ -142,7 +144,9 @@ SELECT so.job_id
 FROM (
     SELECT job_id FROM read.job_documents WHERE owner = %(user)s AND since_position <= %(at)s
     ORDER BY job_id DESC LIMIT %(searched)s OFFSET 0) AS so
-JOIN read.jobs j ON j.job_id = so.job_id AND j.since_position <= %(at)s AND j.until_position > %(at)s
+CROSS JOIN LATERAL (
+    SELECT i.state FROM read.jobs i WHERE i.job_id = so.job_id AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS j
 ORDER BY j.state IN ('completed', 'cancelled', 'aborted'), so.job_id DESC LIMIT %(limit)s
 
 -- name: held_back_recipes

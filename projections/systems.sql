@@ -61,7 +61,9 @@ ORDER BY d.name
 -- name: uses_in_lab
 -- The systems of a lab that are occupied, or that a recipe uses.
 SELECT s.fqdn FROM read.systems s
-JOIN read.system_usage u ON u.fqdn = s.fqdn AND u.since_position <= %(at)s AND u.until_position > %(at)s
+CROSS JOIN LATERAL (
+    SELECT i.recipe_id FROM read.system_usage i WHERE i.fqdn = s.fqdn AND i.since_position <= %(at)s
+    ORDER BY i.since_position DESC LIMIT 1) AS u
 WHERE s.lab_controller = %(lab_controller)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
   AND (u.recipe_id IS NOT NULL OR s.occupied IS NOT NULL)
 ORDER BY s.fqdn
