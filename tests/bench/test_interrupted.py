@@ -29,7 +29,8 @@ def begun(folder: Path) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGTERM])
+@pytest.mark.soak
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_bench__interrupted__nothing_is_left(tmp_path: Path, how: signal.Signals) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
     command = [sys.executable, "-m", "cli", "bench", "saturated", "--systems", "40"]

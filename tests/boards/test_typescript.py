@@ -60,14 +60,17 @@ def test_boards__checked_by_tsc__have_the_types_of_grafana(compiler: Path) -> No
     assert compiled(compiler, boards()) == ""
 
 
+FAULTS: list[tuple[tuple[str | int, ...], str, object, str]] = [
+    ((), "refreshs", "1m", "'\"refreshs\"' does not exist"),
+    (("panels", 0, "gridPos"), "w", "12", "Type 'string' is not assignable to type 'number'"),
+    (("panels", 0, "options"), "unknown", True, "'\"unknown\"' does not exist"),
+    (("templating", "list", 0), "type", "constants", "Type '\"constants\"' is not assignable"),
+]
+
+
 @pytest.mark.parametrize(
     ("place", "key", "value", "said"),
-    [
-        ((), "refreshs", "1m", "'\"refreshs\"' does not exist"),
-        (("panels", 0, "gridPos"), "w", "12", "Type 'string' is not assignable to type 'number'"),
-        (("panels", 0, "options"), "unknown", True, "'\"unknown\"' does not exist"),
-        (("templating", "list", 0), "type", "constants", "Type '\"constants\"' is not assignable"),
-    ],
+    [FAULTS[0], *(pytest.param(*fault, marks=pytest.mark.soak) for fault in FAULTS[1:])],
 )
 def test_boards__planted_fault__found_by_tsc(
     compiler: Path, place: tuple[str | int, ...], key: str, value: object, said: str

@@ -45,6 +45,7 @@ def scraped(service: Running, token: str, tmp_path_factory: pytest.TempPathFacto
         yield started
 
 
+@pytest.mark.soak
 @EACH
 def test_promql_target__working_lab__returns_series(scraped: Prometheus, target: ShippedTarget) -> None:
     now = datetime.now(UTC)
@@ -62,6 +63,7 @@ def test_promql_target__working_lab__returns_series(scraped: Prometheus, target:
         assert all(label in series["metric"] for series in found), label
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("board", boards().values(), ids=boards())
 def test_annotations__alert_fires__return_it(scraped: Prometheus, board: dict[str, object]) -> None:
     (annotation,) = board["annotations"]["list"]  # type: ignore[index]

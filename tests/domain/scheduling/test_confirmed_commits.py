@@ -22,6 +22,8 @@ from tests.domain.scheduling.history import ACTS, ADMITTED, QUEUED, Acts, _cance
 from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.world import World
 
+SEEDS = (0, pytest.param(1, marks=pytest.mark.soak))
+
 
 class Reader(Partition):
     """A partition that reads its own commits, and before them the `unread` events that precede them."""
@@ -72,7 +74,7 @@ def two_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, World
 
 
 @pytest.mark.parametrize("acts", [ACTS, ADMITTED])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_history__commits_confirmed_or_read__same_partition_after_each(
     seed: int, acts: Acts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +105,7 @@ MEANWHILE: Acts = (*((act, weight) for act, weight in ADMITTED if "submit" in ac
 
 
 @pytest.mark.parametrize("acts", [ACTS, ADMITTED, QUEUED])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_history__sets_arrive_before_the_commit__same_partition_as_of_a_reader(
     seed: int, acts: Acts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ from tests.domain.scheduling.history import (
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 TOP = Path(__file__).resolve().parents[3]
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2)))
 
 
 def digests(*arguments: str) -> list[str]:
@@ -51,7 +52,7 @@ def test_history__planted_choice_by_hash__logs_differ() -> None:
     assert len(set(digests("planted"))) > 1
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_history__commit_refused_before_each_one__rolled_back_completely(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(30):
@@ -66,7 +67,7 @@ def test_history__commit_refused_before_each_one__rolled_back_completely(seed: i
         world.settle()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_history__restarted_at_any_commit__same_decisions(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
@@ -81,7 +82,7 @@ def test_history__restarted_at_any_commit__same_decisions(seed: int) -> None:
         assert decide(world.refolded(), 500) == [], "answered triggers were answered again, and differently"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_history__refolded__same_answers(seed: int) -> None:
     """Policies, loans, groups, owners and priorities change, and change back."""
     chance, world = Random(seed), begin(seed)
@@ -94,7 +95,7 @@ def test_history__refolded__same_answers(seed: int) -> None:
 
 @pytest.mark.parametrize("acts", [ACTS, ADMITTED, QUEUED])
 @pytest.mark.parametrize("limit", [1, 500])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_history__any_commit_size__audit_finds_no_violation(seed: int, limit: int, acts: Acts) -> None:
     world = live(seed, bursts=50, limit=limit, acts=acts)
     records = list(from_recorded(world.log))

@@ -27,7 +27,11 @@ from tests.domain.scheduling.world import World
 
 ROWS = (DEPENDENCY, JOB_FILTER, QUEUE_STATE, *dict.fromkeys(ROWS_BY_KIND.values()))
 ACTS = (history.EVERYTHING, history.INTERRUPTED, history.ADMITTED, history.REARRANGED)
-HISTORIES = [(seed, acts) for seed in range(6) for acts in range(len(ACTS))]
+HISTORIES = [
+    pytest.param(seed, acts, marks=[] if seed < 2 else [pytest.mark.soak])
+    for seed in range(6)
+    for acts in range(len(ACTS))
+]
 BURSTS = 25
 
 
