@@ -33,8 +33,8 @@ class Cached(NamedTuple):
 class Aggregates:
     """A cache of the immutable states of aggregates, by subject. Thread-safe.
 
-    It holds all systems, of which a lab has a limited number, and the least recently used others up to
-    `max_cached`.
+    It holds all systems, because a lab has a limited number. Of the others it holds `max_cached`: those used
+    last.
     """
 
     def __init__(self, log: EventLog, max_cached: int = MAX_CACHED_STATES) -> None:
