@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from itertools import islice
 from typing import Final
@@ -12,7 +13,9 @@ from domain.directory.state import Directory
 from domain.partition_numbers import PartitionIdentity
 from store.aggregates import Aggregates
 from store.event_log import EventLog
-from store.snapshots import Snapshots
+from store.snapshots import Snapshots, UnreadableSnapshot
+
+logger = logging.getLogger(__name__)
 
 # After an upgrade, the first snapshot of the new code may take minutes.
 INTERVAL_SECONDS: Final = 30.0
@@ -29,17 +32,26 @@ class SystemStates:
         self._adopted: set[PartitionIdentity] = set()
 
     async def adopt(self) -> None:
-        """Adopt the systems of each partition that has a snapshot. Raises DatabaseAway."""
+        """Adopt the systems of each partition that has a snapshot. Raises DatabaseAway.
+
+        An unreadable snapshot is read again the next time, when there may be a newer one.
+        """
         for identity in identities(self._directory):
-            if identity not in self._adopted and await asyncio.to_thread(self._adopt, identity):
-                self._adopted.add(identity)
+            if identity not in self._adopted:
+                try:
+                    is_adopted = await asyncio.to_thread(self._adopt, identity)
+                except UnreadableSnapshot as error:
+                    logger.debug("%s", error)
+                else:
+                    if is_adopted:
+                        self._adopted.add(identity)
 
     def _adopt(self, identity: PartitionIdentity) -> bool:
-        """Return whether there was a snapshot with systems."""
+        """Return whether there was a snapshot."""
         systems = Snapshots(self._log, identity).systems()
-        found = False
+        if systems is None:
+            return False
         while some := list(islice(systems, SYSTEMS_AT_ONCE)):
-            found = True
             for cache in self._caches:
                 cache.adopt(some)
-        return found
+        return True

@@ -182,6 +182,7 @@ def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> t
     shown = ", ".join(f"t.{name}" for name in (*names, *columns))
     # OFFSET 0 makes the planner look up each key (as in `members`), even if it expects hardly any open rows:
     # statistics of a large table may be from before there were any. It would compare them all with each key.
+    # Nobody else writes these rows, so none moves to another place (ctid) meanwhile.
     load = (
         f"SELECT found.* FROM unnest({wanted}) AS wanted ({', '.join(names)})"
         f" CROSS JOIN LATERAL (SELECT {shown} FROM {table} t WHERE {same} AND {open_} OFFSET 0) AS found"

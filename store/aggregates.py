@@ -45,13 +45,10 @@ class Aggregates:
         self._lock = LockClass.AGGREGATES.mutex()
 
     def adopt(self, systems: Collection[System]) -> None:
-        """Take states of systems, which follow from their events, unless later states are cached."""
+        """Take states of systems that follow from their events, unless later ones are cached."""
         with self._lock:
             for system in systems:
-                subject = f"{SYSTEM}{system.fqdn}"
-                cached = self._systems.get(subject)
-                if cached is None or cached.state.version < system.version:
-                    self._systems[subject] = Cached(system, EVERYBODY)
+                self._put(f"{SYSTEM}{system.fqdn}", Cached(system, EVERYBODY))
 
     def load(self, subjects: Iterable[str]) -> dict[str, State]:
         """Return subject -> state of the existing aggregates, as of one position. Blocking; one query."""
@@ -134,13 +131,17 @@ class Aggregates:
     def _cache(self, states: dict[str, Cached]) -> None:
         with self._lock:
             for subject, entry in states.items():
-                if subject.startswith(SYSTEM):
-                    self._systems[subject] = entry
-                else:
-                    self._cached[subject] = entry
-                    self._cached.move_to_end(subject)
+                self._put(subject, entry)
             while len(self._cached) > self._max_cached:
                 self._cached.popitem(last=False)
 
     def _of(self, subject: str) -> Cached | None:
         return (self._systems if subject.startswith(SYSTEM) else self._cached).get(subject)
+
+    def _put(self, subject: str, entry: Cached) -> None:
+        """Cache a state, unless another thread has cached a later one meanwhile."""
+        before = self._of(subject)
+        if before is None or before.state.version < entry.state.version:
+            (self._systems if subject.startswith(SYSTEM) else self._cached)[subject] = entry
+        if subject in self._cached:
+            self._cached.move_to_end(subject)

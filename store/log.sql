@@ -393,18 +393,18 @@ WHERE (name, attempt) = (
     ORDER BY last.position DESC LIMIT 1)
 ORDER BY number
 
+-- name: newest_snapshot
+-- The snapshot that `snapshot` reads, and its number of pieces.
+SELECT last.attempt, last.number + 1 FROM live.snapshots AS last
+WHERE last.name = %s AND last.code = %s AND last.position <= %s AND last.is_last
+    AND last.number + 1 = (
+        SELECT count(*) FROM live.snapshots AS piece
+        WHERE (piece.name, piece.attempt) = (last.name, last.attempt))
+ORDER BY last.position DESC LIMIT 1
+
 -- name: snapshot_pieces
--- Some pieces of the snapshot that `snapshot` reads.
-SELECT attempt, content FROM live.snapshots
-WHERE (name, attempt) = (
-    SELECT last.name, last.attempt FROM live.snapshots AS last
-    WHERE last.name = %s AND last.code = %s AND last.position <= %s AND last.is_last
-        AND last.number + 1 = (
-            SELECT count(*) FROM live.snapshots AS piece
-            WHERE (piece.name, piece.attempt) = (last.name, last.attempt))
-    ORDER BY last.position DESC LIMIT 1)
-    AND number >= %s AND number < %s
-ORDER BY number
+SELECT content FROM live.snapshots
+WHERE name = %s AND attempt = %s AND number >= %s AND number < %s ORDER BY number
 
 -- name: save_snapshot_piece
 -- A repetition after a lost answer changes nothing. The commit does not wait for the disk: if a crash of the server

@@ -14,11 +14,11 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
-from itertools import count
 from typing import Final
 
 import orjson
 
+from domain.errors import LabledgerError
 from domain.partition_numbers import DEFAULT_PARTITION, PartitionIdentity
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import Piece, pieces, restored, restored_systems
@@ -38,7 +38,7 @@ REACH_EVENTS: Final = 2_000_000
 # PostgreSQL would compress a large piece otherwise, more slowly, and the decisions would wait for it.
 COMPRESSION_LEVEL: Final = 1
 
-# A piece has about 10 kB.
+# A piece with systems has about 10 kB.
 PIECES_AT_ONCE: Final = 32
 
 # Rises with each change of `encoded`, so that no snapshot of another encoding is read.
@@ -46,6 +46,14 @@ ENCODING_VERSION: Final = 2
 
 # Bytecode and files of editors do not change decisions.
 SOURCE_SUFFIXES: Final = (".py", ".json")
+
+
+# The errors of the decoding of a snapshot.
+UNREADABLE: Final = (zlib.error, ValueError, LookupError, TypeError, AttributeError)
+
+
+class UnreadableSnapshot(LabledgerError):
+    """The snapshot cannot be read."""
 
 
 class Snapshots:
@@ -64,33 +72,32 @@ class Snapshots:
             return Partition(self._identity)
         try:
             return restored((decoded(content) for (content,) in rows), self._identity)
-        except (zlib.error, ValueError, LookupError, TypeError) as error:
+        except UNREADABLE as error:
             logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
             return Partition(self._identity)
 
-    def systems(self) -> Iterator[System]:
-        """Yield the states of the systems in the newest valid snapshot, each up to its version.
+    def systems(self) -> Iterator[System] | None:
+        """Return the systems of the newest valid snapshot, each as of its version; None without a snapshot.
 
-        The states end early at an unreadable piece, and when the snapshot is deleted meanwhile.
+        The iterator raises UnreadableSnapshot if a piece cannot be decoded, or was deleted meanwhile.
         """
-        try:
-            yield from restored_systems(map(decoded, self._pieces()))
-        except (zlib.error, ValueError, LookupError, TypeError) as error:
-            logger.warning("the systems in the snapshot of %s are unreadable: %r", self._name, error)
+        rows = self._log.rows(SQL["newest_snapshot"], (self._name, code_version(), self._log.end()))
+        return self._systems(*rows[0]) if rows else None
 
-    def _pieces(self) -> Iterator[bytes]:
-        """Yield the pieces of the newest valid snapshot, PIECES_AT_ONCE with each query."""
-        newest, upto = (self._name, code_version()), self._log.end()
-        attempt = None
-        for first in count(0, PIECES_AT_ONCE):
-            rows = self._log.rows(SQL["snapshot_pieces"], (*newest, upto, first, first + PIECES_AT_ONCE))
-            for of_attempt, content in rows:
-                attempt = attempt or of_attempt
-                if of_attempt != attempt:
-                    return
-                yield content
-            if len(rows) < PIECES_AT_ONCE:
-                return
+    def _systems(self, attempt: str, piece_count: int) -> Iterator[System]:
+        try:
+            yield from restored_systems(map(decoded, self._pieces_after_head(attempt, piece_count)))
+        except UNREADABLE as error:
+            raise UnreadableSnapshot(f"a snapshot of {self._name} is unreadable: {error!r}") from error
+
+    def _pieces_after_head(self, attempt: str, piece_count: int) -> Iterator[bytes]:
+        """Yield the pieces of a snapshot, PIECES_AT_ONCE a query. Raise LookupError if one is missing."""
+        for first in range(1, piece_count, PIECES_AT_ONCE):
+            wanted = range(first, min(first + PIECES_AT_ONCE, piece_count))
+            rows = self._log.rows(SQL["snapshot_pieces"], (self._name, attempt, wanted.start, wanted.stop))
+            if len(rows) < len(wanted):
+                raise LookupError("it was deleted")
+            yield from (content for (content,) in rows)
 
     def saving(self, partition: Partition) -> Iterator[None]:
         """Store the partition as it is at the first step, one piece per step. It may change between steps."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from math import inf
@@ -18,12 +18,14 @@ from domain.directory.state import Directory
 from domain.events import Recorded
 from domain.partition_numbers import PartitionIdentity
 from domain.scheduling.world.partition import Partition
+from domain.system.events import SystemIdle, SystemOwnerChanged
+from domain.system.state import System
 from postgres.errors import DatabaseAway
 from store.aggregates import Aggregates
 from store.event_log import EventLog
 from store.lease import scheduler_lease
 from store.mapper import StoredRow
-from store.snapshots import Snapshots, code_version
+from store.snapshots import Snapshots, UnreadableSnapshot, code_version
 from store.sql import SQL
 from store.tailer import Tailer
 from tests.domain.scheduling.contents import snapshot_of
@@ -35,7 +37,7 @@ from tests.store.faults.proxy import proxy
 from tests.store.faults.stores import through
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
-from tests.workers.lab import equip, submit_jobs
+from tests.workers.lab import equip, put, submit_jobs
 from tests.workers.run_once import run_once
 from workers import snapshotting
 from workers.scheduler import Scheduler, lease_for
@@ -114,9 +116,30 @@ def test_scheduler__no_valid_snapshot__reads_the_whole_log(log: EventLog, owner:
     assert_decided_once(log)
 
 
+def save(log: EventLog) -> None:
+    for _ in Snapshots(log).saving(folded(log)):
+        pass
+
+
+def kept_systems(log: EventLog) -> list[System]:
+    systems = Snapshots(log).systems()
+    assert systems is not None
+    return list(systems)
+
+
+def idle_systems(log: EventLog, count: int) -> list[str]:
+    """Append systems that are idle, and return their subjects."""
+    equip(log, count)
+    subjects = [f"system/host-{number:02}.lab" for number in range(count)]
+    versions = {len(events) for events in log.load(dict.fromkeys(subjects, 0)).values()}
+    put(log, [(subject, SystemIdle()) for subject in subjects], *versions)
+    return subjects
+
+
 def test_systems__of_the_newest_snapshot__are_those_of_the_log(log: EventLog, start: Start) -> None:
+    assert Snapshots(log).systems() is None
     run_once(log, start, jobs=5)
-    kept = list(Snapshots(log).systems())
+    kept = kept_systems(log)
     assert kept
     submit_jobs(log, 5)
     adopting, fresh = Aggregates(log), Aggregates(log)
@@ -126,44 +149,58 @@ def test_systems__of_the_newest_snapshot__are_those_of_the_log(log: EventLog, st
     assert adopting.load(subjects) == fresh.load(subjects)
 
 
+def test_adopt__a_state_before_the_cached_one__changes_nothing(log: EventLog) -> None:
+    (subject,) = idle_systems(log, 1)
+    save(log)
+    early = kept_systems(log)
+    put(log, [(subject, SystemOwnerChanged("bob"))], early[0].version)
+    cache = Aggregates(log)
+    present = cache.load([subject])
+    cache.adopt(early)
+    assert cache.recent([subject]) == present != {subject: early[0]}
+
+
 @pytest.mark.parametrize("corruption", CORRUPTIONS.values(), ids=CORRUPTIONS.keys())
-def test_systems__of_an_invalid_snapshot__are_none(log: EventLog, owner: Owner, corruption: bytes) -> None:
-    equip(log, systems=3)
-    snapshots = Snapshots(log)
-    for _ in snapshots.saving(folded(log)):
-        pass
-    assert len(list(snapshots.systems())) == 3
+def test_systems__of_an_invalid_snapshot__are_not_returned(
+    log: EventLog, owner: Owner, corruption: bytes
+) -> None:
+    idle_systems(log, 3)
+    save(log)
+    assert len(kept_systems(log)) == 3
     owner.execute(corruption)
-    assert list(snapshots.systems()) == []
+    systems = Snapshots(log).systems()
+    if systems is not None:
+        with pytest.raises(UnreadableSnapshot):
+            list(systems)
 
 
-def test_systems__snapshot_is_deleted_meanwhile__end_early(
+def test_states__of_a_serving_process__are_adopted_once_there_is_a_whole_snapshot(
     log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("domain.scheduling.world.snapshot.PIECE_SIZE", 1)
     monkeypatch.setattr("store.snapshots.PIECES_AT_ONCE", 2)
-    equip(log, systems=3)
-    snapshots = Snapshots(log)
-    for _ in snapshots.saving(folded(log)):
-        pass
-    systems = snapshots.systems()
-    first = next(systems)
-    owner.execute("DELETE FROM live.snapshots")
-    assert [first, *systems] == [first]
-
-
-def test_states__of_a_serving_process__are_adopted_once_there_is_a_snapshot(log: EventLog) -> None:
-    equip(log, systems=3)
+    subjects = idle_systems(log, 5)
     caches = Aggregates(log), Aggregates(log)
     states = SystemStates(log, Directory(), caches)
     asyncio.run(states.adopt())
-    for _ in Snapshots(log).saving(folded(log)):
-        pass
+    save(log)
+
+    def deleted_meanwhile(systems: Iterable[System]) -> None:
+        owner.execute("DELETE FROM live.snapshots")
+
+    with monkeypatch.context() as deleting:
+        deleting.setattr("api.system_states.SYSTEMS_AT_ONCE", 1)
+        deleting.setattr(caches[1], "adopt", deleted_meanwhile)
+        asyncio.run(states.adopt())
+    save(log)
     asyncio.run(states.adopt())
     with versions_asked(log) as asked:
         for cache in caches:
-            assert len(cache.load([f"system/host-0{number}.lab" for number in range(3)])) == 3
-    assert asked and all(version > 0 for after in asked for version in after.values())
+            assert len(cache.load(subjects)) == 5
+    assert len(asked) == 2 and all(version > 0 for after in asked for version in after.values())
+    # Nothing is read again.
+    owner.execute(CORRUPTIONS["not JSON"])
+    asyncio.run(states.adopt())
 
 
 @contextmanager

@@ -119,6 +119,9 @@ def gone(system: System) -> System:
     return changed(system, lab_controller=NO_LAB, condition="Removed", **nobodys)
 
 
-def is_complete(system: System) -> bool:
-    """Return whether a state follows from the events of the system, unlike that of `gone`."""
-    return system.lab_controller != NO_LAB
+def follows_from_events(system: System) -> bool:
+    """Return whether a state follows from the events of the system alone.
+
+    That of `gone` does not, nor that of a system that was pending when it came into the partition.
+    """
+    return system.lab_controller != NO_LAB and system.usage != "pending"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
 from domain.events import Batch
@@ -20,7 +20,7 @@ from domain.scheduling.admitting.outcomes import PlainOutcomes
 from domain.scheduling.demand.demand_counts import Evaluated
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro
-from domain.scheduling.world.lab_moves import is_complete
+from domain.scheduling.world.lab_moves import follows_from_events
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot_columns import (
     StateColumns,
@@ -132,13 +132,13 @@ def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PAR
 
 
 def restored_systems(encoded: Iterable[Piece]) -> Iterator[System]:
-    """Yield the systems from the pieces of a snapshot, without those that have left the partition."""
+    """Yield the systems whose states follow from their events alone, from the pieces after the first one."""
     texts: list[str] = []
-    for piece in islice(encoded, 1, None):
+    for piece in encoded:
+        texts += piece["texts"]
         if "systems" not in piece:
             return
-        texts += piece["texts"]
-        yield from filter(is_complete, decode_systems(piece["systems"], texts))
+        yield from filter(follows_from_events, decode_systems(piece["systems"], texts))
 
 
 class _Decoded:
