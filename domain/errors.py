@@ -36,6 +36,10 @@ class Unreadable(FaultyInput):
     """Malformed input."""
 
 
+class TooLarge(Unreadable):
+    """Too large for one request."""
+
+
 class InvalidJob(FaultyInput):
     """Invalid job."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -52,7 +53,7 @@ class Original:
     content: bytes
     media_type: str
 
-    @property
+    @cached_property
     def sha256(self) -> bytes:
         return sha256(self.content).digest()
 

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -224,9 +225,18 @@ def recorded(recipe: Recipe, at: datetime, recorded_at: datetime) -> Recipe:
     return changed(recipe, claim=changed(recipe.claim, since=recorded_at))
 
 
+@lru_cache(65_536)
+def _shared(text: str) -> str:
+    """Return an equal text that was read before, if any: a scheduler keeps the texts of many recipes."""
+    return text
+
+
 def _new_tasks(tasks: Sequence[Mapping[str, Any]]) -> tuple[Task, ...]:
     return tuple(
-        [_new_task(task["task_id"], task["name"], "new", watchdog.of_task(task["params"])) for task in tasks]
+        [
+            _new_task(task["task_id"], _shared(task["name"]), "new", watchdog.of_task(task["params"]))
+            for task in tasks
+        ]
     )
 
 
@@ -257,10 +267,10 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
         version=moment.version,
         job_id=event.job_id,
         recipe_set_id=event.recipe_set_id,
-        owner=event.owner,
-        group=event.group,
+        owner=_shared(event.owner),
+        group=None if event.group is None else _shared(event.group),
         submission=moment.position,
-        host_requires=event.host_requires,
+        host_requires=_shared(event.host_requires),
         distro_tree_id=event.distro_tree_id,
         state="new",
         tasks=_new_tasks(event.tasks),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from functools import reduce
 from typing import Any
 
 from domain.requirements.operators import as_text, test
 from domain.requirements.patterns import like
 from domain.requirements.property import Inventory, Property
+from domain.requirements.value_holders import ValueHolders, bitmap_of
 from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
@@ -22,8 +22,8 @@ class PropertyColumn:
         for number, values in self._values.items():
             for value in values:
                 having.setdefault(value, []).append(number)
-        self.holders = {value: _bitmap(numbers) for value, numbers in having.items()}
-        self.with_value = _bitmap([number for number, values in self._values.items() if values])
+        self.holders = ValueHolders(having)
+        self.with_value = bitmap_of([number for number, values in self._values.items() if values])
 
     def put(self, number: int, inventory: Inventory) -> bool:
         """Store the values of a system; return whether they have changed."""
@@ -32,35 +32,25 @@ class PropertyColumn:
             return False
         bit = 1 << number
         for value in before or ():
-            self._drop(bit, value)
+            self.holders.drop(value, number)
         for value in values:
-            self.holders[value] = self.holders.get(value, 0) | bit
+            self.holders.add(value, number)
         self.with_value = self.with_value | bit if values else self.with_value & ~bit
         self._values[number] = values
         return True
-
-    def _drop(self, bit: int, value: Hashable) -> None:
-        left = self.holders[value] & ~bit
-        if left:
-            self.holders[value] = left
-        else:
-            del self.holders[value]
 
     def holding(self, op: str, operand: Hashable) -> int:
         """Return the systems with a value for which `value op operand` is true; test each value once."""
         if op == "==":
             return self.holders.get(operand, 0)
-        items = self.holders.items()
         if op == "like":
             matches = like(str(operand))
             # A fast path for text, which nearly all values are.
-            found = [
-                bits for value, bits in items if matches(value if type(value) is str else as_text(value))
-            ]
-        else:
-            passes = test(op, operand)
-            found = [bits for value, bits in items if passes(value)]
-        return reduce(int.__or__, found, 0)
+            return self.holders.union(
+                value for value in self.holders if matches(value if type(value) is str else as_text(value))
+            )
+        passes = test(op, operand)
+        return self.holders.union(value for value in self.holders if passes(value))
 
 
 class Columns:
@@ -103,12 +93,3 @@ class Columns:
             and not others.isdisjoint(about.fields)
             and about.read(before) != about.read(after)
         )
-
-
-def _bitmap(numbers: list[int]) -> int:
-    if len(numbers) == 1:
-        return 1 << numbers[0]
-    digits = bytearray(max(numbers, default=-1) // 8 + 1)
-    for number in numbers:
-        digits[number >> 3] |= 1 << (number & 7)
-    return int.from_bytes(digits, "little")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.bitsets.bitmaps import numbers_in
 
 
 class BitSlicedNumbers:
@@ -13,10 +13,16 @@ class BitSlicedNumbers:
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
         digits = max(values.values(), default=0).bit_length()
-        self._planes = [
-            union(1 << system for system, value in values.items() if value >> digit & 1)
-            for digit in range(digits)
-        ]
+        # One step for each set bit, where a union of bitmaps would take one for each system of the lab.
+        planes = [bytearray(max(values, default=0) // 8 + 1) for _ in range(digits)]
+        for system, value in values.items():
+            byte, bit, digit = system >> 3, 1 << (system & 7), 0
+            while value:
+                if value & 1:
+                    planes[digit][byte] |= bit
+                value >>= 1  # noqa: PLW2901  (the digits go down)
+                digit += 1
+        self._planes = [int.from_bytes(plane, "little") for plane in planes]
 
     def add(self, systems: int, amount: int) -> None:
         """Add `amount` (not negative) to the value of each of the systems."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from struct import unpack
 from typing import Final
 
+BYTE: Final = 8
 BYTES: Final = 8
-WORD: Final = 8 * BYTES
+WORD: Final = BYTE * BYTES
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
@@ -51,6 +53,31 @@ def union(bitmaps: Iterable[int]) -> int:
     for bitmap in bitmaps:
         result |= bitmap
     return result
+
+
+def interleaved(rows: Sequence[int], size: int) -> list[int]:
+    """Return eight planes of `size` bytes of eight rows: bit 8 * i + j of row k is bit 8 * i + k of plane j.
+
+    Each step exchanges the off-diagonal parts of all blocks of 8 by 8 bits at once: first of 4 by 4, at last
+    single bits.
+    """
+    planes = list(rows)
+    for distance, mask in _exchange_masks(size):
+        for first in range(BYTE):
+            if not first & distance:
+                moved = (planes[first] >> distance ^ planes[first + distance]) & mask
+                planes[first + distance] ^= moved
+                planes[first] ^= moved << distance
+    return planes
+
+
+@lru_cache(4)
+def _exchange_masks(size: int) -> tuple[tuple[int, int], ...]:
+    """Return the distances of an exchange in a byte, with the bits of `size` bytes that receive others."""
+    return tuple(
+        (distance, int.from_bytes(bytes([bits]) * size, "little"))
+        for distance, bits in ((4, 0b00001111), (2, 0b00110011), (1, 0b01010101))
+    )
 
 
 def transposed(rows: Mapping[int, int]) -> dict[int, int]:

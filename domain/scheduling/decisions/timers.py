@@ -37,7 +37,6 @@ from domain.scheduling.supply.reasons import (
 from domain.scheduling.world.conservation import LAWS
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
-from domain.system.state import System
 from domain.system_admin.loan import end_loan
 from domain.system_admin.reservation import end as end_reservation
 
@@ -120,7 +119,7 @@ def has_silent_lab(partition: Partition) -> bool:
 
 def _watchdogs(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     recipes = partition.sets.recipes
-    for recipe_id in sorted(number for number in partition.sets.on_clock if _is_late(recipes[number], clock)):
+    for recipe_id in partition.sets.watchdogs.expired(clock.now):
         recipe = recipes[recipe_id]
         # An earlier decision of this loop may have ended a guest with its host.
         if recipe.finished or not _is_late(recipe, clock):
@@ -160,19 +159,14 @@ def _reservations(partition: Partition, clock: LoopInput, findings: Findings) ->
 
 def _loans(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     """End the loans whose time is over. Recipes of the borrower continue."""
-    for system in _lent(partition):
-        assert system.loan is not None
-        if system.loan.until is None or system.loan.until > clock.now:
+    for fqdn in sorted(partition.lent):
+        loan = partition.systems[fqdn].loan
+        if loan is None or loan.until is None or loan.until > clock.now:
             continue
         findings.loans_ended += 1
-        draft = _draft(partition, f"loan/{system.fqdn}")
-        draft.add(end_loan(partition.systems[system.fqdn], LOAN_OVER))
+        draft = _draft(partition, f"loan/{fqdn}")
+        draft.add(end_loan(partition.systems[fqdn], LOAN_OVER))
         yield draft.decision()
-
-
-def _lent(partition: Partition) -> list[System]:
-    lent = (system for system in partition.systems.values() if system.loan is not None)
-    return sorted(lent, key=lambda system: system.fqdn)
 
 
 def _distro_trees(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:

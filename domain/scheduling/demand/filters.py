@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
-from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.bitsets.bitmaps import BYTE, numbers_in, union
 from domain.scheduling.demand.changes import Changes
 from domain.scheduling.demand.demand_counts import DemandCounts, Evaluated, FilterEntry, FilterInLine
 from domain.scheduling.demand.lines import (
@@ -37,6 +37,8 @@ from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import fitting
 
 EVERY = -1
+# Comparing a filter with a set of systems costs as much as reading this number of lanes.
+LANES_PER_FILTER = 32
 EMPTY_LINE = Line(is_queued=True)
 
 
@@ -88,7 +90,7 @@ class Filters:
         self._lines: dict[str, Line] = {}
         # The lines in which recipes of each profile have stood, but for recipes without locks.
         self._lines_of_profile: dict[int, dict[str, None]] = {}
-        self._signatures = Signatures()
+        self._signatures = Signatures(self._filter_at)
         self._changes = Changes()
         self.weighing = Weighing(self._reweigh)
         self._demand_counts = DemandCounts(labs.access, self._submitters, self._by_number)
@@ -238,6 +240,9 @@ class Filters:
             entry = self._begin(key, number)
         return entry
 
+    def _filter_at(self, number: int) -> FilterEntry | None:
+        return self._by_number.get(number)
+
     def _begin(self, key: FilterKey, number: int) -> FilterEntry:
         entry = self._entries[key] = self._by_number[number] = FilterEntry(key, number)
         if key.forced is not None:
@@ -267,17 +272,12 @@ class Filters:
             if entry.fitting is not None
         ]
 
-    def signatures(self) -> list[int]:
-        """Return the signature of each system: the bitmap of the evaluated filters that it fits."""
-        self._catch_up()
-        return [self._signatures.of(number) for number in range(len(self._labs.names))]
-
-    def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
+    def restore(self, evaluated: Iterable[Evaluated]) -> None:
         """Restore the results from a snapshot, before any recipe is added."""
         for result in evaluated:
             self._begin(result.key, result.number).fitting = result.fitting
             self._evaluated_bits |= 1 << result.number
-        self._signatures.restore(signatures)
+            self._signatures.invalidate(result.number)
         self._free_numbers = [
             each for each in range(self._evaluated_bits.bit_length()) if each not in self._by_number
         ]
@@ -336,11 +336,12 @@ class Filters:
         """Return the filters of `among` (None: all with recipes) that fit any of these systems, as a bitmap.
 
         A filter that forces its system has to fit any of `forced`, which include `unforced`. All other
-        filters have to fit any of `unforced`. The method visits filters or systems, whichever are fewer.
+        filters have to fit any of `unforced`. The method visits filters or systems, whichever costs less.
         """
         self._evaluate_all(self._populated)
         among = self._populated if among is None else among & self._populated
-        if forced.bit_count() < among.bit_count():
+        lanes = self._evaluated_bits.bit_length() // BYTE + 1
+        if forced.bit_count() * (LANES_PER_FILTER + lanes) < LANES_PER_FILTER * among.bit_count():
             found = 0
             for number, signature in self._signatures.each(forced):
                 self._effort.rows += 1
@@ -475,7 +476,7 @@ class Filters:
         self._effort.evaluations += 1
         entry.fitting = fitting(self._labs, entry.key)
         self._evaluated_bits |= 1 << entry.number
-        self._signatures.add(entry.number, entry.fitting)
+        self._signatures.invalidate(entry.number)
         self._demand_counts.evaluated(entry)
 
     def _invalidate(self, entry: FilterEntry) -> None:
@@ -483,7 +484,7 @@ class Filters:
             return
         self._demand_counts.invalidate(entry)
         self._evaluated_bits &= ~(1 << entry.number)
-        self._signatures.remove(entry.number)
+        self._signatures.invalidate(entry.number)
         entry.fitting = None
 
     def _catch_up(self) -> None:

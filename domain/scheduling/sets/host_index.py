@@ -21,15 +21,25 @@ from domain.scheduling.supply.filter_key import Demand, FilterKey, filter_key
 
 # States in which a recipe that has not started binds its set to a lab.
 BOUND = ("assigned", "scheduled")
+# Of this number of demands, equal ones are one object: a million recipes have some ten thousand.
+MAX_EQUAL = 65_536
 
 
 @dataclass(slots=True)
 class SharedDemand:
-    """The number of unplaced recipes with one demand, and the ranks of these recipes by line and profile."""
+    """The number of unplaced recipes with one demand, and the ranks of these recipes by line and profile.
+
+    `is_forcing` is whether the recipes force a system. It is kept, because `FilterKey.forced` looks the
+    requirement up each time.
+    """
 
     demand: Demand
     unplaced: int = 0
     lines: dict[tuple[str, Profile], list[Rank]] = field(default_factory=dict)
+    is_forcing: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.is_forcing = self.demand.key.forced is not None
 
     def add_to(self, filters: Filters) -> None:
         if self.unplaced:
@@ -65,6 +75,8 @@ class HostIndex:
         self._holders = holders
         self._submitter_of = submitter_of
         self._demands: dict[int, Demand] = {}
+        # Demands of recent hosts, so that equal ones are one object.
+        self._equal: dict[Demand, Demand] = {}
         # Hosts by owner and group.
         self._people: dict[tuple[str, str | None], dict[int, None]] = {}
 
@@ -91,7 +103,10 @@ class HostIndex:
         self._demands[host.recipe_id] = self._demand_of(host, guests)
 
     def _demand_of(self, host: Recipe, guests: Iterable[Recipe]) -> Demand:
-        return Demand(filter_key(host, guests), self._submitter_of(host))
+        demand = Demand(filter_key(host, guests), self._submitter_of(host))
+        if len(self._equal) >= MAX_EQUAL:
+            self._equal.clear()
+        return self._equal.setdefault(demand, demand)
 
     def _begin(self, host: Recipe, demand: Demand) -> None:
         self._demands[host.recipe_id] = demand
@@ -225,8 +240,12 @@ class HostIndex:
                 profile = self._places.profile(host, line)
                 shared.lines.setdefault((line, profile), []).append(self._states.rank(host))
 
-    def restore(self) -> None:
-        """Do `complete` for all sets at once: most recipes have no guests, and many share a demand."""
+    def restore(self) -> list[Recipe]:
+        """Do `complete` for all sets at once: most recipes have no guests, and many share a demand.
+
+        Return the hosts that force a system.
+        """
+        forcing: list[Recipe] = []
         guests: dict[int, list[Recipe]] = {}
         for recipe in self._states.recipes.values():
             if recipe.host_recipe_id is not None:
@@ -243,11 +262,14 @@ class HostIndex:
                 key = recipe.host_requires, recipe.distro_tree_id, recipe.owner, recipe.group
                 shared = alike.get(key) or alike.setdefault(key, SharedDemand(self._demand_of(recipe, ())))
             self._begin(recipe, shared.demand)
+            if shared.is_forcing:
+                forcing.append(recipe)
             self._collect(shared, recipe)
             if recipe.state in BOUND:
                 self._holders.bind(lab_of(recipe), recipe.recipe_set_id)
         for shared in chain(alike.values(), apart):
             shared.add_to(self._filters)
+        return forcing
 
     # People
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
 from domain.access.submit_rights import Submitter
@@ -23,6 +23,7 @@ from domain.scheduling.sets.host_places import HostPlaces
 from domain.scheduling.sets.lock_records import LockRecords
 from domain.scheduling.sets.set_classes import SetClasses
 from domain.scheduling.sets.set_states import FREE, SetStates, holds_something
+from domain.scheduling.sets.watchdogs import Watchdogs
 
 
 class RecipeSets(SetStates):
@@ -47,8 +48,7 @@ class RecipeSets(SetStates):
         number_of: Callable[[str], int],
     ) -> None:
         super().__init__()
-        # Recipes with a running watchdog, and placed recipes.
-        self.on_clock: dict[int, None] = {}
+        self.watchdogs = Watchdogs(self.recipes)
         self.placed: dict[int, None] = {}
         self.claims = Claims(number_of)
         self.rooms = Rooms()
@@ -140,8 +140,8 @@ class RecipeSets(SetStates):
             _keep(self.newly_assigned, recipe, newly_assigned)
         self.recipes[recipe_id] = recipe
         self._holders.hopeless.pop(recipe_set_id, None)
-        if (recipe.deadline is not None) != (recipe_id in self.on_clock):
-            _keep(self.on_clock, recipe, recipe.deadline is not None)
+        if recipe.deadline is not None or (before is not None and before.deadline is not None):
+            self.watchdogs.put(before, recipe)
         if before is None or before.state != recipe.state or before.held is not recipe.held:
             self._note_placed(before, recipe)
         if before is not None and may_move and recipe.host_recipe_id is None:
@@ -214,7 +214,10 @@ class RecipeSets(SetStates):
 
     def refresh(self, recipe: Recipe) -> None:
         """Replace a recipe by a state that differs only in its deadlines."""
+        before = self.recipes[recipe.recipe_id]
         self.recipes[recipe.recipe_id] = recipe
+        if recipe.deadline is not None:
+            self.watchdogs.put(before, recipe)
 
     def end_batch(self) -> None:
         """Make all newly assigned recipes rank with the assigned ones."""
@@ -251,8 +254,8 @@ class RecipeSets(SetStates):
 
     def restore(
         self,
-        recipe_sets: Iterable[RecipeSet],
-        recipes: Iterable[Recipe],
+        recipe_sets: Sequence[RecipeSet],
+        recipes: Sequence[Recipe],
         newly_assigned: Iterable[int] = (),
         overtaken: Iterable[tuple[int, int]] = (),
         host_counts: Iterable[tuple[int, int]] = (),
@@ -269,17 +272,18 @@ class RecipeSets(SetStates):
             self.admission_updates.put_unindexed(recipe_set)
         for recipe in self.recipes.values():
             if recipe.deadline is not None:
-                self.on_clock[recipe.recipe_id] = None
+                self.watchdogs.put(None, recipe)
         # Held locks before awaited ones: no set that waits for locks is overtaken by a restored one.
         placed = [recipe for recipe in self.recipes.values() if recipe.state in PLACED]
         for recipe in sorted(placed, key=attrgetter("awaits_locks")):
             self._note_placed(None, recipe)
         self.wait_again()
-        self.index.restore()
+        forcing = self.index.restore()
         for recipe in self.recipes.values():
-            self.claims.put(None, recipe)
-            if recipe.host_recipe_id is None:
-                self._note_forcing(recipe)
+            if recipe.claim is not None:
+                self.claims.put(None, recipe)
+        for host in forcing:
+            self._note_forcing(host)
 
 
 def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from operator import attrgetter
 
 from domain.contention.locks import NO_LOCKS
 from domain.recipe.state import Recipe
@@ -124,15 +125,15 @@ class SetStates:
 
     def restore_states(
         self,
-        recipe_sets: Iterable[RecipeSet],
-        recipes: Iterable[Recipe],
+        recipe_sets: Sequence[RecipeSet],
+        recipes: Sequence[Recipe],
         newly_assigned: Iterable[int],
         overtaken: Iterable[tuple[int, int]],
         host_counts: Iterable[tuple[int, int]],
     ) -> None:
         """Restore the states; `host_counts` are those of the sets from which recipes are missing."""
-        self.sets.update((recipe_set.recipe_set_id, recipe_set) for recipe_set in recipe_sets)
-        self.recipes.update((recipe.recipe_id, recipe) for recipe in recipes)
+        self.sets.update(zip(map(attrgetter("recipe_set_id"), recipe_sets), recipe_sets, strict=True))
+        self.recipes.update(zip(map(attrgetter("recipe_id"), recipes), recipes, strict=True))
         self.newly_assigned.update(dict.fromkeys(newly_assigned))
         self.overtakings.restore(overtaken)
         counts = self.host_counts

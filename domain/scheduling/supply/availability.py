@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
 from domain.system.usage import is_automated, is_open
+
+# The facts of a system before its first `put`.
+NO_FACTS: Final = ("", False, False, "", False)
 
 
 class Availability:
@@ -34,13 +39,20 @@ class Availability:
             return False
         self._facts[system.fqdn] = facts
         bit = 1 << self._labs.number(system.fqdn)
-        self._idle = _with(self._idle, bit, system.usage == "idle")
-        self._pending = _with(self._pending, bit, system.usage == "pending")
+        old_usage, was_open, was_automated, _, was_broken = before or NO_FACTS
+        # Each change of a bit copies the bitmap, which has a bit for each system of all labs.
+        if (old_usage == "idle") != (system.usage == "idle"):
+            self._idle ^= bit
+        if (old_usage == "pending") != (system.usage == "pending"):
+            self._pending ^= bit
         if before is not None and before[1:] == facts[1:]:
             return False
-        self._open = _with(self._open, bit, is_open_now)
-        self._automated = _with(self._automated, bit, automated)
-        self.broken = _with(self.broken, bit, facts[-1])
+        if was_open != is_open_now:
+            self._open ^= bit
+        if was_automated != automated:
+            self._automated ^= bit
+        if was_broken != facts[-1]:
+            self.broken ^= bit
         self._in_serving_labs = None
         return True
 
@@ -65,7 +77,3 @@ class Availability:
     def pending(self) -> int:
         """Return the pending systems that recipes may have."""
         return self.usable(forced=True) & self._pending
-
-
-def _with(bitmap: int, bit: int, member: bool) -> int:
-    return bitmap | bit if member else bitmap & ~bit

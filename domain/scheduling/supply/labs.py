@@ -121,9 +121,8 @@ class Labs:
     def first_by_name(self, among: int) -> int:
         """Return the number of the system that comes first by name; `among` is not empty."""
         if self._places is None:
-            self._places = BitSlicedNumbers()
-            for place, number in enumerate(sorted(range(len(self.names)), key=self.names.__getitem__)):
-                self._places.add(1 << number, place)
+            in_order = sorted(range(len(self.names)), key=self.names.__getitem__)
+            self._places = BitSlicedNumbers({number: place for place, number in enumerate(in_order)})
         return self._places.least(among).bit_length() - 1
 
     def each(self) -> Iterator[tuple[str, int]]:

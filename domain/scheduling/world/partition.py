@@ -100,6 +100,7 @@ class Partition(PartitionQueries):
         self.departed_names = DepartedNames()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
+        self.lent: dict[str, None] = {}
         self._lab_moves = LabMoves(
             identity, self.directory, self.systems, lambda subject: self._find(subject) is not None
         )
@@ -372,6 +373,10 @@ class Partition(PartitionQueries):
             self.reserved.pop(system.fqdn, None)
         else:
             self.reserved[system.fqdn] = None
+        if system.loan is None:
+            self.lent.pop(system.fqdn, None)
+        else:
+            self.lent[system.fqdn] = None
 
     def _update_system(self, system: System) -> None:
         self._index_updates.update_system(system)
@@ -395,6 +400,12 @@ class Partition(PartitionQueries):
             self._serve(name)
         for system in systems:
             self._put_system(system)
+
+    @property
+    def only_new_sets_wait(self) -> bool:
+        """Return whether the unanswered triggers are new sets, and no system is free for them."""
+        supply = self.available
+        return not (self.triggers.has_quiet or supply.pending() or supply.idle(forced=True))
 
     # Tentative decisions
 

@@ -41,10 +41,9 @@ Piece: TypeAlias = Mapping[str, Any]
 T = TypeVar("T")
 
 # The maximum number of states in a piece, so that a piece takes only milliseconds. A filter has a bitmap with
-# a bit for each system, and a signature has a bit for each filter.
+# a bit for each system.
 PIECE_SIZE: Final = 200
 FILTERS_IN_A_PIECE: Final = 20
-SIGNATURES_IN_A_PIECE: Final = 100
 
 FILTER_TEXTS: Final = ("host_requires",)
 
@@ -73,7 +72,6 @@ def pieces(partition: Partition) -> Iterator[Piece]:
         (encode_recipe_sets(some, texts) for some in _in_pieces(partition.sets.sets.values())),
         (encode_recipes(some, texts) for some in _in_pieces(partition.sets.recipes.values())),
         (_encode_filters(some, texts) for some in _in_pieces(filters.evaluated(), FILTERS_IN_A_PIECE)),
-        (_encode_signatures(some) for some in _in_pieces(filters.signatures(), SIGNATURES_IN_A_PIECE)),
     )
     return chain([head], ({**piece, "texts": texts.new_texts()} for piece in encoded))
 
@@ -98,10 +96,6 @@ def _encode_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
     return {"filters": columns}
 
 
-def _encode_signatures(signatures: Sequence[int]) -> Piece:
-    return {"signatures": list(map(_to_hex, signatures))}
-
-
 def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PARTITION) -> Partition:
     """Return the partition from the result of `pieces`, in which dataclasses are mappings and times texts."""
     partition = Partition(identity)
@@ -115,7 +109,7 @@ def restored(encoded: Iterable[Piece], identity: PartitionIdentity = DEFAULT_PAR
     partition.departed_names.restore(head["departed"])
     partition.sets.admission.open_jobs.restore(head["open_jobs"])
     partition.restore(int(head["position"]), found.systems)
-    partition.filters.restore(found.evaluated, found.signatures)
+    partition.filters.restore(found.evaluated)
     for outcomes in found.outcomes:
         partition.sets.admission.outcomes.restore(outcomes)
     partition.sets.restore(
@@ -150,7 +144,6 @@ class _Decoded:
         self.recipe_sets: list[RecipeSet] = []
         self.recipes: list[Recipe] = []
         self.evaluated: list[Evaluated] = []
-        self.signatures: list[int] = []
         self._texts: list[str] = []
 
     def take(self, piece: Piece) -> None:
@@ -163,10 +156,8 @@ class _Decoded:
             self.recipe_sets += decode_recipe_sets(piece["recipe_sets"], piece["facts"], self._texts)
         elif "recipes" in piece:
             self.recipes += decode_recipes(piece["recipes"], piece["tasks"], self._texts)
-        elif "filters" in piece:
-            self.evaluated += _decode_filters(piece["filters"], self._texts)
         else:
-            self.signatures += map(_from_hex, piece["signatures"])
+            self.evaluated += _decode_filters(piece["filters"], self._texts)
 
 
 def _decode_filters(columns: StateColumns, texts: Sequence[str]) -> Iterator[Evaluated]:

@@ -51,23 +51,30 @@ _MAKERS: Final[dict[type[Any], Callable[..., Any]]] = {
 _PRIORITIES: Final = {int(priority): priority for priority in Priority}
 
 
-class Texts:
-    """A list of distinct texts, which may include None. Mutable."""
+class Texts(dict["str | None", int]):
+    """The indexes of distinct texts, which may include None. Mutable: a lookup adds a missing text.
+
+    A dict, so that `map` looks up texts without a Python call for each.
+    """
 
     def __init__(self) -> None:
-        self._places: dict[str | None, int] = {}
-        self._returned = 0
+        super().__init__()
+        self._new: list[str | None] = []
+
+    def __missing__(self, text: str | None) -> int:
+        index = self[text] = len(self)
+        self._new.append(text)
+        return index
 
     def replace(self, columns: StateColumns, names: Iterable[str]) -> None:
         """Replace the texts of these columns by their indexes."""
-        places = self._places
         for name in names:
-            columns[name] = [places.setdefault(text, len(places)) for text in columns[name]]
+            columns[name] = list(map(self.__getitem__, columns[name]))
 
     def new_texts(self) -> list[str | None]:
         """Return the texts added since the last call."""
-        before, self._returned = self._returned, len(self._places)
-        return list(islice(self._places, before, None))
+        found, self._new = self._new, []
+        return found
 
 
 # Encoding

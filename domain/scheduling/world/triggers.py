@@ -154,6 +154,11 @@ class Triggers:
             self._put_aside(heapq.heappop(self._later))
         return bool(self._later) or self.left() is not None
 
+    @property
+    def has_quiet(self) -> bool:
+        """Return whether a quiet trigger waits. It may have been answered by now."""
+        return bool(self._waiting)
+
     def waiting(self) -> list[Trigger]:
         """Return all triggers that wait for an answer, oldest first."""
         return sorted(trigger for trigger in self._all() if self._is_unanswered(trigger))

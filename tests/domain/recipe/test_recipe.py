@@ -29,6 +29,19 @@ def test_new__first_event__gives_the_place_in_the_order_of_submission() -> None:
     assert [(task.task_id, task.state) for task in recipe.tasks] == [(12, "new")]
 
 
+def test_new__equal_texts_of_two_recipes__are_one_object() -> None:
+    def text(word: str) -> str:
+        return "".join([*word])
+
+    def texts(number: int) -> list[str | None]:
+        task = {"task_id": number, "name": text("/check"), "role": None, "params": {}}
+        fields = {"owner": text("ada"), "group": text("qe"), "host_requires": text("{}"), "tasks": (task,)}
+        recipe = evolve(None, number, recipe_new(number, **fields), moment())
+        return [recipe.owner, recipe.group, recipe.host_requires, recipe.tasks[0].name]
+
+    assert all(one is other for one, other in zip(texts(1), texts(2), strict=True))
+
+
 def test_any_event__of_an_existing_recipe__counts_up_and_keeps_the_submission() -> None:
     recipe = after(recipe_in("new", "new"), recipe_events.RecipeQueued(reason="no idle system"))
     assert (recipe.version, recipe.submission) == (2, 5)

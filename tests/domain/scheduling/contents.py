@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import chain, combinations
 from typing import Any
 
@@ -85,7 +86,7 @@ def contents(partition: Partition) -> dict[str, Any]:
 
 def snapshot_of(partition: Partition) -> bytes:
     """Return the snapshot of a partition, with the present results of the filters in use."""
-    states = [dict(piece) for piece in pieces(partition) if not piece.keys() & {"filters", "signatures"}]
+    states = [dict(piece) for piece in pieces(partition) if "filters" not in piece]
     if partition.triggers.batch.left is None:
         # The bounds of an answered batch depend only on the time of the last look.
         del states[0]["batch"]
@@ -133,7 +134,7 @@ def _sets(partition: Partition) -> dict[str, Any]:
     admission = vars(held.pop("admission"))
     labs = sorted(partition.holders._labs.items())
     bound = {lab: dict(sorted(each.hosts.items())) for lab, each in labs if each.hosts}
-    indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
+    indexes = {"placed": sorted(held.pop("placed")), "on_clock": sorted(held.pop("watchdogs").running)}
     indexes["people"] = sorted(_plain(partition.sets.index._people), key=repr)
     indexes["rooms"] = _rooms(partition)
     indexes["preemptions"] = held.pop("preemptions").plain()
@@ -256,12 +257,15 @@ def check_indexes(partition: Partition) -> None:
         assert set(partition.holders.of(lab)) == keeping, f"holders of {lab}"
         _check_holders(partition, lab)
     deadlines = {recipe.recipe_id for recipe in sets.recipes.values() if recipe.deadline is not None}
-    assert set(sets.on_clock) == deadlines
+    assert set(sets.watchdogs.running) == deadlines
+    ends = {r.recipe_id for r in sets.recipes.values() if r.recorded_deadline is not None}
+    assert set(sets.watchdogs.expired(datetime.max.replace(tzinfo=UTC))) == ends
     with_system = {r.recipe_id for r in sets.recipes.values() if r.system is not None and not r.finished}
     assert set(sets.placed) == with_system
     _check_hopeless(partition)
     _check_conservation(partition)
     assert set(partition.reserved) == {name for name, each in partition.systems.items() if each.reservation}
+    assert set(partition.lent) == {name for name, each in partition.systems.items() if each.loan}
 
 
 def _check_turns(partition: Partition) -> None:
@@ -489,7 +493,7 @@ def _check_filters(partition: Partition) -> None:
         for name, there in filters._lines.items():
             assert bool(there.filters >> number & 1) == (name in lines)
             _check_heads(partition, there, number)
-    signatures = filters.signatures()
+    filters._catch_up()
     for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number.values() if entry.fitting is not None]
         expected = sum(
@@ -499,4 +503,4 @@ def _check_filters(partition: Partition) -> None:
         )
         assert filters.demand_counts().value(number) == expected, f"count of {partition.labs.names[number]}"
         signature = sum(1 << entry.number for entry in evaluated if (entry.fitting or 0) >> number & 1)
-        assert signatures[number] == signature, f"filters of {partition.labs.names[number]}"
+        assert filters._signatures.of(number) == signature, f"filters of {partition.labs.names[number]}"

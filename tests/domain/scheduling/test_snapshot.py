@@ -9,6 +9,7 @@ import pytest
 
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.demand.filters import Filters
+from domain.scheduling.demand.lines import OWED
 from domain.scheduling.supply.labs import Labs, PartOfLabs
 from domain.scheduling.world import snapshot
 from domain.scheduling.world.snapshot import pieces, restored
@@ -88,6 +89,18 @@ def test_restored__many_recipes_with_the_same_texts__share_them() -> None:
         by_text = {getattr(recipe, name): getattr(recipe, name) for recipe in recipes}
         assert len(recipes) > len(by_text)
         assert all(getattr(recipe, name) is by_text[getattr(recipe, name)] for recipe in recipes)
+
+
+def test_restored__every_set_is_owed__waits_in_the_line_of_the_owed() -> None:
+    world = lab_of(3, busy=True, queued=5)
+    world.configure(order={"most_overtaken": 0})
+    other = restored_copy(world.partition)
+    check_indexes(other)
+    recipe = next(iter(world.in_state("queued")))
+    assert other.sets.places.line_of(other.sets.recipes[recipe.recipe_id]) == OWED
+    world.cancel(recipe.recipe_id)
+    other.apply(world.log[-1])
+    check_indexes(other)
 
 
 @pytest.mark.parametrize("column", ["recipe_id", "tasks", "host_requires", "state"])
