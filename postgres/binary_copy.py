@@ -17,7 +17,7 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
 Row = tuple[Any, ...]
-ColumnEncoder = Callable[[Row], Iterable[bytes]]
+ColumnEncoder = Callable[[Sequence[Any]], Iterable[bytes]]
 """Encodes the values of one column, each preceded by its length."""
 
 BITS: Final = 2_048
@@ -84,7 +84,15 @@ class Array(NamedTuple):
     encoded: bytes
 
 
-def array(type_: str, column: Row) -> Array:
+class ArrayColumn(list[Any]):
+    """A list of values for a parameter `%b::type[]`, sent as an `Array`."""
+
+    def __init__(self, type_: str, values: Iterable[Any]) -> None:
+        super().__init__(values)
+        self.type_ = type_
+
+
+def array(type_: str, column: Sequence[Any]) -> Array:
     head = _ARRAY(1, None in column, _ELEMENTS[type_], len(column), 1)
     return Array(head + b"".join(_ENCODERS[type_](column)))
 
@@ -102,7 +110,17 @@ class _ArrayDumper(Dumper):
         return obj.encoded
 
 
+class _ColumnDumper(Dumper):
+    """A dumper that encodes a column. The statement must name the type."""
+
+    format = Format.BINARY
+
+    def dump(self, obj: ArrayColumn) -> bytes:
+        return array(obj.type_, obj).encoded
+
+
 adapters.register_dumper(Array, _ArrayDumper)
+adapters.register_dumper(ArrayColumn, _ColumnDumper)
 
 
 class _EncodingCache(dict[Any, bytes]):
@@ -125,7 +143,7 @@ def _number(format_: str) -> ColumnEncoder:
     packing = Struct(f">i{format_}")
     pack, size = packing.pack, packing.size - 4
 
-    def encode(column: Row) -> Iterable[bytes]:
+    def encode(column: Sequence[Any]) -> Iterable[bytes]:
         if None in column:
             return map(_EncodingCache(lambda value: pack(size, value)).__getitem__, column)
         # Ids and positions rarely repeat, so a cache would not help.
@@ -134,7 +152,7 @@ def _number(format_: str) -> ColumnEncoder:
     return encode
 
 
-def _documents(column: Row) -> Iterable[bytes]:
+def _documents(column: Sequence[Any]) -> Iterable[bytes]:
     """Encode JSON documents. None becomes NULL, not the JSON value `null`."""
     return (_NULL if value is None else _with_length(b"\1" + orjson.dumps(value)) for value in column)
 
@@ -163,6 +181,7 @@ _ENCODERS: Final[Mapping[str, ColumnEncoder]] = {
     "boolean": _cached(lambda value: _with_length(bytes((value,)))),
     "double precision": _cached(lambda value: _FLOAT(8, value + 0.0)),
     "timestamptz": _cached(_moment),
+    "bytea": lambda column: (_NULL if value is None else _with_length(value) for value in column),
     "jsonb": _documents,
     "bit": lambda column: map(_bits, column),
 }

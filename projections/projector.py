@@ -20,6 +20,7 @@ from projections.sql import SQL
 
 CHANNEL = "labledger_read"
 SCHEMA = "read"
+BEGIN_SESSION = "SELECT set_config('search_path', %s, false), set_config('enable_seqscan', 'off', false)"
 
 
 class Projector:
@@ -29,7 +30,9 @@ class Projector:
         self, connection: Connection[Any], schema: str = SCHEMA, models: ReadModels | None = None
     ) -> None:
         self._connection = connection
-        connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
+        # All statements find their rows by indexes. Plans made while a table was small would scan it
+        # until the next ANALYZE.
+        connection.execute(BEGIN_SESSION, (schema,))
         self._models = ReadModels() if models is None else models
         # The object id of the progress table; a rebuild changes it.
         self._table_id: int | None = None

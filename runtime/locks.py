@@ -49,6 +49,7 @@ class LockClass(Enum):
 
     SERVICE_FOLDER = LockSpec(LockKind.FILE, "The data folder of one `labledger up`.")
     SERVER_FOLDER = LockSpec(LockKind.FILE, "The start of the embedded server.")
+    SERVING_ROWS = LockSpec(LockKind.FILE, "The rows of the numbers that serving processes share.")
 
     # A process holds these two while it does everything else.
     LEASE = LockSpec(

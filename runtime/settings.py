@@ -138,15 +138,14 @@ class Settings:
     requests_per_second: int = _setting(
         1000,
         values.Integer(0, 10**6),
-        "maximum number of requests per second of one user, or lab controller, to each serving process; "
-        "0: unlimited",
+        "maximum number of requests per second of one user, or lab controller; 0: unlimited",
         SERVE,
     )
     items_per_second: int = _setting(
         1000,
         values.Integer(0, 10**6),
-        "maximum number of items per second in updates and registrations of one user, or lab controller, to "
-        "each serving process; 0: unlimited",
+        "maximum number of items per second in updates and registrations of one user, or lab controller; "
+        "0: unlimited",
         SERVE,
     )
     retention_tags: tuple[RetentionTag, ...] = _setting(
@@ -176,7 +175,7 @@ class Settings:
     max_requests_under_way: int = _setting(
         256,
         values.Integer(1, 10**6),
-        "maximum number of concurrent requests of one user, or lab controller, in each serving process",
+        "maximum number of concurrent requests of one user, or lab controller",
         SERVE,
     )
     max_waiting_reads: int = _setting(
@@ -188,13 +187,13 @@ class Settings:
     max_user_body_bytes: int = _setting(
         32 * 2**20,
         values.Integer(MIN_BODY_BYTES, 2**40),
-        "maximum number of bytes of concurrent bodies of one user in each serving process",
+        "maximum number of bytes of concurrent bodies of one user",
         SERVE,
     )
     max_body_bytes: int = _setting(
         128 * 2**20,
         values.Integer(MIN_BODY_BYTES, 2**40),
-        "maximum number of bytes of all concurrent bodies in each serving process",
+        "maximum number of bytes of all concurrent bodies",
         SERVE,
     )
     position_wait_seconds: float = _setting(

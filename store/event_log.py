@@ -179,12 +179,11 @@ class EventLog(EventStore[str]):
             "unseen": list(selection.unseen),
             "pool_system_topics": sorted(POOL_SYSTEM_TOPICS),
         }
-        rows, available = bounded_rows(self.rows(query, params))
+        rows, may_have_more = bounded_rows(self.rows(query, params), limit, size_bytes)
         events = [self.mapper.recorded(row) for row in rows]
         if selection.unseen:
             events = [recorded for recorded in events if selection.sees(subjects_of(recorded))]
-        is_complete = len(rows) == available < limit
-        return events, None if is_complete else rows[-1].position
+        return events, rows[-1].position if may_have_more else None
 
     def span(self, since: datetime | None, until: datetime | None) -> tuple[int, int | None]:
         """Return the last position before each of two moments; 0 and None without them."""

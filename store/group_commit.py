@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import sys
 import threading
 import time
 from collections import defaultdict, deque
@@ -18,9 +19,9 @@ from store.requests import AppendRequest, Committed, Conflict, Fenced, Outcome
 # Other processes wait while a group is appended, so a flood must not fill it with thousands of events. A
 # larger request is a group of its own.
 MAX_EVENTS = 400
-# After a group of several requests, more arrive soon. Waiting for them halves the number of commits, and each
-# commit wakes every process. The thread waits at most `MAX_CHECKS` times, only while requests arrive, and
-# not after a group of one request.
+# After a group of several requests, its callers soon send as many again. Waiting for these halves the number
+# of commits, and each commit wakes every process. The thread waits for this time, at most `MAX_CHECKS` times
+# and only while requests arrive, and not after a group of one request.
 GATHER_SECONDS = 0.003
 MAX_CHECKS = 6
 
@@ -65,7 +66,11 @@ class GroupCommit:
         self._inbox: queue.SimpleQueue[_QueuedRequest | None] = queue.SimpleQueue()
         # By caller, in the order of their turns.
         self._backlog: dict[str, deque[_QueuedRequest]] = {}
-        self._is_busy = False
+        # The number of requests that probably arrive soon, 0 if the thread need not wait for them.
+        self._expected = 0
+        # The number of queued requests for which the thread waits, and whether they are there.
+        self._wanted = sys.maxsize
+        self._enough = threading.Event()
         self._thread = threading.Thread(target=self._run, name="append", daemon=True)
         self._thread.start()
 
@@ -73,6 +78,8 @@ class GroupCommit:
         """Append with a group and return the outcome. Raises DatabaseAway after the timeout."""
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._inbox.put(_QueuedRequest(request, future, time.monotonic() + self._timeout_seconds))
+        if self._inbox.qsize() >= self._wanted:
+            self._enough.set()
         return await future
 
     def is_full(self) -> bool:
@@ -88,23 +95,33 @@ class GroupCommit:
         is_open = True
         while is_open or self._backlog:
             is_open = self._collect(is_open) and is_open
-            if is_open and self._is_busy:
+            if is_open and self._expected:
                 is_open = self._gather()
             group = self._take_group()
-            self._is_busy = len(group) > 1
+            self._expected = 0
             if group:
                 self._commit(group)
 
     def _gather(self) -> bool:
-        """Wait for more requests; return False after `close` was called."""
+        """Wait for the expected requests; return False after `close` was called."""
         for _ in range(MAX_CHECKS):
             before = self._waiting
-            time.sleep(GATHER_SECONDS)
+            if before >= self._expected:
+                break
+            self._wait_for(self._expected - before)
             if not self._collect(wait=False):
                 return False
             if self._waiting == before:
                 break
         return True
+
+    def _wait_for(self, count: int) -> None:
+        """Wait GATHER_SECONDS, or until there are `count` requests in the inbox."""
+        self._enough.clear()
+        self._wanted = count
+        if self._inbox.qsize() < count:
+            self._enough.wait(GATHER_SECONDS)
+        self._wanted = sys.maxsize
 
     def _collect(self, wait: bool) -> bool:
         """Move requests from the inbox to the backlog; return False after `close` was called."""
@@ -147,6 +164,9 @@ class GroupCommit:
                 self.counters.events += len(queued.request.changes)
             else:
                 self.counters.conflicts += 1
+        if len(group) > 1:
+            # Each caller of the group may send another request after its answer, and others have sent theirs.
+            self._expected = len(group) + self._waiting + self._inbox.qsize()
         _send(group, outcomes)
 
     def _fail(self, group: list[_QueuedRequest], error: Exception) -> None:

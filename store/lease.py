@@ -7,6 +7,8 @@ a deadline for the holder to renew it.
 from __future__ import annotations
 
 import logging
+import time
+from math import inf
 from typing import Any
 
 import psycopg
@@ -34,6 +36,8 @@ def scheduler_lease(partition: PartitionIdentity) -> str:
 
 SCHEDULER = scheduler_lease(DEFAULT_PARTITION)
 LEASE_SECONDS = 10.0
+# Maximum time until a lost session is detected. Appends of a fenced holder are refused meanwhile.
+CHECK_SECONDS = 1.0
 
 
 class Lease:
@@ -51,6 +55,7 @@ class Lease:
         self._session: psycopg.Connection[Any] | None = None
         self._epoch: int | None = None
         self._may_end_sessions = True
+        self._checked_at = -inf
 
     def try_take(self) -> Fence | None:
         """Return the fence for appends, or None while another process holds and renews the lease."""
@@ -93,18 +98,23 @@ class Lease:
                 logger.warning("lease: not renewed: %s", error)
 
     def is_held(self) -> bool:
-        """Return whether the session, and so the lock, still exists."""
+        """Return whether the session, and so the lock, existed at most CHECK_SECONDS ago."""
         if self._session is None:
             return False
+        now = time.monotonic()
+        if now < self._checked_at + CHECK_SECONDS:
+            return True
         try:
             _fetch_value(self._session, b"SELECT 1", ())
         except DATABASE_ERRORS:
             self.release()
             return False
+        self._checked_at = now
         return True
 
     def release(self) -> None:
         session, self._session, self._epoch = self._session, None, None
+        self._checked_at = -inf
         if session is not None:
             session.close()
 

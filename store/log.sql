@@ -261,13 +261,13 @@ CROSS JOIN LATERAL (
 ORDER BY wanted_part.part ASC, found.notification_id ASC LIMIT %(limit)s
 
 -- name: bounded
--- The first rows of a query up to a number of bytes, at least one row; each with the number of rows of the query.
-SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition, available
+-- The first rows of a query up to a number of bytes, at least one row.
+SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, partition
 FROM (
-    SELECT inside.*, count(*) OVER () AS available,
-           sum(length(state)) OVER (ORDER BY notification_id ASC) - length(state) AS bytes_before
+    SELECT inside.*, sum(length(state)) OVER (ORDER BY notification_id ASC ROWS UNBOUNDED PRECEDING) - length(state)
+        AS bytes_before
     FROM (QUERY) AS inside
-) AS counted
+) AS measured
 WHERE bytes_before < %(bytes)s ORDER BY notification_id ASC
 
 -- name: span
@@ -406,11 +406,13 @@ ORDER BY last.position DESC LIMIT 1
 SELECT content FROM live.snapshots
 WHERE name = %s AND attempt = %s AND number >= %s AND number < %s ORDER BY number
 
--- name: save_snapshot_piece
+-- name: save_snapshot_pieces
 -- A repetition after a lost answer changes nothing. The commit does not wait for the disk: if a crash of the server
 -- loses a piece, the snapshot is incomplete and is not used.
-INSERT INTO live.snapshots (name, attempt, number, is_last, code, position, content)
-SELECT %s, %s, %s, %s, %s, %s, %s FROM set_config('synchronous_commit', 'off', true)
+INSERT INTO live.snapshots (name, attempt, code, position, number, is_last, content)
+SELECT %s, %s, %s, %s, piece.number, piece.is_last, piece.content
+FROM set_config('synchronous_commit', 'off', true),
+    unnest(%s::integer[], %s::boolean[], %s::bytea[]) AS piece (number, is_last, content)
 ON CONFLICT (name, attempt, number) DO NOTHING
 RETURNING number
 

@@ -164,13 +164,13 @@ class LogTables:
 
     @staticmethod
     def bounded(rows: Sequence[StoredRow], max_bytes: int) -> Rows:
-        """Return the first rows up to a size, at least one, each with the number of all given rows."""
-        result: list[tuple[Any, ...]] = []
+        """Return the first rows up to a size, at least one."""
+        result: list[StoredRow] = []
         byte_count = 0
         for row in rows:
             if byte_count >= max_bytes and result:
                 break
-            result.append((*row, len(rows)))
+            result.append(row)
             byte_count += len(row.state)
         return result
 
@@ -272,14 +272,14 @@ def _append_unless_joined(tables: LogTables, params: Any) -> Rows:
 def _backwards(tables: LogTables, params: Mapping[str, Any], name: str) -> Rows:
     """Return the last rows of a bounded statement, newest first."""
     unlimited = {**params, "limit": maxsize, "bytes": maxsize}
-    rows = [StoredRow._make(row[:-1]) for row in STATEMENTS[BOUNDED[name]](tables, unlimited)]
+    rows = [StoredRow._make(row) for row in STATEMENTS[BOUNDED[name]](tables, unlimited)]
     return tables.bounded(rows[::-1][: params["limit"]], params["bytes"])
 
 
 def _of_actor(tables: LogTables, params: Mapping[str, Any], name: str) -> Rows:
     """Return the visible rows of a bounded statement by one actor."""
     unlimited = {**params, "limit": maxsize, "bytes": maxsize}
-    found = (StoredRow._make(row[:-1]) for row in STATEMENTS[BOUNDED[name]](tables, unlimited))
+    found = map(StoredRow._make, STATEMENTS[BOUNDED[name]](tables, unlimited))
     mapper, actor, unseen = EventMapper(), params["actor"], frozenset(params["unseen"])
     events = ((row, mapper.recorded(row)) for row in found)
     rows = [row for row, each in events if each.stamp.actor == actor and unseen.isdisjoint(subjects_of(each))]

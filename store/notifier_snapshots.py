@@ -38,7 +38,7 @@ class NotifierSnapshots:
 
     def save(self, position: int, content: Mapping[str, Any]) -> None:
         """Store a snapshot as of a position, and delete older ones."""
-        row = (NAME, uuid.uuid4().hex, 0, True, code_version(), position, encoded(content))
-        self._log.rows(SQL["save_snapshot_piece"], row)
+        row = (NAME, uuid.uuid4().hex, code_version(), position, [0], [True], [encoded(content)])
+        self._log.rows(SQL["save_snapshot_pieces"], row)
         params = {"name": NAME, "position": position, "span": 1, "reach": 0, "code": code_version()}
         self._log.rows(SQL["delete_older_snapshots"], params)

@@ -18,6 +18,7 @@ from psycopg.rows import tuple_row
 from domain.job.submission import Original
 from domain.partition_numbers import EVERYBODY
 from domain.recipe.lifecycle import FINISHED
+from postgres.binary_copy import ArrayColumn
 from store.datastore import Datastore
 from store.requests import Committed, Conflict, Fence, Fenced, Outcome, PowerChange
 from store.sql import APPENDS, APPENDS_UNLESS_JOINED
@@ -95,10 +96,10 @@ def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
         counted = (alone.actor, len(alone.rows), alone.byte_count, *(addresses if with_addresses else ()))
         return APPENDS_UNLESS_JOINED[with_addresses], [alone.joins_seen, *_arrays(requests), *counted]
     is_one = len(requests) == 1
-    written = [[each.actor, len(each.rows), each.byte_count] for each in requests]
+    written = [(each.actor, len(each.rows), each.byte_count) for each in requests]
     parameters = [
         *_arrays(requests),
-        *(written[0] if is_one else map(list, zip(*written, strict=True))),
+        *(written[0] if is_one else _columns(("text", "bigint", "bigint"), written)),
         *(recipes if with_recipes else ()),
         *(originals if with_originals else ()),
         *(power if with_power else ()),
@@ -107,58 +108,68 @@ def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
     return APPENDS[is_one, with_recipes, with_originals, with_power, with_addresses], parameters
 
 
-def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+def _columns(types: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> list[ArrayColumn]:
+    """Return the columns of some rows, one for each type."""
+    columns = zip(*rows, strict=True) if rows else [()] * len(types)
+    return [ArrayColumn(type_, column) for type_, column in zip(types, columns, strict=True)]
+
+
+def _arrays(requests: Sequence[StoredAppend]) -> list[ArrayColumn]:
+    """Return the parameters of `log.append`."""
+    numbered = list(enumerate(requests, start=1))
+    heads = [
+        (
+            request.command_id,
+            request.fence.lease if request.fence else None,
+            request.fence.epoch if request.fence else None,
+            request.digest,
+            request.answer,
+        )
+        for request in requests
+    ]
     expected = [
         (number, subject, version)
-        for number, request in enumerate(requests, start=1)
+        for number, request in numbered
         for subject, version in request.expected.items()
     ]
-    numbers = [number for number, request in enumerate(requests, start=1) for _ in request.rows]
-    columns = zip(*(row for request in requests for row in request.rows), strict=True)
+    rows = [(number, *row) for number, request in numbered for row in request.rows]
     return [
-        [request.command_id for request in requests],
-        [request.fence.lease if request.fence else None for request in requests],
-        [request.fence.epoch if request.fence else None for request in requests],
-        [request.digest for request in requests],
-        [request.answer for request in requests],
-        [number for number, _, _ in expected],
-        [subject for _, subject, _ in expected],
-        [version for _, _, version in expected],
-        [request.partition for request in requests],
-        numbers,
-        *map(list, columns),
+        *_columns(("text", "text", "bigint", "bytea", "bytea"), heads),
+        *_columns(("integer", "text", "bigint"), expected),
+        ArrayColumn("integer", [request.partition for request in requests]),
+        *_columns(("integer", "text", "bigint", "text", "bytea"), rows),
     ]
 
 
-def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    originals = [(number, each.original) for number, each in enumerate(requests, start=1) if each.original]
-    return [
-        [number for number, _ in originals],
-        [original.sha256 for _, original in originals],
-        [original.content for _, original in originals],
+def _originals(requests: Sequence[StoredAppend]) -> list[ArrayColumn]:
+    originals = [
+        (number, each.original.sha256, each.original.content)
+        for number, each in enumerate(requests, start=1)
+        if each.original
     ]
+    return _columns(("integer", "bytea", "bytea"), originals)
 
 
-def _power(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+def _power(requests: Sequence[StoredAppend]) -> list[ArrayColumn]:
     """Return the columns of the new power settings; those of systems that lose theirs are None."""
     rows = [
-        (number, change.fqdn, *(astuple(change.settings) if change.settings else [None] * 5))
+        (number, change.fqdn, *(astuple(change.settings) if change.settings else (None,) * 5))
         for number, request in enumerate(requests, start=1)
         for change in request.power
     ]
-    return [list(column) for column in zip(*rows, strict=True)] if rows else []
+    return _columns(("integer", *("text",) * 6), rows)
 
 
-def _addresses(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    found = [(number, each) for number, each in enumerate(requests, start=1) if each.address is not None]
-    return [
-        [number for number, _ in found],
-        [request.command_id for _, request in found],
-        [request.address for _, request in found],
+def _addresses(requests: Sequence[StoredAppend]) -> list[ArrayColumn]:
+    addresses = [
+        (number, request.command_id, request.address)
+        for number, request in enumerate(requests, start=1)
+        if request.address is not None
     ]
+    return _columns(("integer", "text", "text"), addresses)
 
 
-def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
+def _recipes(requests: Sequence[StoredAppend]) -> list[ArrayColumn]:
     new = [
         (number, owner, count)
         for number, request in enumerate(requests, start=1)
@@ -170,13 +181,7 @@ def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
         for subject, _, topic, _ in request.rows
         if topic in FINISHED_TOPICS
     ]
-    return [
-        [number for number, _, _ in new],
-        [owner for _, owner, _ in new],
-        [count for _, _, count in new],
-        [number for number, _ in finished],
-        [subject for _, subject in finished],
-    ]
+    return [*_columns(("integer", "text", "bigint"), new), *_columns(("integer", "text"), finished)]
 
 
 def _outcome(request: StoredAppend, row: tuple[Any, ...]) -> Outcome:

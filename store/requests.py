@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+from random import Random
 from typing import TypeAlias
 
 from domain.errors import LabledgerError
@@ -15,6 +16,10 @@ from domain.job.submission import Original
 from domain.partition_numbers import EVERYBODY
 from domain.recipe.events import RecipeNew
 from domain.system_admin.power import PowerSettings
+
+CHANCE = Random()
+# A forked process would draw the same numbers as the first one.
+os.register_at_fork(after_in_child=CHANCE.seed)
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,15 @@ def new_command_id() -> str:
     So commits of one time are neighbours in the index of command ids, which is large for a long log.
     """
     milliseconds = time.time_ns() // 1_000_000
-    return f"{milliseconds:012x}{secrets.token_hex(10)}"
+    return f"{milliseconds:012x}{random_digits(20)}"
+
+
+def random_digits(count: int) -> str:
+    """Return this number of random hexadecimal digits, which are no secret.
+
+    While the system's random numbers are read, another thread may take the interpreter.
+    """
+    return f"{CHANCE.getrandbits(4 * count):0{count}x}"
 
 
 def require_committed(outcome: Outcome) -> Committed:

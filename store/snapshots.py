@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 import uuid
 import zlib
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from hashlib import sha256
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
 import orjson
 
@@ -35,11 +37,14 @@ SPAN_EVENTS: Final = 200_000
 # Older snapshots are deleted. An earlier state must be folded from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
-# PostgreSQL would compress a large piece otherwise, more slowly, and the decisions would wait for it.
+# PostgreSQL would compress a large piece otherwise, more slowly.
 COMPRESSION_LEVEL: Final = 1
 
-# A piece with systems has about 10 kB.
-PIECES_AT_ONCE: Final = 32
+# A piece has some 10 kB; one with filters has more, in a large lab 100 kB.
+PIECES_PER_QUERY: Final = 200
+# Maximum number of snapshots that `load` begins to read. A scheduler deletes one only after it has written a
+# newer one, which takes seconds.
+MAX_LOADS: Final = 5
 
 # Rises with each change of `encoded`, so that no snapshot of another encoding is read.
 ENCODING_VERSION: Final = 2
@@ -56,6 +61,10 @@ class UnreadableSnapshot(LabledgerError):
     """The snapshot cannot be read."""
 
 
+class _Deleted(LookupError):
+    """A snapshot was deleted while it was read."""
+
+
 class Snapshots:
     """The snapshots of one partition. Each method blocks and raises DatabaseAway."""
 
@@ -66,48 +75,88 @@ class Snapshots:
 
     def load(self, upto: int | None = None) -> Partition:
         """Return the newest valid snapshot, up to a position if given, or an empty partition."""
-        upto = self._log.end() if upto is None else upto
-        rows = self._log.rows(SQL["snapshot"], (self._name, code_version(), upto))
-        if not rows:
-            return Partition(self._identity)
-        try:
-            return restored((decoded(content) for (content,) in rows), self._identity)
-        except UNREADABLE as error:
-            logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
-            return Partition(self._identity)
+        for _ in range(MAX_LOADS):
+            rows = self._newest(upto)
+            if not rows:
+                break
+            try:
+                return restored(map(decoded, self._pieces(*rows[0], first=0)), self._identity)
+            except _Deleted:
+                # The scheduler that holds the lease has written a newer one.
+                continue
+            except UNREADABLE as error:
+                logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
+                break
+        else:
+            logger.warning("%d snapshots of %s were deleted while they were read", MAX_LOADS, self._name)
+        return Partition(self._identity)
 
     def systems(self) -> Iterator[System] | None:
         """Return the systems of the newest valid snapshot, each as of its version; None without a snapshot.
 
         The iterator raises UnreadableSnapshot if a piece cannot be decoded, or was deleted meanwhile.
         """
-        rows = self._log.rows(SQL["newest_snapshot"], (self._name, code_version(), self._log.end()))
+        rows = self._newest()
         return self._systems(*rows[0]) if rows else None
+
+    def _newest(self, upto: int | None = None) -> Sequence[tuple[str, int]]:
+        """Return the id and the number of pieces of the newest snapshot, if there is one."""
+        upto = self._log.end() if upto is None else upto
+        return self._log.rows(SQL["newest_snapshot"], (self._name, code_version(), upto))
 
     def _systems(self, attempt: str, piece_count: int) -> Iterator[System]:
         try:
-            yield from restored_systems(map(decoded, self._pieces_after_head(attempt, piece_count)))
+            yield from restored_systems(map(decoded, self._pieces(attempt, piece_count, first=1)))
         except UNREADABLE as error:
             raise UnreadableSnapshot(f"a snapshot of {self._name} is unreadable: {error!r}") from error
 
-    def _pieces_after_head(self, attempt: str, piece_count: int) -> Iterator[bytes]:
-        """Yield the pieces of a snapshot, PIECES_AT_ONCE a query. Raise LookupError if one is missing."""
-        for first in range(1, piece_count, PIECES_AT_ONCE):
-            wanted = range(first, min(first + PIECES_AT_ONCE, piece_count))
+    def _pieces(self, attempt: str, piece_count: int, first: int) -> Iterator[bytes]:
+        """Yield the pieces of a snapshot, PIECES_PER_QUERY a query. Raise _Deleted if one is missing.
+
+        A thread reads the next ones while the present ones are decoded.
+        """
+
+        def read(begin: int) -> list[bytes]:
+            wanted = range(begin, min(begin + PIECES_PER_QUERY, piece_count))
             rows = self._log.rows(SQL["snapshot_pieces"], (self._name, attempt, wanted.start, wanted.stop))
             if len(rows) < len(wanted):
-                raise LookupError("it was deleted")
-            yield from (content for (content,) in rows)
+                raise _Deleted(f"{len(wanted) - len(rows)} pieces")
+            return [content for (content,) in rows]
 
-    def saving(self, partition: Partition) -> Iterator[None]:
-        """Store the partition as it is at the first step, one piece per step. It may change between steps."""
+        with ThreadPoolExecutor(1, "snapshot") as thread:
+            following = thread.submit(read, first)
+            for begin in range(first + PIECES_PER_QUERY, piece_count, PIECES_PER_QUERY):
+                found = following.result()
+                following = thread.submit(read, begin)
+                yield from found
+            yield from following.result()
+
+    def save(self, partition: Partition) -> None:
+        """Store the partition as it is now."""
+        for step in self.saving(partition):
+            step()
+
+    def saving(self, partition: Partition, pieces_per_step: int = 1) -> Iterator[Callable[[], None]]:
+        """Yield the steps that store the partition as it is when the first one is taken. It may change then.
+
+        Run the steps one after another, in any thread; the next one may be taken while one runs. Each stores
+        `pieces_per_step` pieces, which are encoded when it is taken; the last one deletes older snapshots.
+        """
         attempt, position = uuid.uuid4().hex, partition.position
-        for number, (piece, is_last) in enumerate(_with_last(pieces(partition))):
-            key = (self._name, attempt, number, is_last, code_version(), position)
-            self._log.rows(SQL["save_snapshot_piece"], (*key, encoded(piece)))
-            yield
+        stored = (
+            (number, is_last, encoded(piece))
+            for number, (piece, is_last) in enumerate(_with_last(pieces(partition)))
+        )
+        while some := list(islice(stored, pieces_per_step)):
+            columns = map(list, zip(*some, strict=True))
+            row = (self._name, attempt, code_version(), position, *columns)
+            yield partial(self._run, "save_snapshot_pieces", row)
         retention = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
-        self._log.rows(SQL["delete_older_snapshots"], {"name": self._name, "position": position, **retention})
+        older = {"name": self._name, "position": position, **retention}
+        yield partial(self._run, "delete_older_snapshots", older)
+
+    def _run(self, name: str, params: Any) -> None:
+        self._log.rows(SQL[name], params)
 
 
 def encoded(piece: Piece) -> bytes:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from postgres.log_parts import PART_POSITIONS
 from postgres.named_sql import named_queries
@@ -39,10 +39,17 @@ BOUNDED = {name: SQL["bounded"].replace(b"QUERY", query) for name, query in _BOU
 BACKWARDS = {name: BOUNDED[name].replace(b" ASC", b" DESC") for name in (*SELECTIONS, *OF_ACTOR)}
 
 
-def bounded_rows(result: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], int]:
-    """Return the rows of the result of a `BOUNDED` query, and their number without the limit in bytes."""
-    available = next((count for *_, count in result), 0)
-    return [StoredRow._make(columns) for *columns, _ in result], available
+class BoundedRows(NamedTuple):
+    """The rows of a `BOUNDED` query; if `may_have_more`, others may follow."""
+
+    rows: list[StoredRow]
+    may_have_more: bool
+
+
+def bounded_rows(result: Iterable[tuple[Any, ...]], limit: int, max_bytes: int) -> BoundedRows:
+    """Return the rows of the result of a `BOUNDED` query with these limits."""
+    rows = [*map(StoredRow._make, result)]
+    return BoundedRows(rows, len(rows) >= limit or sum(len(row.state) for row in rows) >= max_bytes)
 
 
 def _append(

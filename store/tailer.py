@@ -155,8 +155,7 @@ class Tailer:
         else:
             query, params["partitions"] = BOUNDED["page_of"], self._partitions
         result = cursor.execute(query, params, prepare=True).fetchall()
-        page, available = bounded_rows(result)
-        self.has_unread = len(page) < available or available == self.page_size
+        page, self.has_unread = bounded_rows(result, self.page_size, MAX_PAGE_BYTES)
         if page and page[-1].position != page[-1].commit_end:
             commit_range = (page[-1].position, page[-1].commit_end)
             rest = cursor.execute(SQL["rest_of_commit"], commit_range).fetchall()

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
+from typing import NamedTuple
 
 from domain.directory.actors import SCHEDULER
 from domain.events import Basis, Change, Recorded, Stamp
@@ -39,8 +40,19 @@ from workers.snapshotting import SnapshotWriter
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2
 HELD_BACK_SECONDS = 2.0
+# While no system is free, new sets are only queued, so they may wait for others: each commit costs as much as
+# a dozen sets, and wakes every process. A set that comes alone is queued at once.
+GATHER_SECONDS = 0.01
+LOOK_SECONDS = 0.003
 
 logger = logging.getLogger(__name__)
+
+
+class DecodedRow(NamedTuple):
+    """A row of the log, without its event if this does not affect scheduling."""
+
+    position: int
+    recorded: Recorded | None
 
 
 @dataclass
@@ -65,7 +77,8 @@ class Scheduler:
     """A scheduler. Call `step` or `run` in the thread that created it.
 
     The tailer and the partition must have the same position. Without `consistency` there is no consistency
-    loop; without `snapshots` the next scheduler reads the whole log.
+    loop; without `snapshots` the next scheduler reads the whole log. New sets may wait for others for
+    `gather_seconds` after a commit.
 
     `held_back` has the numbers of recipes that admission holds back, by row, while this scheduler has the
     lease. Another thread may read it.
@@ -80,6 +93,7 @@ class Scheduler:
         partition: Partition | None = None,
         consistency: ConsistencyLoop | None = None,
         snapshots: Snapshots | None = None,
+        gather_seconds: float = GATHER_SECONDS,
     ) -> None:
         self.partition = Partition() if partition is None else partition
         self.counters = SchedulerCounters()
@@ -89,8 +103,11 @@ class Scheduler:
         self._tailer = tailer
         self._lease = lease
         self._clock = clock
+        self._gather_seconds = gather_seconds
         self._consistency = consistency
         self._fence: Fence | None = None
+        # The time of the last commit.
+        self._committed_at = 0.0
         # Halvings of the next commit: one more after each conflict, one less after each success.
         self._halvings = 0
         self._stopping: Callable[[], bool] = lambda: False
@@ -130,15 +147,22 @@ class Scheduler:
     def step(self, timeout_seconds: float) -> None:
         """Fold new events, also without the lease, to be ready to take over; decide if the lease is held."""
         if self._must_decide():
+            if self._may_gather():
+                time.sleep(LOOK_SECONDS)
             page = self._next_page(0.0)
         else:
             page = self._wait_for_page(min(timeout_seconds, self._seconds_to_next_piece()))
         while page:
             self._fold(page)
             page = self._next_page(0.0) if self._tailer.has_unread else ()
-        if self._holds_lease():
+        if self._holds_lease() and not self._may_gather():
             self._decide()
         self._count_held_back()
+
+    def _may_gather(self) -> bool:
+        """Return whether decisions may wait for more new sets: the last commit was a moment ago."""
+        is_early = time.monotonic() < self._committed_at + self._gather_seconds
+        return is_early and self._must_decide() and self.partition.only_new_sets_wait
 
     def _count_held_back(self) -> None:
         now = time.monotonic()
@@ -162,16 +186,23 @@ class Scheduler:
         return page
 
     def _fold(self, page: Sequence[StoredRow]) -> None:
-        mapper = self._log.mapper
-        for row in page:
-            self.counters.foreign += row.partition not in self._read_partitions
-            if row.topic in SKIPPED_TOPICS:
-                mapper.require_readable(row)
-                self.partition.pass_over(row.position)
-            else:
-                self.partition.apply(mapper.recorded(row), self._past)
+        self._fold_decoded(map(self._decoded, page))
         if page:
             self._progress.complete_round()
+
+    def _decoded(self, row: StoredRow) -> DecodedRow:
+        self.counters.foreign += row.partition not in self._read_partitions
+        if row.topic in SKIPPED_TOPICS:
+            self._log.mapper.require_readable(row)
+            return DecodedRow(row.position, None)
+        return DecodedRow(row.position, self._log.mapper.recorded(row))
+
+    def _fold_decoded(self, rows: Iterable[DecodedRow]) -> None:
+        for position, recorded in rows:
+            if recorded is None:
+                self.partition.pass_over(position)
+            else:
+                self.partition.apply(recorded, self._past)
 
     def _past(self, subjects: Sequence[str], before: int) -> Sequence[Recorded]:
         """Return the past of what comes into the partition. Waits while the database is away.
@@ -243,6 +274,7 @@ class Scheduler:
         if isinstance(outcome, Committed):
             self._halvings = max(0, self._halvings - 1)
             self._confirm(place_of(outcome), unread)
+            self._committed_at = time.monotonic()
             self.counters.commits += 1
             self.counters.events += sum(len(decision.events) for decision in decisions)
             self.counters.decisions.update(decision.trigger.kind for decision in decisions)
@@ -270,16 +302,14 @@ class Scheduler:
 
         Otherwise roll the decisions back, to read them with the log.
         """
-        if all(map(self._may_follow, unread)):
+        rows = list(map(self._decoded, unread))
+        if all(recorded is None or may_follow(recorded.event) for _, recorded in rows):
             place = place._replace(preceding=self.partition.position)
         if self.partition.confirm(place):
             self._tailer.skip_to(self.partition.position)
-            self._fold(unread)
+            self._fold_decoded(rows)
         else:
             self.counters.reread += bool(unread)
-
-    def _may_follow(self, row: StoredRow) -> bool:
-        return row.topic in SKIPPED_TOPICS or may_follow(self._log.mapper.recorded(row).event)
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():

@@ -50,7 +50,7 @@ class Contract:
         self._has_promised_headers(answer, promised["headers"])
         kinds = {name.partition(";")[0]: shape for name, shape in promised["content"].items()}
         assert kind in kinds, f"{_story(answer)}: {kind} is not promised"
-        if kind.endswith("json"):
+        if kind.endswith(("/json", "+json")):
             self._conforms(answer, kinds[kind]["schema"])
 
     def _has_promised_headers(self, answer: httpx.Response, promised: dict[str, Any]) -> None:

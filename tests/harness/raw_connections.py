@@ -64,6 +64,13 @@ class RawConnection:
         self._received = rest[length:]
         return Answer(int(first.split()[1]), fields, rest[:length])
 
+    def read_until(self, end: bytes) -> bytes:
+        """Return the next bytes up to an end, which they include."""
+        while end not in self._received:
+            self._receive()
+        found, _, self._received = self._received.partition(end)
+        return found + end
+
     def has_data(self) -> bool:
         return bool(self._received) or bool(select.select([self._socket], [], [], 0)[0])
 

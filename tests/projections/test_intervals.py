@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
+from psycopg import Connection
 
 from projections.intervals import Intervals
+from projections.projector import Projector
+from projections.read_models import ReadModels
 from projections.rows import QueueRow
+from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 from tests.projections.query_cost import rows_read, scans_of
@@ -40,3 +47,25 @@ def test_statement__statistics_from_before_any_row_was_open__reads_the_rows_of_i
             assert found is not None
             scans = scans_of(found[0][0]["Plan"], "queue")
             assert scans and sum(map(rows_read, scans)) <= 2 * KEYS, mode
+
+
+def test_statements__of_a_projector_on_empty_tables__scan_no_table(database: TestDatabase) -> None:
+    with owner_session(database.owner_url) as owner:
+        # The statistics say that the tables are empty, so a scan seems to cost nothing.
+        owner.execute(b"VACUUM ANALYZE")
+    with connect(database.service_url) as connection:
+        models = ReadModels()
+        Projector(connection, models=models)
+        connection.execute("SET plan_cache_mode = force_generic_plan")
+        scanned = [
+            query
+            for table in models._intervals
+            for query, more in ((table._load_query, ()), (table._close_query, ([], [])))
+            if "Seq Scan" in _plan(connection, query, [[] for _ in table._key_types] + [*more])
+        ]
+    assert len(models._intervals) > 10 and scanned == []
+
+
+def _plan(connection: Connection[Any], query: bytes, params: Sequence[Any]) -> str:
+    rows = connection.execute(b"EXPLAIN " + query, params).fetchall()
+    return "\n".join(line for (line,) in rows)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -50,6 +51,24 @@ def test_append__with_the_id_of_a_token__is_read_with_it_and_others_without(log:
     assert [recorded.stamp for recorded in whole_log(log)] == [STAMP, by_token]
     # The stored form of an event without a token is that of earlier versions.
     assert b"token" not in log.mapper.state(changes[0])
+
+
+def test_append__in_a_session_that_began_with_a_short_log__scans_nothing(log: EventLog, owner: Owner) -> None:
+    before = scans(log, owner)
+    for number in range(20):
+        log.append([append_to(f"{number}-{each}") for each in range(10)])
+        # A repetition reads the commit of the first append.
+        log.append([append_to(f"{number}-0")])
+    assert log.end() == 200
+    assert scans(log, owner) == before
+
+
+def scans(log: EventLog, owner: Owner) -> list[Any]:
+    """Return the number of sequential scans of each table of the log, with those of the session of `log`."""
+    log.rows(b"SELECT pg_stat_force_next_flush()", ())
+    return owner.execute(
+        "SELECT relname, seq_scan FROM pg_stat_user_tables WHERE schemaname = 'log' ORDER BY relname"
+    ).fetchall()
 
 
 @pytest.mark.promise

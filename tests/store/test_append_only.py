@@ -92,7 +92,7 @@ def test_log__functions_that_run_as_the_owner__have_a_fixed_search_path(owner: O
 
     assert found == [
         ("analyze_read_models", ["search_path=pg_catalog, pg_temp"]),
-        ("append", [OF_LOG, "lock_timeout=10s"]),
+        ("append", [OF_LOG, "lock_timeout=10s", "enable_seqscan=off"]),
         ("append_hangs", [OF_LOG, "lock_timeout=4s"]),
         ("append_unless_joined", [OF_LOG, "lock_timeout=10s"]),
         ("forget_passwords", [OF_SECRET]),

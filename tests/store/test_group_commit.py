@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -310,31 +308,36 @@ def test_submit__cancelled_meanwhile__the_others_are_answered(gate: Gate, commit
     assert isinstance(asyncio.run(one_gives_up()), Committed)
 
 
-def test_submit__after_a_group__next_requests_are_gathered(
-    gate: Gate, commits: LoopedCommits, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The thread waits while requests arrive, and not after a single request."""
-    asleep, gathered = threading.Event(), threading.Event()
-    slept: list[float] = []
+class Patience(threading.Event):
+    """An event whose `wait` lasts until it is set while `is_patient`, otherwise no time."""
 
-    def gather(seconds: float) -> None:
-        slept.append(seconds)
-        asleep.set()
-        assert gathered.wait(20)
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_patient = True
+        self.waits = 0
+        self.is_waiting = threading.Event()
 
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout == GATHER_SECONDS
+        self.waits += 1
+        self.is_waiting.set()
+        return super().wait(20 if self.is_patient else 0)
+
+
+def test_submit__after_a_group__as_many_requests_are_gathered(gate: Gate, commits: LoopedCommits) -> None:
+    """The thread waits until each caller of the group has sent another, and not after a single request."""
+    patience = commits._enough = Patience()
     answers(gate, commits, *map(append_to, "abc"))
-    clock = SimpleNamespace(sleep=gather, monotonic=time.monotonic)
-    monkeypatch.setattr(group_commit, "time", clock)
     first = commits.enqueue(append_to("d"))
-    assert asleep.wait(20)
+    assert patience.is_waiting.wait(20)
     second = commits.enqueue(append_to("e"))
-    gathered.set()
-    assert positions(first.result(20)) and positions(second.result(20))
-    assert gate.appends[-1] == 2
+    assert positions(first.result(10)) and positions(second.result(10))
+    assert gate.appends[-1] == 2 and patience.waits == 1
+    patience.is_patient = False
     for name in "fg":
         positions(commits.enqueue(append_to(name)).result(20))
-    # Twice for the two successive requests, once for the one after them.
-    assert gate.appends[-2:] == [1, 1] and slept == [GATHER_SECONDS] * 3
+    # Once for the second caller, who sends nothing, and not after the group of one.
+    assert gate.appends[-2:] == [1, 1] and patience.waits == 2
 
 
 def test_submit__cancelled_before_its_turn__nothing_is_written_and_the_others_go_on(

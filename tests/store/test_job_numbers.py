@@ -11,7 +11,7 @@ import pytest
 from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.job_numbers import PREFETCHED, SPARE_SECONDS, JobNumberSource
+from store.job_numbers import SPARE_SECONDS, JobNumberSource
 
 WANTED: Sequence[Counts] = ((1, 1, 1), (2, 3, 4), (1, 2, 0), (1, 1, 5))
 
@@ -94,18 +94,40 @@ async def three_at_once(numbers: JobNumberSource) -> list[Ids]:
 def test_take__repeated_calls__ids_are_prefetched_and_ascend(counted: CountedQueries) -> None:
     async def again_and_again() -> list[Ids]:
         numbers = JobNumberSource(counted.log)
-        found = [ids for _ in range(PREFETCHED + 1) for ids in await three_at_once(numbers)]
+        found = [ids for _ in range(6) for ids in await three_at_once(numbers)]
         return [*found, await numbers.take((1, 1, 1)), *await three_at_once(numbers)]
 
     taken = asyncio.run(again_and_again())
-    assert counted.queries == [3 * (PREFETCHED + 1), 1, 3 * (PREFETCHED + 1)]
+    # The spares are for as many jobs as before: 3, and then 9, because 6 were answered meanwhile.
+    assert counted.queries == [3 + 3, 3 + 9, 1, 3 + 3]
     for kind in (
         [ids.job for ids in taken],
         [recipe for ids in taken for recipe in ids.recipes],
         [task for ids in taken for task in ids.tasks],
     ):
         assert kind == sorted(set(kind))
-    assert [len(ids.recipes) for ids in taken] == [2] * 3 * (PREFETCHED + 1) + [1] + [2] * 3
+    assert [len(ids.recipes) for ids in taken] == [2] * 18 + [1] + [2] * 3
+
+
+def test_take__one_call_after_another__have_no_gaps(counted: CountedQueries) -> None:
+    async def one_by_one() -> list[int]:
+        numbers = JobNumberSource(counted.log)
+        return [(await numbers.take((1, 2, 3))).job for _ in range(4)]
+
+    assert asyncio.run(one_by_one()) == [1, 2, 3, 4]
+    assert counted.queries == [1, 1, 1, 1]
+
+
+def test_take_all__beside_spare_ids__ascend(counted: CountedQueries) -> None:
+    async def beside_spares() -> list[Ids]:
+        numbers = JobNumberSource(counted.log)
+        before = await three_at_once(numbers)
+        return [*before, *await numbers.take_all([(1, 2, 3), (1, 1, 1)]), await numbers.take((1, 2, 3))]
+
+    taken = asyncio.run(beside_spares())
+    assert [len(ids.recipes) for ids in taken] == [2, 2, 2, 2, 1, 2]
+    jobs = [ids.job for ids in taken]
+    assert jobs == sorted(set(jobs))
 
 
 def test_take__prefetched_ids_unused_for_a_while__are_dropped(counted: CountedQueries) -> None:

@@ -51,8 +51,7 @@ def test_follower__of_a_partition__has_the_state_of_its_scheduler_at_any_positio
     ends = sorted({recorded.commit_end for recorded in whole_log(log)})
     snapshots = {each: Snapshots(log, each) for each in (DEFAULT_PARTITION, OTHER)}
     for each, of_partition in snapshots.items():
-        for _ in of_partition.saving(fold(log, each, ends[len(ends) // 3])):
-            pass
+        of_partition.save(fold(log, each, ends[len(ends) // 3]))
     with closing(Follower(database.service_url, identity, PAST)) as follower:
         for position in (ends[-1], ends[len(ends) // 2], ends[5]):
             assert plain(follower.at(position)) == plain(fold(log, identity, position))

@@ -116,8 +116,7 @@ def test_follower__any_position_in_any_order__has_the_state_of_the_log_there(
     monkeypatch.setattr("store.snapshots.SPAN_EVENTS", 20)
     run_once(log, start, jobs=3)
     kept = _knowing_up_to(log, log.end() // 2)
-    for _ in Snapshots(log).saving(kept):
-        pass
+    Snapshots(log).save(kept)
     submit_jobs(log, 3)
     begun = _record_beginnings(monkeypatch)
 

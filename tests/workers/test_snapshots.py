@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from math import inf
+from threading import Event
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -31,6 +32,7 @@ from store.tailer import Tailer
 from tests.domain.scheduling.contents import snapshot_of
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
+from tests.harness.inline_executor import InlineExecutor
 from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.store.faults.proxy import proxy
@@ -89,8 +91,7 @@ def test_snapshot__invalid__is_not_loaded(log: EventLog, owner: Owner, corruptio
     equip(log, systems=3)
     submit_jobs(log, 2)
     snapshots = Snapshots(log)
-    for _ in snapshots.saving(folded(log)):
-        pass
+    snapshots.save(folded(log))
     assert snapshots.load().position > 0
     owner.execute(corruption)
     assert snapshots.load().position == 0
@@ -99,8 +100,7 @@ def test_snapshot__invalid__is_not_loaded(log: EventLog, owner: Owner, corruptio
 def test_snapshot__stored_without_compression__is_not_loaded(log: EventLog, owner: Owner) -> None:
     equip(log, systems=3)
     snapshots = Snapshots(log)
-    for _ in snapshots.saving(folded(log)):
-        pass
+    snapshots.save(folded(log))
     for number, content in owner.execute("SELECT number, content FROM live.snapshots").fetchall():
         update = "UPDATE live.snapshots SET content = %s WHERE number = %s"
         owner.execute(update, (zlib.decompress(content), number))
@@ -117,8 +117,7 @@ def test_scheduler__no_valid_snapshot__reads_the_whole_log(log: EventLog, owner:
 
 
 def save(log: EventLog) -> None:
-    for _ in Snapshots(log).saving(folded(log)):
-        pass
+    Snapshots(log).save(folded(log))
 
 
 def kept_systems(log: EventLog) -> list[System]:
@@ -160,6 +159,28 @@ def test_adopt__a_state_before_the_cached_one__changes_nothing(log: EventLog) ->
     assert cache.recent([subject]) == present != {subject: early[0]}
 
 
+def test_load__snapshot_is_deleted_meanwhile__loads_the_newer_one(
+    log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("domain.scheduling.world.snapshot.PIECE_SIZE", 1)
+    monkeypatch.setattr("store.snapshots.PIECES_PER_QUERY", 2)
+    idle_systems(log, 5)
+    save(log)
+    directly, newer = log.rows, iter([True])
+
+    def rows(query: bytes, params: Any) -> list[tuple[Any, ...]]:
+        if query == SQL["snapshot_pieces"] and params[2] > 0 and next(newer, False):
+            owner.execute("DELETE FROM live.snapshots")
+            submit_jobs(log, 1)
+            save(log)
+        return directly(query, params)
+
+    monkeypatch.setattr(log, "rows", rows)
+    loaded = Snapshots(log).load()
+    assert next(newer, None) is None, "the snapshot was not deleted during the load"
+    assert snapshot_of(loaded) == snapshot_of(folded(log)) and loaded.systems
+
+
 @pytest.mark.parametrize("corruption", CORRUPTIONS.values(), ids=CORRUPTIONS.keys())
 def test_systems__of_an_invalid_snapshot__are_not_returned(
     log: EventLog, owner: Owner, corruption: bytes
@@ -178,7 +199,7 @@ def test_states__of_a_serving_process__are_adopted_once_there_is_a_whole_snapsho
     log: EventLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("domain.scheduling.world.snapshot.PIECE_SIZE", 1)
-    monkeypatch.setattr("store.snapshots.PIECES_AT_ONCE", 2)
+    monkeypatch.setattr("store.snapshots.PIECES_PER_QUERY", 2)
     subjects = idle_systems(log, 5)
     caches = Aggregates(log), Aggregates(log)
     states = SystemStates(log, Directory(), caches)
@@ -234,10 +255,10 @@ def test_saving__answer_to_a_piece_is_lost__snapshot_is_complete(database: TestD
         snapshots = Snapshots(log, mine)
         assert snapshots.load().identity == mine
         faulty.lose_answer_to(b"mine")
-        for _ in snapshots.saving(Partition(mine)):
-            pass
+        snapshots.save(Partition(mine))
         assert faulty.lost.is_set()
-        assert len(log.rows(SQL["snapshot"], (scheduler_lease(mine), code_version(), 0))) == 1
+        ((_, pieces),) = log.rows(SQL["newest_snapshot"], (scheduler_lease(mine), code_version(), 0))
+        assert pieces == 1
 
 
 def test_saving__paused_while_a_newer_one_is_saved__newer_one_remains(log: EventLog) -> None:
@@ -247,11 +268,10 @@ def test_saving__paused_while_a_newer_one_is_saved__newer_one_remains(log: Event
     newer = folded(log)
     snapshots = Snapshots(log)
     stopped = snapshots.saving(older)
-    next(stopped)
-    for _ in snapshots.saving(newer):
-        pass
-    for _ in stopped:
-        pass
+    next(stopped)()
+    snapshots.save(newer)
+    for step in stopped:
+        step()
     assert snapshots.load().position == newer.position
 
 
@@ -264,8 +284,7 @@ def test_saving__repeated__first_of_each_recent_span_remains(
     equip(log, systems=40)
     for position in (2, 7, 12, 15, 23, 29, 31, 42, 45):
         partition.pass_over(position)
-        for _ in snapshots.saving(partition):
-            pass
+        snapshots.save(partition)
     loaded = {upto: snapshots.load(upto).position for upto in range(log.end() + 1)}
     assert sorted({*loaded.values()}) == [0, 23, 31, 42, 45]
     assert (loaded[22], loaded[30], loaded[44]) == (0, 23, 42)
@@ -275,27 +294,31 @@ def test_saving__older_ones_of_other_code__are_deleted(log: EventLog, owner: Own
     partition, snapshots = Partition(), Snapshots(log)
     for position in (0, 1):
         partition.pass_over(position)
-        for _ in snapshots.saving(partition):
-            pass
+        snapshots.save(partition)
         owner.execute(CORRUPTIONS["of other code"])
     ((kept,),) = log.rows(b"SELECT count(DISTINCT attempt) FROM live.snapshots", ())
     assert kept == 1
 
 
 class FakeSnapshots:
-    """A fake store that saves a snapshot in three pieces, and fails at the second one if `away`."""
+    """A fake store that saves a snapshot in three steps; the second one fails if `away`.
+
+    `positions` are those of the snapshots whose steps were all run.
+    """
 
     def __init__(self) -> None:
         self.positions: list[int] = []
         self.away = False
 
-    def saving(self, partition: Partition) -> Iterator[None]:
-        position = partition.position
-        for number in range(3):
-            if self.away and number == 1:
-                raise DatabaseAway
-            yield
-        self.positions.append(position)
+    def saving(self, partition: Partition, pieces_per_step: int) -> Iterator[Callable[[], None]]:
+        position, run = partition.position, list[int]()
+        yield lambda: run.append(1)
+        yield self._fail_if_away
+        yield lambda: self.positions.extend([position] * len(run))
+
+    def _fail_if_away(self) -> None:
+        if self.away:
+            raise DatabaseAway
 
 
 @pytest.mark.parametrize(
@@ -352,6 +375,37 @@ def test_write_all__nothing_new__writes_one_snapshot(monkeypatch: pytest.MonkeyP
     assert (snapshots.positions, writer.is_due()) == ([SNAPSHOT_EVENTS], False)
 
 
+def test_write_all__database_away__raises_at_any_step() -> None:
+    partition = Partition()
+    snapshots: Any = FakeSnapshots()
+    writer = SnapshotWriter(snapshots, partition)
+    partition.position = 5
+    snapshots.away = True
+    with pytest.raises(DatabaseAway):
+        writer.write_all()
+
+    def fail() -> None:
+        raise DatabaseAway
+
+    writer = SnapshotWriter(cast(Any, SimpleNamespace(saving=lambda *_: iter([fail]))), partition)
+    partition.position = 6
+    with pytest.raises(DatabaseAway):
+        writer.write_all()
+
+
+def test_write_all__the_step_before_hangs__raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshotting, "MAX_WAIT_SECONDS", 0.01)
+    may_end = Event()
+    snapshots: Any = SimpleNamespace(saving=lambda *_: iter([lambda: may_end.wait(30) and None]))
+    partition = Partition()
+    writer = SnapshotWriter(snapshots, partition)
+    partition.position = 5
+    writer.write_some()
+    with pytest.raises(DatabaseAway):
+        writer.write_all()
+    may_end.set()
+
+
 def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> None:
     partition = Partition()
     snapshots: Any = FakeSnapshots()
@@ -361,7 +415,7 @@ def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> 
     assert writer.is_under_way
     partition.position = 6
     while writer.is_under_way:
-        assert snapshots.positions == []
+        assert snapshots.positions in ([], [5])
         writer.write_some()
     assert snapshots.positions == [5]
     writer.write_all()
@@ -370,8 +424,9 @@ def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> 
 
 def test_is_due__piece_written__after_three_times_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(snapshotting, "ThreadPoolExecutor", InlineExecutor)
     monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    snapshots: Any = SimpleNamespace(saving=lambda _: slow_pieces(clock, seconds=0.125))
+    snapshots: Any = SimpleNamespace(saving=lambda *_: slow_pieces(clock, seconds=0.125))
     writer = SnapshotWriter(snapshots, Partition())
     assert writer.seconds_to_next_piece() == inf
     writer.write_some()
@@ -380,6 +435,27 @@ def test_is_due__piece_written__after_three_times_its_duration(monkeypatch: pyte
     assert (writer.is_due(), writer.seconds_to_next_piece()) == (False, 0.125)
     clock.now += 0.125
     assert (writer.is_due(), writer.seconds_to_next_piece()) == (True, 0.0)
+
+
+def test_write_some__database_is_slow__does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = Event()
+    stored: list[int] = []
+
+    def slow() -> None:
+        assert may_end.wait(timeout=30)
+        stored.append(1)
+
+    snapshots: Any = SimpleNamespace(saving=lambda *_: iter([slow, lambda: stored.append(2)]))
+    monkeypatch.setattr(snapshotting, "SHARE_OF_TIME", 1.0)
+    writer = SnapshotWriter(snapshots, Partition())
+    writer.write_some()
+    assert (stored, writer.is_due()) == ([], False)
+    assert snapshotting.LOOK_SECONDS <= writer.seconds_to_next_piece() <= MAX_PAUSE_SECONDS
+    may_end.set()
+    wait_until(writer.is_due)
+    writer.write_some()
+    writer.write_some()
+    assert (stored, writer.is_under_way) == ([1, 2], False)
 
 
 def test_step__snapshot_unfinished__waits_no_longer_than_until_its_next_piece(
@@ -397,14 +473,17 @@ def test_step__snapshot_unfinished__waits_no_longer_than_until_its_next_piece(
             tailer.timeouts.clear()
             scheduler.step(timeout_seconds=5.0)
             waits.append(tailer.timeouts[0])
+
+        def wait_of_step() -> float:
+            tailer.timeouts.clear()
+            scheduler.step(timeout_seconds=0.125)
+            return tailer.timeouts[0]
+
         # The last step of a snapshot deletes older ones.
-        scheduler.step(timeout_seconds=5.0)
-        tailer.timeouts.clear()
-        scheduler.step(timeout_seconds=0.125)
+        wait_until(lambda: wait_of_step() == 0.125)
         scheduler.run(lambda: True)
     assert waits[0] == 5.0
-    assert len(waits) > 2 and all(wait <= MAX_PAUSE_SECONDS for wait in waits[2:])
-    assert tailer.timeouts == [0.125]
+    assert len(waits) > 1 and all(wait <= MAX_PAUSE_SECONDS for wait in waits[1:])
 
 
 class RecordingTailer(Tailer):
@@ -421,17 +500,22 @@ class RecordingTailer(Tailer):
 
 def test_seconds_to_next_piece__database_was_slow__are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(snapshotting, "ThreadPoolExecutor", InlineExecutor)
     monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
-    snapshots: Any = SimpleNamespace(saving=lambda _: slow_pieces(clock, seconds=60.0))
+    snapshots: Any = SimpleNamespace(saving=lambda *_: slow_pieces(clock, seconds=60.0))
     writer = SnapshotWriter(snapshots, Partition())
     writer.write_some()
     assert writer.seconds_to_next_piece() == MAX_PAUSE_SECONDS
 
 
-def slow_pieces(clock: SimpleNamespace, seconds: float) -> Iterator[None]:
+def slow_pieces(clock: SimpleNamespace, seconds: float) -> Iterator[Callable[[], None]]:
     while True:
-        clock.now += seconds
-        yield
+        clock.now += seconds / 5
+
+        def store() -> None:
+            clock.now += seconds * 4 / 5
+
+        yield store
 
 
 def test_write_some__database_unavailable__starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,6 +525,7 @@ def test_write_some__database_unavailable__starts_again(monkeypatch: pytest.Monk
     writer = SnapshotWriter(snapshots, partition)
     partition.position = SNAPSHOT_EVENTS
     snapshots.away = True
+    writer.write_some()
     writer.write_some()
     with pytest.raises(DatabaseAway):
         writer.write_some()

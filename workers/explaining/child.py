@@ -5,7 +5,6 @@ It answers requests in messages, and ends with its input or when it is idle.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
@@ -13,6 +12,7 @@ from domain.errors import LabledgerError
 from domain.partition_numbers import PartitionIdentity
 from runtime.processes.child import Channel, report, run_child
 from runtime.processes.garbage_collection import freeze_survivors
+from runtime.processes.priority import lower_priority
 from workers.explaining.answers import ANSWERS
 from workers.explaining.follower import Follower
 
@@ -23,7 +23,7 @@ IDLE_SECONDS = 600.0
 
 
 def answer_requests(parent: Channel, url: str) -> None:
-    os.nice(NICENESS)
+    lower_priority(NICENESS)
     freeze_survivors()
     number, name, moment = sys.argv[1:]
     follower = Follower(url, PartitionIdentity(int(number), name), moment)

@@ -48,8 +48,9 @@ def scheduler_states(
         elif each.scheduler.counters.foreign:
             yield f"{each.process.name} read {each.scheduler.counters.foreign} events of another partition"
     for identity in partitions:
-        kept = server.live.snapshot(scheduler_lease(identity), code_version(), len(log))
-        if kept:
+        name = scheduler_lease(identity)
+        for attempt, count in server.live.newest_snapshot(name, code_version(), len(log)):
+            kept = server.live.snapshot_pieces(name, attempt, 0, count)
             begun = restored((decoded(content) for (content,) in kept), identity)
             position = begun.position
             if _answered(folded(begun, log)) != expected[identity]:

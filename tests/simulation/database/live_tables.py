@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.simulation.database.server import Server
     from tests.simulation.database.session import Session
 
@@ -80,22 +82,29 @@ class LiveTables:
         self._server.end_session(lease.session)
         return [(lease.holder,)]
 
-    def snapshot(self, name: str, code: str, upto: int) -> list[tuple[Any, ...]]:
+    def newest_snapshot(self, name: str, code: str, upto: int) -> list[tuple[Any, ...]]:
         whole = [
-            rows
-            for (owner, _), rows in self.snapshots.items()
+            (rows[-1].position, attempt, len(rows))
+            for (owner, attempt), rows in self.snapshots.items()
             if owner == name and rows[-1].is_whole_with(len(rows)) and rows[-1].is_good_for(code, upto)
         ]
-        newest = max(whole, key=lambda rows: rows[-1].position, default=[])
-        return [(row.content,) for row in newest]
+        newest = max(whole, key=lambda each: each[0], default=None)
+        return [] if newest is None else [newest[1:]]
 
-    def save_snapshot_piece(self, name: str, attempt: str, *row: Any) -> list[tuple[Any, ...]]:
-        piece = SnapshotPiece(*row)
+    def snapshot_pieces(self, name: str, attempt: str, first: int, after: int) -> list[tuple[Any, ...]]:
+        rows = self.snapshots.get((name, attempt), [])
+        return [(row.content,) for row in rows if first <= row.number < after]
+
+    def save_snapshot_pieces(
+        self, name: str, attempt: str, code: str, position: int, *columns: Sequence[Any]
+    ) -> list[tuple[Any, ...]]:
         pieces = self.snapshots.setdefault((name, attempt), [])
-        if any(other.number == piece.number for other in pieces):
-            return []
-        pieces.append(piece)
-        return [(piece.number,)]
+        present = {piece.number for piece in pieces}
+        new = [row for row in zip(*columns, strict=True) if row[0] not in present]
+        pieces += [
+            SnapshotPiece(number, is_last, code, position, content) for number, is_last, content in new
+        ]
+        return [(number,) for number, *_ in new]
 
     def delete_older_snapshots(
         self, name: str, position: int, code: str, span: int, reach: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from projections.projector import BEGIN_SESSION
 from projections.sql import SQL as READ
 from store.log_tables import STATEMENTS, LogTables, Rows
 from store.sql import APPENDS
@@ -26,8 +27,9 @@ ANSWERS: dict[bytes, Answer] = {
     LOG["take_lease"]: lambda server, session, params: server.live.take_lease(session, params),
     LOG["renew_lease"]: lambda server, session, params: server.live.renew_lease(session, params),
     LOG["end_hung_holder"]: lambda server, session, params: server.live.end_hung_holder(session, params),
-    LOG["snapshot"]: lambda server, _, params: server.live.snapshot(*params),
-    LOG["save_snapshot_piece"]: lambda server, _, params: server.live.save_snapshot_piece(*params),
+    LOG["newest_snapshot"]: lambda server, _, params: server.live.newest_snapshot(*params),
+    LOG["snapshot_pieces"]: lambda server, _, params: server.live.snapshot_pieces(*params),
+    LOG["save_snapshot_pieces"]: lambda server, _, params: server.live.save_snapshot_pieces(*params),
     LOG["delete_older_snapshots"]: lambda server, _, params: server.live.delete_older_snapshots(**params),
     LOG["heard"]: lambda server, session, params: server.live.heard(session, params),
     LOG["last_heard"]: lambda server, session, params: server.live.last_heard(),
@@ -47,12 +49,12 @@ ANSWERS: dict[bytes, Answer] = {
     READ["waiting_counts"]: lambda server, _, params: server.read.waiting_counts(),
     READ["idle_of_labs"]: lambda server, _, params: server.read.idle_of_labs(*params),
     b"SELECT 1": lambda server, _, params: [(1,)],
-    b"SELECT set_config('search_path', %s, false)": lambda server, _, params: [(params[0],)],
+    BEGIN_SESSION.encode(): lambda server, _, params: [(params[0], "off")],
 }
 
 # The statements whose answer may be lost after their effect.
 WRITING = frozenset(
-    {*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_piece"], LOG["note_registration"]}
+    {*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_pieces"], LOG["note_registration"]}
 )
 
 

@@ -15,12 +15,14 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
+from tests.harness.inline_executor import InlineExecutor
 from tests.simulation.machine.loop import SimulatedLoop
 from tests.simulation.machine.strands import RUNNING, Strand, current
 
 TIMED = (
     "api.feed",
     "store.group_commit",
+    "store.lease",
     "store.tailer",
     "api.use_cases.commit",
     "api.use_cases.report_progress",
@@ -102,6 +104,9 @@ class SimpleQueue:
     def get_nowait(self) -> Any:
         return self.get(block=False)
 
+    def qsize(self) -> int:
+        return len(self._items)
+
 
 class Threadsafe:
     """Replaces asyncio, except that a strand waits for the coroutine that it passes to the event loop."""
@@ -122,15 +127,15 @@ class Threadsafe:
         return SimpleNamespace(result=result)
 
 
-class SequentialTokens:
-    """Replaces `secrets` with consecutive numbers."""
+class SequentialNumbers:
+    """Replaces random numbers with consecutive ones."""
 
     def __init__(self) -> None:
         self._last = 0
 
-    def token_hex(self, size_bytes: int) -> str:
+    def getrandbits(self, count: int) -> int:
         self._last += 1
-        return f"{self._last:0{2 * size_bytes}x}"
+        return self._last % 2**count
 
 
 def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> dict[tuple[str, str], Any]:
@@ -143,11 +148,13 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         **{(module, "connect"): connect for module in CONNECTED},
         ("store.event_log", "Datastore"): datastore,
         ("store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
-        ("store.requests", "secrets"): SequentialTokens(),
+        ("store.requests", "CHANCE"): SequentialNumbers(),
         ("store.requests", "time"): SimpleNamespace(time_ns=lambda: 0),
         ("api.feed", "asyncio"): Threadsafe(),
         # The log of a seed has only some hundred events.
         ("workers.snapshotting", "SNAPSHOT_EVENTS"): 100,
+        ("workers.snapshotting", "ThreadPoolExecutor"): InlineExecutor,
+        ("store.snapshots", "ThreadPoolExecutor"): InlineExecutor,
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
         # The simulated connection accepts rows as they are.
