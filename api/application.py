@@ -111,6 +111,7 @@ from api.rest.resources.waits import Waits
 from api.rest.resources.weights import Weights
 from api.rest.routes import API_ROUTES, ROUTES, responder_of
 from api.rest.visibility import sight_now
+from api.shared_numbers import UNSHARED, ReportedNumbers
 from domain.errors import LabledgerError
 from runtime.setting_values import Network
 
@@ -249,20 +250,21 @@ def operations_of(resources_by_name: Mapping[str, Any]) -> dict[tuple[str, str],
 class HttpOptions:
     """Allowed origins of web pages, maximum rate of requests (0: unlimited), and trusted proxies.
 
-    `records_admins`: whether reads of admins are recorded.
+    `records_admins`: whether reads of admins are recorded. `shared` has the numbers of all serving processes.
     """
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
     proxies: tuple[Network, ...] = ()
     records_admins: bool = False
+    shared: ReportedNumbers = UNSHARED
 
 
 def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOptions()) -> Any:
     """Return the ASGI application, whose requests have `ConcurrencyLimits`."""
     by_name = resources(parts)
     operations = operations_of(by_name)
-    rates = Rates(options.requests_per_second)
+    rates = Rates(options.requests_per_second, options.shared)
     gate = Gate(parts, operations, rates, options.proxies, records_admins=options.records_admins)
     cors = _cors(options.cors_origins)
     middleware: list[Any] = [lifespan, AccessLog(parts.requests), *cors, Compression(), gate]

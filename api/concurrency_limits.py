@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from api.amounts import Amounts
 from api.caller_slots import CallerSlots
+from api.shared_numbers import UNSHARED, ReportedNumbers
 from domain.errors import LabledgerError, TooOften
 from runtime.locks import LockClass
 
@@ -27,7 +29,7 @@ class Overloaded(LabledgerError):
 
 @dataclass(frozen=True)
 class ConcurrencyLimits:
-    """Limits of one process, all but `body_bytes` per caller. Streams have those of `Broadcast` instead."""
+    """Limits of a service, all but `body_bytes` per caller. Streams have those of `Broadcast` instead."""
 
     requests: int = 256
     waiting_reads: int = 64
@@ -44,13 +46,13 @@ class MaxWaits:
 
 
 class ActiveRequests:
-    """Counts of the requests under way in one process, by caller. For one event loop."""
+    """Counts of the requests under way, by caller. For one event loop."""
 
-    def __init__(self, limits: ConcurrencyLimits | None = None) -> None:
+    def __init__(self, limits: ConcurrencyLimits | None = None, shared: ReportedNumbers = UNSHARED) -> None:
         self.max = limits or ConcurrencyLimits()
-        self.requests = Counter[str]()
-        self.waiting_reads = Counter[str]()
-        self.body_bytes = Counter[str]()
+        self.requests = Amounts("requests/", shared)
+        self.waiting_reads = Amounts("waiting-reads/", shared)
+        self.body_bytes = Amounts("body-bytes/", shared)
         self.parsing = Parsing()
         self.matches = CallerSlots(LockClass.MATCHING)
 
@@ -66,45 +68,57 @@ class Share:
 
     def enter(self, caller: str) -> None:
         """Take a slot for a request of a caller. Raises TooOften if the caller has the maximum."""
-        if self._active.requests[caller] >= self._active.max.requests:
+        if self._active.requests.of(caller) >= self._active.max.requests:
             raise TooOften(
                 f"{caller} has {self._active.max.requests} requests under way, the maximum", RETRY_SECONDS
             )
         self._caller, self._has_slot = caller, True
-        self._active.requests[caller] += 1
+        self._active.requests.add(caller, 1)
 
     def release_slot(self) -> None:
         """Give back the slot, because the request becomes a stream."""
         if self._has_slot and self._caller is not None:
             self._has_slot = False
-            _subtract(self._active.requests, self._caller, 1)
+            self._active.requests.add(self._caller, -1)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
         """Count a read that waits for a position. Raises TooOften if the caller has the maximum."""
         caller = self._caller or ""
-        if self._active.waiting_reads[caller] >= self._active.max.waiting_reads:
+        if self._active.waiting_reads.of(caller) >= self._active.max.waiting_reads:
             raise TooOften(
                 f"{caller} has {self._active.max.waiting_reads} reads that wait for a position, the maximum",
                 RETRY_SECONDS,
             )
-        self._active.waiting_reads[caller] += 1
+        self._active.waiting_reads.add(caller, 1)
         try:
             yield
         finally:
-            _subtract(self._active.waiting_reads, caller, 1)
+            self._active.waiting_reads.add(caller, -1)
 
     def hold(self, size: int, address: str) -> None:
         """Count bytes of a body. Raises TooOften above the caller's limit, Overloaded above that of all."""
         caller = self._caller or address
         limits = self._active.max
-        if self._active.body_bytes[caller] + size > limits.user_body_bytes:
+        if self._active.body_bytes.of(caller) + size > limits.user_body_bytes:
             message = f"{caller} is sending more than {limits.user_body_bytes:,} bytes of bodies at once"
             raise TooOften(message, RETRY_SECONDS)
         if self._active.body_bytes.total() + size > limits.body_bytes:
-            raise Overloaded(f"this process is receiving {limits.body_bytes:,} bytes of bodies, the maximum")
-        self._active.body_bytes[caller] += size
+            raise Overloaded(f"the service is receiving {limits.body_bytes:,} bytes of bodies, the maximum")
+        self._active.body_bytes.add(caller, size)
         self._body_bytes[caller] += size
+
+    def set_held(self, size: int, address: str) -> None:
+        """Set the counted bytes of the body to `size`. Raises as `hold` does."""
+        held = self._body_bytes.total()
+        if size > held:
+            self.hold(size - held, address)
+            return
+        for caller, count in list(self._body_bytes.items()):
+            less = min(count, held - size)
+            held -= less
+            self._active.body_bytes.add(caller, -less)
+            _subtract(self._body_bytes, caller, less)
 
     async def parse(self, address: str, size: int, parse: Callable[[], T]) -> T:
         return await self._active.parsing.run(self._caller or address, size, parse)
@@ -112,7 +126,7 @@ class Share:
     def release(self) -> None:
         self.release_slot()
         for caller, size in self._body_bytes.items():
-            _subtract(self._active.body_bytes, caller, size)
+            self._active.body_bytes.add(caller, -size)
         self._body_bytes.clear()
 
 

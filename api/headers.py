@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+PREFER: Final = "Prefer"
+PREFERENCE_APPLIED: Final = "Preference-Applied"
+LENIENT: Final = "handling=lenient"
+"""The preference (RFC 7240) to process each valid item of a list, even if others are invalid."""
 ACTS_AS: Final = "Labledger-Acts-As"
 LAST_EVENT_ID: Final = "Last-Event-ID"
 FORWARDED_FOR: Final = "X-Forwarded-For"
 POSITION_HEADER: Final = "Labledger-Position"
 
 PROBLEM: Final = "application/problem+json"
+NDJSON: Final = "application/x-ndjson"
 CSV: Final = "text/csv"
 EVENT_STREAM: Final = "text/event-stream"

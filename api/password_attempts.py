@@ -1,15 +1,16 @@
-"""Limits in this process on failed attempts by name and by address, and on logins with an invalid body."""
+"""Limits on failed attempts by name and by address, and on logins with an invalid body."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from api.amounts import Amounts
 from api.moving_window import MovingWindow
+from api.shared_numbers import UNSHARED, ReportedNumbers
 from domain.errors import TooOften
 
 # Failed attempts per minute. Several people may share an address.
@@ -22,6 +23,8 @@ WITHIN_SECONDS: Final = 60
 # The maximum number of attempts that wait for the result of another, separately for names and addresses.
 MAX_WAITING: Final = 100
 BUSY_SECONDS: Final = 5
+# Seconds between two checks of the attempts in other processes.
+LOOK_SECONDS: Final = 0.05
 
 
 @dataclass
@@ -39,9 +42,9 @@ class Attempts:
     succeed, and no more wrong ones than there are slots. Names without a user count in the same way.
     """
 
-    def __init__(self) -> None:
-        self._of_user = _Slots(MAX_FAILED_BY_USER)
-        self._of_address = _Slots(MAX_FAILED_BY_ADDRESS)
+    def __init__(self, shared: ReportedNumbers = UNSHARED) -> None:
+        self._of_user = _Slots(MAX_FAILED_BY_USER, "attempts/user/", shared)
+        self._of_address = _Slots(MAX_FAILED_BY_ADDRESS, "attempts/address/", shared)
 
     @asynccontextmanager
     async def attempt(self, user: str, address: str | None = None) -> AsyncIterator[Attempt]:
@@ -66,26 +69,52 @@ class Attempts:
 class _Slots:
     """Slots by name or by address: those of attempts under way, and of failures within the last minute."""
 
-    def __init__(self, amount: int) -> None:
-        self._window = MovingWindow(amount, WITHIN_SECONDS)
-        self._under_way = Counter[str]()
+    def __init__(self, amount: int, name: str, shared: ReportedNumbers) -> None:
+        self._window = MovingWindow(amount, WITHIN_SECONDS, shared=shared, name=name)
+        self._under_way = Amounts(f"{name}under-way/", shared)
         self._results: dict[str, asyncio.Future[None]] = {}
         self._waiting_count = 0
 
     def failed_count(self, key: str) -> int:
-        return self._window.count(key) - self._under_way[key]
+        return self._window.count(key) - self._under_way.of(key)
 
     async def take(self, key: str) -> None:
         """Take a slot, after waiting for attempts under way. Raises TooOften at the limit."""
-        while seconds := self._window.take(key):
-            if not self._under_way[key]:
+        was_idle = False
+        while seconds := self._begin(key):
+            is_own, was_idle_before = self._under_way.own(key), was_idle
+            was_idle = not self._under_way.of(key)
+            if is_own:
+                await self._wait(key)
+            elif not was_idle:
+                await self._wait_for_others()
+            elif was_idle_before:
                 raise TooOften(f"at most {self._window.amount} failed attempts a minute are allowed", seconds)
-            await self._wait(key)
-        self._under_way[key] += 1
+            # Otherwise another process may have given its slot back since the window was asked.
 
-    async def _wait(self, key: str) -> None:
+    def _begin(self, key: str) -> float:
+        """Take a slot and return 0, or return the seconds to wait if there is none."""
+        self._under_way.add(key, 1)
+        seconds = self._window.take(key)
+        if seconds:
+            self._under_way.add(key, -1)
+        return seconds
+
+    async def _wait_for_others(self) -> None:
+        """Wait some time for attempts in other processes."""
+        self._require_room()
+        self._waiting_count += 1
+        try:
+            await asyncio.sleep(LOOK_SECONDS)
+        finally:
+            self._waiting_count -= 1
+
+    def _require_room(self) -> None:
         if self._waiting_count >= MAX_WAITING:
             raise TooOften("too many logins are waiting", BUSY_SECONDS)
+
+    async def _wait(self, key: str) -> None:
+        self._require_room()
         result = self._results.setdefault(key, asyncio.get_running_loop().create_future())
         self._waiting_count += 1
         try:
@@ -95,11 +124,9 @@ class _Slots:
             self._waiting_count -= 1
 
     def end(self, key: str, attempt: Attempt) -> None:
-        self._under_way[key] -= 1
-        if not self._under_way[key]:
-            del self._under_way[key]
         if not attempt.has_failed:
             self._window.give_back(key)
+        self._under_way.add(key, -1)
         if (result := self._results.pop(key, None)) is not None:
             result.set_result(None)
 
@@ -107,8 +134,8 @@ class _Slots:
 class FaultyLogins:
     """Count logins whose body has not been found valid, by address. For one event loop."""
 
-    def __init__(self) -> None:
-        self._window = MovingWindow(MAX_FAULTY, WITHIN_SECONDS)
+    def __init__(self, shared: ReportedNumbers = UNSHARED) -> None:
+        self._window = MovingWindow(MAX_FAULTY, WITHIN_SECONDS, shared=shared, name="logins/faulty/")
 
     def begin(self, address: str) -> None:
         """Count a login. Raises TooOften after MAX_FAULTY logins without a valid body."""

@@ -20,9 +20,11 @@ from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from api.oidc.sign_in import sign_in_of
 from api.parts import PageReads, Parts
+from api.password_attempts import Attempts, FaultyLogins
 from api.quotas import QuotaLimits, Quotas
 from api.rest import slow_metrics_computation
 from api.rest.serving.in_flight import InFlight
+from api.shared_numbers import UNSHARED, ReportedNumbers
 from api.startup import ServiceLifecycle
 from api.system_states import SystemStates
 from api.use_cases.external_groups import report_missing_groups
@@ -48,8 +50,12 @@ from workers.explaining.explainers import Explainers
 PAGE_SESSIONS = 2
 
 
-def http_application(settings: Settings) -> InFlight:
-    """Return the ASGI application of `labledger serve`, for one worker process."""
+def http_application(settings: Settings, shared: ReportedNumbers = UNSHARED) -> InFlight:
+    """Return the ASGI application of `labledger serve`, for one worker process.
+
+    `shared` has the numbers of all of them.
+    """
+    shared.join()
     url = require_url(settings.database_url)
     log = EventLog(url, pool_size=4)
     sign_in = sign_in_of(settings)
@@ -71,8 +77,10 @@ def http_application(settings: Settings) -> InFlight:
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
         default_kinds=settings.notifications,
-        active_requests=ActiveRequests(_concurrency_limits(settings)),
-        item_pace=ItemPace(settings.items_per_second),
+        active_requests=ActiveRequests(_concurrency_limits(settings), shared),
+        attempts=Attempts(shared),
+        faulty_logins=FaultyLogins(shared),
+        item_pace=ItemPace(settings.items_per_second, shared=shared),
         max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
         page_reads=page_reads,
         address_days=settings.address_days,
@@ -106,6 +114,7 @@ def http_application(settings: Settings) -> InFlight:
         settings.requests_per_second,
         settings.proxies,
         records_admins=settings.record_admin_reads,
+        shared=shared,
     )
     return InFlight(
         application(parts, Lifespan(lifecycle.start, lifecycle.stop), options), feed.begin_shutdown

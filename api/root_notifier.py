@@ -8,7 +8,7 @@ from api.metrics import counters
 from api.metrics.counters import CounterWriter
 from api.startup import load_with_retries
 from domain.notifications.messages import Routing
-from runtime.processes.garbage_collection import freeze_survivors
+from runtime.processes.garbage_collection import freeze_present_objects
 from runtime.processes.stop_request import listening
 from runtime.settings import Settings, require_url
 from store.counters import Counters
@@ -28,7 +28,7 @@ def run_notifier(settings: Settings) -> None:
     load_with_retries(partial(require_migrated, url), stop.is_requested)
     log = EventLog(url, pool_size=2)
     counts = (NotifierCounters(), TailerCounters())
-    freeze_survivors()
+    freeze_present_objects()
     with CounterWriter(Counters(log, partial(counters.notifying, *counts))):
         Notifier(log, _options(settings), *counts).run(stop.is_requested)
     log.close()

@@ -28,7 +28,8 @@ from workers.scheduler import Scheduler, lease_for
 def run_scheduler(settings: Settings, identity: PartitionIdentity) -> None:
     """Run the scheduler of a partition until SIGTERM."""
     url = require_url(settings.database_url)
-    log = EventLog(url)
+    # One session each for the decisions, the counters and the snapshots.
+    log = EventLog(url, pool_size=3)
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
     snapshots = Snapshots(log, identity)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, quote, urlsplit
@@ -11,8 +11,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 import httpx
 
 from api.client.problems import ServerProblem
+from api.client.retry_policy import TEMPORARY_STATUSES
 from api.client.stream import ServerEvent
 from api.client.transport import RequestOptions, Transport, without_none
+from api.headers import IDEMPOTENCY_KEY, LENIENT, PREFER
 from domain.errors import Fault, FaultyInput
 
 # The maximum number of rows that the server returns in one page.
@@ -114,11 +116,28 @@ class Client:
 
     def post(self, path: str, body: Any = None, *, key: str | None = None, **parameters: Any) -> Any:
         """Post a body. Requests with the same `key` take effect once (default: a new key for each call)."""
-        headers = {"Idempotency-Key": key or str(uuid.uuid4())}
+        headers = {IDEMPOTENCY_KEY: key or str(uuid.uuid4())}
         return self._send("POST", path, body, headers, params=without_none(parameters))
 
+    def post_items(self, path: str, name: str, items: Sequence[Any], **parameters: Any) -> list[Any]:
+        """Post a list with lenient handling; return the answer for each item.
+
+        While the status of an item is temporary, the request is repeated as the retry policy says.
+        """
+        headers = {IDEMPOTENCY_KEY: str(uuid.uuid4()), PREFER: LENIENT}
+        options, tries, waited = self._transport.options, 0, 0.0
+        while True:
+            answer = self._send("POST", path, {name: items}, headers, params=without_none(parameters))
+            answers: list[Any] = answer[name]
+            tries += 1
+            pause = options.policy.after_refusal(None, tries, waited)
+            if pause is None or not any(item["status"] in TEMPORARY_STATUSES for item in answers):
+                return answers
+            options.sleep(pause)
+            waited += pause
+
     def post_text(self, path: str, content: bytes, content_type: str, **parameters: Any) -> Any:
-        headers = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": content_type}
+        headers = {IDEMPOTENCY_KEY: str(uuid.uuid4()), "Content-Type": content_type}
         return self._call("POST", path, content=content, headers=headers, params=without_none(parameters))
 
     def put(self, path: str, body: Any, **parameters: Any) -> Any:

@@ -48,14 +48,18 @@ class Unreachable(LabledgerError):
 
 def problem_of(response: httpx.Response) -> ServerProblem:
     """Return the error of a response, which has the status line as title if the body has none."""
-    document = _document(response)
-    title = str(document.get("title") or f"{response.status_code} {response.reason_phrase}")
+    return problem_in(_document(response), response.status_code, response.reason_phrase)
+
+
+def problem_in(document: dict[str, Any], status: int, reason: str = "") -> ServerProblem:
+    """Return the error in a document of RFC 9457."""
+    title = str(document.get("title") or f"{status} {reason}")
     faults = tuple(
         Fault(str(fault.get("where", "")), str(fault.get("message", "")))
         for fault in document.get("errors") or ()
         if isinstance(fault, dict)
     )
-    problem = ServerProblem(response.status_code, title, str(document.get("detail") or ""), faults)
+    problem = ServerProblem(status, title, str(document.get("detail") or ""), faults)
     problem.members = document
     return problem
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from api.intake.embedded_xml import EmbeddedRequirements
@@ -13,17 +13,29 @@ from api.intake.locations import EmbeddedLocations, JsonLocations, Locations, Lo
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import ElementFault
-from domain.errors import FaultyInput
+from domain.errors import Fault, FaultyInput, TooLarge
 from domain.requirements.findings import Finding
 
 
 class ParsedBody(NamedTuple):
-    """A document, the locations of its parts, and the faults of parsing, at XML elements or at paths."""
+    """A document, the locations of its parts, and the faults of parsing, at XML elements or at paths.
+
+    The locations of a text within a list begin with `prefix`.
+    """
 
     document: dict[str, Any]
     locations: Locations
     faults: list[ElementFault]
     findings: list[Finding]
+    prefix: str = ""
+
+    def prefixed(self, faults: Iterable[Fault]) -> list[Fault]:
+        """Return the faults in the text as faults of the whole body."""
+        return _prefixed(self.prefix, faults)
+
+
+def _prefixed(prefix: str, faults: Iterable[Fault]) -> list[Fault]:
+    return [Fault(f"{prefix}{fault.where}", fault.message) for fault in faults]
 
 
 def _parsed_xml(body: bytes) -> ParsedBody:
@@ -66,9 +78,12 @@ def body_of(text: str, where: str) -> tuple[bytes, str]:
 
 
 class ParsedSubmission(NamedTuple):
-    """The parsed bodies of a submission; `is_list` if its document has a list of jobs."""
+    """The parsed bodies of a submission, or the faults of those that cannot be parsed.
 
-    bodies: list[ParsedBody]
+    `is_list`: its document has a list of jobs.
+    """
+
+    bodies: list[ParsedBody | FaultyInput]
     is_list: bool
 
 
@@ -87,21 +102,33 @@ def _kind(media_type: str) -> str:
 def parse_jobs(body: bytes, media_type: str) -> ParsedSubmission:
     """Return the parsed jobs of a body.
 
-    Raises Unreadable, and FaultyInput for jobs that are not a list, that are none or too many.
+    Raises Unreadable, TooLarge for too many jobs, and FaultyInput for jobs that are not a list, or none.
     """
     if PARSERS.get(_kind(media_type)) is not _parsed_json:
         return ParsedSubmission([parse_job(body, media_type)], False)
     document, locations = parse_json(body), JsonLocations(body)
     if "jobs" not in document or "recipe_sets" in document:
         return ParsedSubmission([_parsed(document, locations)], False)
-    findings = list(_list_faults(document))
-    if findings:
+    if findings := list(_list_faults(document)):
         raise FaultyInput(located_faults(locations, [], findings, "errors"))
-    bodies = [
-        _parsed(job, LocationsBelow(locations, ("jobs", number)))
-        for number, job in enumerate(document["jobs"])
-    ]
+    if len(document["jobs"]) > MAX_JOBS:
+        findings = [Finding(("jobs",), f"must not have more than {MAX_JOBS} members")]
+        raise TooLarge(located_faults(locations, [], findings, "errors"))
+    bodies = [_parsed_member(job, number, locations) for number, job in enumerate(document["jobs"])]
     return ParsedSubmission(bodies, True)
+
+
+def _parsed_member(
+    job: dict[str, Any] | str, number: int, locations: JsonLocations
+) -> ParsedBody | FaultyInput:
+    if isinstance(job, dict):
+        return _parsed(job, LocationsBelow(locations, ("jobs", number)))
+    where = f"jobs[{number}]"
+    try:
+        body, media_type = body_of(job, "text")
+        return PARSERS[media_type](body)._replace(prefix=f"{where}: ")
+    except FaultyInput as error:
+        return FaultyInput(_prefixed(f"{where}: ", error.faults))
 
 
 def _list_faults(document: Mapping[str, Any]) -> Iterator[Finding]:
@@ -112,9 +139,7 @@ def _list_faults(document: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(("jobs",), "must be a list")
     elif not jobs:
         yield Finding(("jobs",), "must not be empty")
-    elif len(jobs) > MAX_JOBS:
-        yield Finding(("jobs",), f"must not have more than {MAX_JOBS} members")
     else:
         for number, job in enumerate(jobs):
-            if not isinstance(job, dict):
-                yield Finding(("jobs", number), "must be an object")
+            if not isinstance(job, dict | str):
+                yield Finding(("jobs", number), "must be an object, or the text of a job")

@@ -117,7 +117,7 @@ def read_jobs(
         faults.append(Fault("jobs", f"depend on {named}; {MAX_MENTIONED} are allowed"))
     for number, parsed in enumerate(submission.bodies):
         try:
-            jobs.append(_read(parsed, context, number))
+            jobs.append(_read(_require_parsed(parsed), context, number))
         except FaultyInput as error:
             faults += error.faults
         if len(faults) > MAX_FAULTS:
@@ -129,6 +129,12 @@ def read_jobs(
     if faults:
         raise FaultyInput(faults)
     return ReadJobs(tuple(jobs), submission.is_list)
+
+
+def _require_parsed(parsed: ParsedBody | FaultyInput) -> ParsedBody:
+    if isinstance(parsed, FaultyInput):
+        raise parsed
+    return parsed
 
 
 def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -> ReadJob:
@@ -166,10 +172,9 @@ def _read(parsed: ParsedBody, context: SubmissionContext, preceding_jobs: int) -
     if context.strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or parsed.findings or parsed.faults:
-        raise FaultyInput(
-            located_faults(parsed.locations, parsed.faults, [*parsed.findings, *findings], "errors")
-        )
-    notes = located_faults(parsed.locations, [], warnings, "warnings")
+        faults = located_faults(parsed.locations, parsed.faults, [*parsed.findings, *findings], "errors")
+        raise FaultyInput(parsed.prefixed(faults))
+    notes = parsed.prefixed(located_faults(parsed.locations, [], warnings, "warnings"))
     return ReadJob(spec_of(job, [recipe.parsed for recipe in recipes], declared), tuple(notes))
 
 
@@ -219,16 +224,19 @@ def with_lines(body: bytes, media_type: str, faults: Iterable[Fault]) -> list[Fa
     return [Fault(_line_of(fault.where, bodies), fault.message) for fault in faults]
 
 
-def _line_of(where: str, bodies: Sequence[ParsedBody]) -> str:
+def _line_of(where: str, bodies: Sequence[ParsedBody | FaultyInput]) -> str:
     found = _OF_JOB.fullmatch(where)
     if found is None:
         return where
-    location = bodies[int(found["job"] or 0)].locations.find((found["field"],))
-    return where if location.rest else location.where
+    body = bodies[int(found["job"] or 0)]
+    assert isinstance(body, ParsedBody), "an accepted job was parsed"
+    location = body.locations.find((found["field"],))
+    return where if location.rest else f"{body.prefix}{location.where}"
 
 
 def _mentioned(submission: ParsedSubmission) -> frozenset[tuple[str, int]]:
-    return frozenset().union(*(mentioned(parsed.document) for parsed in submission.bodies))
+    parsed = (body for body in submission.bodies if isinstance(body, ParsedBody))
+    return frozenset().union(*(mentioned(body.document) for body in parsed))
 
 
 def _warnings(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,8 +27,7 @@ T = TypeVar("T")
 async def read_body(req: Request) -> bytes:
     """Return the whole body. Raises 413 above the limit of the operation, 415 for a Content-Encoding."""
     limit_bytes = operation_of_request(req).max_bytes
-    if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
-        raise falcon.HTTPUnsupportedMediaType(description="the body must not be encoded")
+    _require_identity(req)
     if (req.content_length or 0) > limit_bytes:
         raise falcon.HTTPContentTooLarge(description=f"the body must not have more than {limit_bytes} bytes")
     chunks: list[bytes] = []
@@ -42,6 +41,21 @@ async def read_body(req: Request) -> bytes:
         share.hold(len(chunk), address)
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def _require_identity(req: Request) -> None:
+    if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
+        raise falcon.HTTPUnsupportedMediaType(description="the body must not be encoded")
+
+
+async def body_chunks(req: Request) -> AsyncIterator[bytes]:
+    """Yield the chunks of a body of any length as they arrive. Raises 415 for a Content-Encoding.
+
+    The caller counts the bytes that it keeps.
+    """
+    _require_identity(req)
+    async for chunk in req.stream:
+        yield chunk
 
 
 async def read_json_bytes(req: Request) -> bytes:

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from falcon.asgi import Request
 
-from api.headers import IDEMPOTENCY_KEY
+from api.headers import IDEMPOTENCY_KEY, LENIENT, PREFER
 from api.rest.contract.openapi import plain
 from api.rest.contract.operation import Operation
 from api.rest.contract.parameters import MAX_KEY_LENGTH
@@ -130,6 +130,12 @@ def keyed_request(req: Request, body: bytes) -> RequestContext:
     digest = hashlib.sha256(b"\0".join(given)).digest()
     key_of_user = hashlib.sha256(f"{request.actor}\0{key}".encode()).hexdigest()
     return replace(request, command_id=f"key/{key_of_user}", digest=digest)
+
+
+def prefers_lenient(req: Request) -> bool:
+    """Return whether the client prefers lenient handling."""
+    given = (each.partition(";")[0].strip().lower() for each in (req.get_header(PREFER) or "").split(","))
+    return LENIENT in given
 
 
 def is_undoing(req: Request) -> bool:

@@ -25,6 +25,7 @@ from domain.errors import (
     NotRecognised,
     Refused,
     Stale,
+    TooLarge,
     TooOften,
     Unknown,
     Unreadable,
@@ -38,6 +39,7 @@ from workers.explaining.explainer import StillReading
 RETRY_SECONDS = 2
 
 STATUS: tuple[tuple[type[BaseException], int], ...] = (
+    (TooLarge, 413),
     (Unreadable, 400),
     (FaultyInput, 422),
     (NotRecognised, 401),

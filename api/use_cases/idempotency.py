@@ -31,12 +31,21 @@ async def commit_once(
 ) -> Committed | None:
     """Return the commit of an earlier request with the key, otherwise that of `write`.
 
-    A concurrent request with the same key may commit first. Then `write` is refused, has nothing to change,
-    or gets that commit from its own append; in each case that commit is returned. Raises FaultyInput as
-    `require_same` does, and the errors of `write`.
+    Raises FaultyInput as `require_same` does, and the errors of `write`.
     """
     if (done := await done_before(log, request)) is not None:
         return done
+    return await commit_unless_done(log, request, write)
+
+
+async def commit_unless_done(
+    log: Log, request: RequestContext, write: Callable[[], Awaitable[Committed | None]]
+) -> Committed | None:
+    """Return the commit of `write`, or that of a concurrent request with the same key.
+
+    The other request may commit first. Then `write` is refused, has nothing to change, or gets that commit
+    from its own append; in each case that commit is returned. Raises as `commit_once` does.
+    """
     try:
         done = await write()
     except (Refused, Conflict):
@@ -65,6 +74,11 @@ async def items_done_before(
     for done in commits.values():
         require_same(request, done)
     return {numbers_by_id[command_id]: done for command_id, done in commits.items()}
+
+
+async def require_not_by_items(log: Log, request: RequestContext, count: int) -> None:
+    """Raise FaultyInput if the key of a request was used for items with commits of their own."""
+    await items_done_before(log, request, range(count))
 
 
 def item_request(request: RequestContext, number: int) -> RequestContext:

@@ -26,7 +26,7 @@ from domain.queues.placement import (
     dynamic_queues,
     open_leaves,
 )
-from domain.queues.tree import DEFAULT_QUEUE, ROOT, QueueTree
+from domain.queues.tree import DEFAULT_QUEUE, ROOT, WITHOUT_CONFIGURATION, QueueTree
 from domain.recipe.lifecycle import UNFINISHED
 
 # The first jobs of a submission, whose faults have near names: with thousands of queues each search takes a
@@ -64,6 +64,8 @@ async def _choose(
     parts: JobParts, specs: Sequence[JobSpec], partition: PartitionIdentity, submitter: str
 ) -> list[QueueOfJob]:
     queues = partition_queues(parts.feed.directory, partition.name)
+    if queues.tree is WITHOUT_CONFIGURATION and all(spec.queue is None for spec in specs):
+        return [QueueOfJob(None)] * len(specs)
     jobs = [_submitted_job(parts, spec, submitter) for spec in specs]
     existing = await _existing(parts, queues, partition, jobs)
     places = [choose_queue(queues.tree, queues.rules, job, existing) for job in jobs]

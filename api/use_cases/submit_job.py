@@ -16,7 +16,12 @@ from api.use_cases.place_in_queue import QueueOfJob, choose_queues
 from api.use_cases.place_job import Placement, place, require_one_partition
 from api.use_cases.ports import JobParts, RequestContext
 from domain.directory.partition_states import require_takes_jobs, state_of
-from domain.directory.partitions import identity_of, operation_table, partition_document
+from domain.directory.partitions import (
+    identity_of,
+    job_filters_of,
+    operation_table,
+    partition_document,
+)
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
@@ -24,7 +29,7 @@ from domain.intake_states import ACTIVE
 from domain.job.events import JobKeyUsed, JobSubmitted
 from domain.job.keys import key_subject
 from domain.job.spec import JobSpec
-from domain.job.submission import Original, counts, submit
+from domain.job.submission import Ids, Original, counts, submit
 from domain.partition_numbers import PartitionIdentity
 from domain.queues.tree import DEFAULT_QUEUE
 from store.event_log import EventLog
@@ -49,14 +54,17 @@ async def submit_job(
     original: Original | None = None,
     *,
     origin: int | None = None,
+    ids: Ids | None = None,
 ) -> Committed:
     """Append an accepted job to the log, and store its submitted bytes beside the log.
 
-    The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "partition", "queue", "warnings"}.
-    Raises Refused unless the partition takes new jobs, and the errors of `choose_queues`.
+    Without `ids`, the job gets new ones. The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids",
+    "partition", "queue", "warnings"}. Raises Refused unless the partition takes new jobs, and the errors of
+    `choose_queues`.
     """
     jobs = [AcceptedJob(spec, warnings, origin)]
-    return await _append_jobs(parts, request, jobs, original, lambda answers: answers[0])
+    ids_of_jobs = None if ids is None else [ids]
+    return await _append_jobs(parts, request, jobs, original, lambda answers: answers[0], ids_of_jobs)
 
 
 def submitted_numbers(done: Committed) -> dict[str, Any] | None:
@@ -84,8 +92,13 @@ async def _append_jobs(
     jobs: Sequence[AcceptedJob],
     original: Original | None,
     answer_of: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]],
+    ids_of_jobs: Sequence[Ids] | None = None,
 ) -> Committed:
-    """Append jobs in one commit. Raises Refused unless the partition takes new jobs."""
+    """Append jobs in one commit, with these ids or, by default, new ones.
+
+    They also get new ones if a job filter was put since the ids were taken, because a filter may concern
+    only later jobs, which it distinguishes by their ids. Raises Refused unless the partition takes new jobs.
+    """
     directory, specs = parts.feed.directory, [job.spec for job in jobs]
 
     async def decide() -> AppendRequest:
@@ -102,7 +115,12 @@ async def _append_jobs(
         await _require_new_keys(parts, specs, request.actor)
         await require_one_partition(parts.aggregates, directory, specs, partition)
         queues = await choose_queues(parts, specs, partition, request.actor)
-        decided, answers = await _decided(parts, request, jobs, original, placement, queues)
+        if request.has_quota:
+            await require_recipe_quotas(parts, request.actor, specs)
+        ids = ids_of_jobs
+        if ids is None or not _are_above_watermarks(ids, partition_document(directory, partition.name)):
+            ids = await _new_ids(parts, specs)
+        decided, answers = _decided(parts, request, jobs, ids, original, placement, queues)
         answer = orjson.dumps(answer_of(answers))
         versions = {partition.subject: version}
         return append_for(parts, request, decided, versions, answer, original, partition.number)
@@ -137,24 +155,32 @@ def _takes_jobs(directory: Directory, partition: PartitionIdentity) -> bool:
     return is_there and state_of(partition_document(directory, partition.name)) == ACTIVE
 
 
-async def _decided(
+def _are_above_watermarks(ids_of_jobs: Sequence[Ids], document: Mapping[str, Any]) -> bool:
+    lowest = min(ids.job for ids in ids_of_jobs)
+    return all(job_filter.watermark < lowest for job_filter in job_filters_of(document))
+
+
+async def _new_ids(parts: JobParts, specs: Sequence[JobSpec]) -> list[Ids]:
+    sizes = [counts(spec) for spec in specs]
+    return [await parts.numbers.take(sizes[0])] if len(sizes) == 1 else await parts.numbers.take_all(sizes)
+
+
+def _decided(
     parts: JobParts,
     request: RequestContext,
     jobs: Sequence[AcceptedJob],
+    ids_of_jobs: Sequence[Ids],
     original: Original | None,
     placement: Placement,
     queues: Sequence[QueueOfJob],
 ) -> tuple[Decided, list[dict[str, Any]]]:
     """Return the events of a submission, and the answer for each job."""
-    if request.has_quota:
-        await require_recipe_quotas(parts, request.actor, [job.spec for job in jobs])
-    numbers = await asyncio.gather(*(parts.numbers.take(counts(job.spec)) for job in jobs))
     operations = operation_table(parts.feed.directory, placement.partition.name)
     decided: Decided = []
     answers: list[dict[str, Any]] = []
-    parts_of_jobs = zip(jobs, numbers, placement.trees, queues, strict=True)
+    parts_of_jobs = zip(jobs, ids_of_jobs, placement.trees, queues, strict=True)
     for index, (job, ids, trees, (queue, warning)) in enumerate(parts_of_jobs):
-        preceding = [before.job for before in numbers[:index]]
+        preceding = [before.job for before in ids_of_jobs[:index]]
         facts = trees, original, operations, preceding, queue, job.origin
         decided += submit(job.spec, ids, request.actor, *facts)
         answer = {"job_id": ids.job, "recipe_set_ids": ids.recipe_sets, "recipe_ids": ids.recipes}

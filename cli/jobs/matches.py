@@ -11,7 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from cli.arguments.params import limit_option
-from cli.jobs.submit import JSON, STDIN, content_type, post
+from cli.jobs.file_answers import post
+from cli.jobs.job_files import JSON, STDIN, content_type
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row

@@ -8,7 +8,8 @@ import click
 
 from cli.arguments.numbered import JOB_ID
 from cli.arguments.params import reason_option
-from cli.jobs.submit import STDIN, content_type, numbered, post
+from cli.jobs.file_answers import numbered, post
+from cli.jobs.job_files import STDIN, content_type
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output

@@ -13,7 +13,8 @@ import click
 from cli.arguments.exclusion import require_exclusive
 from cli.arguments.numbered import JOB_ID, SET_ID
 from cli.arguments.params import ParsedText
-from cli.jobs.submit import BY_SUFFIX, print_warnings, submitted_text
+from cli.jobs.file_answers import print_warnings, submitted_text
+from cli.jobs.job_files import BY_SUFFIX
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output, note

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.arguments.declarations import DeclarationOptions, declaration_options
-from cli.lists.placement import placement_options, placement_text
+from cli.jobs.file_answers import REPLACING, accepted_answer, submitted_text
+from cli.jobs.job_files import JSON, STDIN, JobFile, batches, content_type, post_batch, submit_together
+from cli.lists.placement import placement_options
 from cli.remote import remote
 from cli.terminal.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from typing import IO
 
-    from api.client import Client
+    from api.client import Client, ServerProblem
 
-XML = "application/xml"
-JSON = "application/json"
-# Name in messages for a stream without a name.
-STDIN = "<stdin>"
-# File suffix -> media type. Without such a suffix, as for standard input, the first character decides.
-BY_SUFFIX = {".xml": XML, ".json": JSON}
 # Word in the location of a declaration, in XML and JSON -> its option, in the order of DeclarationOptions.
 ADDING = {"locks": "--lock", "depends": "--depends-on", "reason": "--reason"}
-REPLACING = {"queue": "--queue", "partition": "--partition"}
 
 
 @click.command
@@ -38,6 +30,11 @@ REPLACING = {"queue": "--queue", "partition": "--partition"}
     is_flag=True,
     help="Treat warnings as errors, except that a job is in another queue than it names.",
 )
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Submit the jobs of all FILEs (100 at most) in one commit, or none of them.",
+)
 @declaration_options
 @placement_options
 @remote
@@ -47,13 +44,14 @@ def submit(
     files: tuple[IO[bytes], ...],
     wait: bool,
     strict: bool,
+    together: bool,
     **declared: Any,
 ) -> None:
     """Submit the jobs in FILEs, XML or JSON; - is standard input. With --json, print a line for each job.
 
     Warnings name parts of a job that have no effect, and names that are unknown in the lab.
-    A refused file does not stop the submission of the others. To check a job without submitting it, run
-    `labledger matches`.
+    Without --together, a refused file does not stop the submission of the others. To check a job without
+    submitting it, run `labledger matches`.
 
     --lock, --depends-on and --reason add to what the files say: locks to every recipe, dependencies and
     reasons to every job. --queue and --partition replace what the files say.
@@ -62,7 +60,20 @@ def submit(
     Warn, Fail and Panic; 1 otherwise. Ctrl-C ends --wait with status 130; the jobs continue.
     """
     added = DeclarationOptions(**declared)
-    submitted = [_submit(client, output, file, added, strict=strict) for file in files]
+    job_files = [_read(file, added) for file in files]
+    if together and len(job_files) > 1:
+        for file in job_files:
+            if file.needs_own_request:
+                reason = "is not UTF-8" if file.text is None else "may have a list of jobs"
+                raise click.UsageError(f"{file.name} {reason}: submit it in a command of its own")
+        answers = [*zip(job_files, submit_together(client, job_files, strict=strict), strict=True)]
+        submitted = [_show(output, *each) for each in answers]
+    else:
+        submitted = [
+            _show(output, file, answer)
+            for batch in batches(job_files)
+            for file, answer in zip(batch, post_batch(client, batch, strict=strict), strict=True)
+        ]
     accepted = [job for jobs in submitted for job in jobs]
     succeeded = all(submitted)
     if wait:
@@ -74,10 +85,7 @@ def submit(
         raise click.exceptions.Exit(1)
 
 
-def _submit(
-    client: Client, output: Output, file: IO[bytes], added: DeclarationOptions, *, strict: bool
-) -> list[dict[str, Any]]:
-    """Submit a file and return the answer for each job; print the failure if the file is refused."""
+def _read(file: IO[bytes], added: DeclarationOptions) -> JobFile:
     name, content = getattr(file, "name", STDIN), file.read()
     kind = content_type(name, content)
     options = _options_alone(content, added)
@@ -85,20 +93,18 @@ def _submit(
         from cli.jobs.additions import with_declarations
 
         content = with_declarations(content, kind == JSON, added)
-    answer = post(client, output, "/jobs", name, content, kind, strict=strict, options=options)
-    if answer is None:
+    return JobFile(name, content, kind, options)
+
+
+def _show(output: Output, file: JobFile, answer: dict[str, Any] | ServerProblem) -> list[dict[str, Any]]:
+    """Print the answer for a file, and return that for each of its jobs: none if the file is refused."""
+    accepted = accepted_answer(output, file, answer)
+    if accepted is None:
         return []
-    jobs: list[dict[str, Any]] = answer.get("jobs", [answer])
+    jobs: list[dict[str, Any]] = accepted.get("jobs", [accepted])
     for job in jobs:
-        output.line({"file": name, **job}, submitted_text(job))
+        output.line({"file": file.name, **job}, submitted_text(job))
     return jobs
-
-
-def submitted_text(job: Mapping[str, Any]) -> str:
-    """Return the line about a submitted job: its number, queue and parts."""
-    parts = f"{numbered('recipe set', job['recipe_set_ids'])}, {numbered('recipe', job['recipe_ids'])}"
-    number, where = job["job_id"], placement_text(job)
-    return f"job {number} submitted{where}: {parts} (labledger watch {number})"
 
 
 def _options_alone(content: bytes, added: DeclarationOptions) -> dict[str, str]:
@@ -112,63 +118,3 @@ def _options_alone(content: bytes, added: DeclarationOptions) -> dict[str, str]:
         for values, (word, option) in zip(added, words, strict=True)
         if values and (word in REPLACING or word.encode() not in content)
     }
-
-
-def _is_about(word: str, where: str) -> bool:
-    """Return whether a location is that of a declaration. A recipe has other partitions, of its disk."""
-    if word in REPLACING:
-        return re.search(rf"(^|: )(jobs\[\d+\]\.)?{word}$", where) is not None
-    return word in where
-
-
-def post(
-    client: Client,
-    output: Output,
-    path: str,
-    name: str,
-    content: bytes,
-    kind: str,
-    *,
-    strict: bool,
-    options: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, Any] | None:
-    """Post a file and print the warnings about it; print the failure and return None if it is refused.
-
-    A location with a word of `options` is replaced by the option.
-    """
-    from api.client import ServerProblem
-    from cli.failures import print_failure
-    from domain.errors import Fault
-
-    def located(where: str) -> str:
-        return next((option for word, option in options.items() if _is_about(word, where)), where)
-
-    try:
-        answer: dict[str, Any] = client.post_text(path, content, kind, strict=strict or None)
-    except ServerProblem as problem:
-        problem.faults = tuple(Fault(located(fault.where), fault.message) for fault in problem.faults)
-        print_failure(problem, name, as_json=output.as_json)
-        return None
-    warnings = [warning for job in answer.get("jobs", [answer]) for warning in job.get("warnings") or ()]
-    print_warnings(output, name, [{**warning, "where": located(warning["where"])} for warning in warnings])
-    return answer
-
-
-def print_warnings(output: Output, name: str, warnings: Sequence[Mapping[str, str]]) -> None:
-    """Print the warnings about a job, unless the answer is printed as JSON, which has them."""
-    if warnings and not output.as_json:
-        lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)
-        click.echo("\n".join((f"{name}: warnings:", *lines)), err=True)
-
-
-def numbered(noun: str, ids: list[int]) -> str:
-    """Return a noun with numbers: `recipe 7`, `recipes 7, 8`, `no recipes`."""
-    return f"no {noun}s" if not ids else f"{noun if len(ids) == 1 else f'{noun}s'} {', '.join(map(str, ids))}"
-
-
-def content_type(name: str, content: bytes) -> str:
-    """Return the media type from the suffix of a file name, otherwise from the content."""
-    for suffix, media_type in BY_SUFFIX.items():
-        if name.endswith(suffix):
-            return media_type
-    return JSON if content.lstrip()[:1] == b"{" else XML

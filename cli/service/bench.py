@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from api.intake.limits import MAX_JOBS
 from cli.arguments.params import Decorator
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 # Case -> its line in the help. Repeated from `bench.run`, so that `--help` does not import the benchmark.
 CASES = {
     "pending": "from the end of a recipe to the next grant of its system",
+    "crowded": "`pending` beside readers and a program that keeps a core busy, with priorities and without",
     "saturated": "the grants of all systems while recipes wait",
     "partitions": "the grants of `saturated` in two partitions, half of everything in each",
     "flood": "grants in one partition while a lab controller of another one reports as fast as it can",
@@ -118,6 +120,12 @@ def _number(name: str, kind: click.ParamType[Any], default: float, help: str) ->
     type=click.IntRange(0),
     default=0,
     help="Number of leaves of a queue tree in 4 levels, all fair and with maxima, which share the jobs.",
+)
+@click.option(
+    "--batch",
+    type=click.IntRange(1, MAX_JOBS),
+    default=1,
+    help="submit: number of jobs in a request, all in one commit.",
 )
 @_number(
     "--rate", POSITIVE, 50, "pending, locks, explanation, recovery: number of recipes that end per second."

@@ -16,6 +16,7 @@ from domain.errors import LabledgerError
 from runtime.embedded.ports import is_free_within
 from runtime.processes.logs import set_up_logging
 from runtime.processes.prestart import await_turn
+from runtime.processes.priority import lower_priority
 from runtime.settings import MIGRATE, NOTIFIER, PROJECTOR, SCHEDULER, SERVE, Settings, require_url
 
 # Maximum wait for the port of a predecessor that was killed.
@@ -36,6 +37,8 @@ def _logged(settings: Settings, process: str) -> Iterator[None]:
     A standby process waits here for its turn, after it has imported all modules.
     """
     require_url(settings.database_url)
+    # The name of the sessions in `pg_stat_activity`, also of the processes that this one starts.
+    os.environ["PGAPPNAME"] = f"labledger {process}"
     set_up_logging(settings, process)
     await_turn()
     logger.info("started", extra={"version": version("labledger")})
@@ -68,6 +71,7 @@ def serve(**given: Any) -> None:
     # Import before the workers are forked, so that a restarted worker need not import again.
     from api.rest.serving.server import HttpServer
     from api.root import http_application
+    from api.shared_numbers import shared_by
 
     settings = Settings.read(**given)
     if settings.ldap_urls:
@@ -78,7 +82,8 @@ def serve(**given: Any) -> None:
     with _logged(settings, SERVE):
         # Wait for a free port here, because gunicorn retries only once a second.
         is_free_within(PORT_SECONDS, settings.port, settings.host)
-        HttpServer(settings, lambda: http_application(settings)).run()
+        shared = shared_by(settings.api_workers)
+        HttpServer(settings, lambda: http_application(settings, shared), shared.leave).run()
 
 
 @click.command()
@@ -108,7 +113,7 @@ def projector(**given: Any) -> None:
 
     settings = Settings.read(**given)
     with _logged(settings, PROJECTOR):
-        os.nice(PROJECTOR_NICENESS)
+        lower_priority(PROJECTOR_NICENESS)
         run_projector(settings)
 
 
@@ -120,5 +125,5 @@ def notifier(**given: Any) -> None:
 
     settings = Settings.read(**given)
     with _logged(settings, NOTIFIER):
-        os.nice(NOTIFIER_NICENESS)
+        lower_priority(NOTIFIER_NICENESS)
         run_notifier(settings)

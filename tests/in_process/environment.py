@@ -66,9 +66,9 @@ class SteppedScheduler:
         # The session of the previous scheduler ends only when the server notices.
         wait_until(lambda: self._lease.try_take() is not None)
         self._tailer = Tailer(self._url, after=begun.position)
-        self.scheduler = Scheduler(
-            self.log, self._tailer, self._lease, self._clock, begun, self.loop, self.snapshots
-        )
+        # Each step decides, whatever the time: the next actions depend on what it has decided.
+        parts = self.log, self._tailer, self._lease, self._clock, begun, self.loop, self.snapshots
+        self.scheduler = Scheduler(*parts, gather_seconds=0.0)
         self.step()
 
     @property

@@ -69,7 +69,7 @@ def test_jobs__faults__are_those_of_all_jobs_with_their_places() -> None:
 LISTS: list[tuple[Any, str, str]] = [
     ({"jobs": {}}, "jobs", "must be a list"),
     ({"jobs": []}, "jobs", "must not be empty"),
-    ({"jobs": [3]}, "jobs[0]", "must be an object"),
+    ({"jobs": [3]}, "jobs[0]", "must be an object, or the text of a job"),
     ({"jobs": [{}] * (MAX_JOBS + 1)}, "jobs", "must not have more than 100 members"),
     ({"jobs": [job_document()], "user": "bob"}, "user", 'unknown field "user" beside "jobs"'),
     ({"jobs": [], **job_document()}, "jobs", 'unknown field "jobs"'),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from api.use_cases.change_partition import (
@@ -22,6 +23,7 @@ from domain.directory.partition_states import DRAIN, START, STOP
 from domain.directory.partitions import DEFAULT, PARTITION
 from domain.errors import NotPermitted, Refused, Stale, Unknown
 from domain.job.spec import RecipeSetSpec
+from domain.job.submission import counts
 from domain.priority import Priority
 from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.town import Town, as_admin, by
@@ -87,6 +89,26 @@ def test_submission__partition_is_drained_meanwhile__refused(town: Town) -> None
     with between, pytest.raises(Refused, match="draining"):
         town.ask(submit_job, by("eve"), JOB, process=1)
     assert town.since(before) == [(PARTITION, "partition.state-changed")]
+
+
+def test_submission__filter_is_put_after_the_ids_were_taken__the_filter_concerns_the_job(town: Town) -> None:
+    """The first attempt conflicts; the second one must not use the ids, which are below the watermark."""
+    ids = town.services().log.take_ids([counts(JOB)])[0]
+    between = town.scene.apis[1].appended.preceded(
+        lambda: town.ask(put_job_filter, as_admin(), DEFAULT, RULE)
+    )
+    with between:
+        done = town.ask(submit_job, by("eve"), JOB, process=1, ids=ids)
+    (watermark,) = (
+        each["watermark"] for each in town.document_of("partition", "default")["job_filters"].values()
+    )
+    assert orjson.loads(done.answer or b"")["job_id"] > watermark >= ids.job
+
+
+def test_submission__with_ids_that_were_taken__has_them(town: Town) -> None:
+    ids = town.services().log.take_ids([counts(JOB)])[0]
+    done = town.ask(submit_job, by("eve"), JOB, ids=ids)
+    assert orjson.loads(done.answer or b"")["job_id"] == ids.job
 
 
 def test_submission__process_has_not_read_the_start__accepted(town: Town) -> None:

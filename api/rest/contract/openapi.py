@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from api.headers import POSITION_HEADER, PROBLEM
+from api.headers import NDJSON, POSITION_HEADER, PREFERENCE_APPLIED, PROBLEM
 from api.rest.contract.answers.common import Answer, Problem
 from api.rest.contract.operation import BODY_REFUSALS, JSON, Operation
 from api.rest.contract.parameters import header_parameters, lab_parameters, path_parameters, query_parameters
@@ -30,6 +30,7 @@ _POSITION: Header = {
     "required": True,
     "schema": {"type": "integer", "minimum": 0},
 }
+_APPLIED: Header = {"description": "the preference that was honoured", "required": True, "schema": _TEXT}
 _LOCATION: Header = {"description": "path of the new resource", "required": True, "schema": _TEXT}
 _ETAG: Header = {"description": "version of the resource, for If-Match", "schema": _TEXT}
 _LINK: Header = {"description": "rel=next: the next page", "schema": _TEXT}
@@ -71,8 +72,9 @@ def _schemas(operations: Iterable[Operation]) -> tuple[Schemas, dict[str, Docume
     for operation in operations:
         if operation.body is not None:
             models[operation.body, "validation"] = None
-        if operation.answer is not None:
-            models[operation.answer, "serialization"] = None
+        for answer in (operation.answer, operation.lenient):
+            if answer is not None:
+                models[answer, "serialization"] = None
     schemas, definitions = models_json_schema(list(models), ref_template=REF)
     return schemas, definitions["$defs"]
 
@@ -122,6 +124,15 @@ def _responses(
     responses: Document = {
         success: {"description": "Success", "headers": success_headers(method, operation), "content": content}
     }
+    if operation.lenient is not None:
+        responses["200"] = {
+            "description": "The answer for each item, if the client prefers lenient handling",
+            "headers": {POSITION_HEADER: _POSITION, PREFERENCE_APPLIED: _APPLIED},
+            "content": {
+                JSON: {"schema": schemas[operation.lenient, "serialization"]},
+                **({NDJSON: {"schema": {"type": "string"}}} if NDJSON in operation.takes else {}),
+            },
+        }
     for status in sorted(set(_refusals(path, method, operation, roles))):
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,

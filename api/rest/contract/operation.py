@@ -30,8 +30,9 @@ class Operation:
 
     `takes` are the media types of the body, `gives` those of the answer; `body` and `answer` are the models
     for JSON. `versioned`: the answer has an ETag, or the change accepts If-Match. `keyed`: the operation
-    accepts an Idempotency-Key. `is_read`: it changes nothing, although it is a POST.
-    `refuses` are HTTP statuses in addition to those that follow from the rest.
+    accepts an Idempotency-Key. `lenient` is the model of the answer with status 200 to a client that
+    prefers lenient handling. `is_read`: it changes nothing, although it is a POST. `refuses` are HTTP
+    statuses in addition to those that follow from the rest.
     """
 
     does: str
@@ -43,6 +44,7 @@ class Operation:
     created: bool = False
     versioned: bool = False
     keyed: bool = False
+    lenient: type[BaseModel] | None = None
     refuses: tuple[int, ...] = ()
     is_read: bool = False
     max_bytes: int = MAX_BODY_BYTES

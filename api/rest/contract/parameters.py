@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from api.headers import ACTS_AS, IDEMPOTENCY_KEY
+from api.headers import ACTS_AS, IDEMPOTENCY_KEY, LENIENT, PREFER
 from api.rest.contract.operation import Operation
 from api.rest.contract.queries import Query
 from api.rest.contract.values import FQDN_PATTERN
@@ -70,6 +70,13 @@ def header_parameters(operation: Operation, method: str) -> Iterator[Parameter]:
             "in": "header",
             "description": "a repeated request with the same key and body gets the first answer again",
             "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
+        }
+    if operation.lenient is not None:
+        yield {
+            "name": PREFER,
+            "in": "header",
+            "description": f"with `{LENIENT}` each valid item of a list is processed, even if others are not",
+            "schema": {"type": "string", "enum": [LENIENT, "handling=strict"]},
         }
     if operation.versioned and method != "GET":
         yield {

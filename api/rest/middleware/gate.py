@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-import uuid
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import falcon
@@ -26,12 +26,14 @@ from api.rest.ports import GateParts
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
 from api.rest.session_cookie import session_token
+from api.shared_numbers import UNSHARED, ReportedNumbers
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, TooOften, Unreadable
 from postgres.errors import DatabaseAway
 from runtime.setting_values import Network
 from store.reads import AuditedRead, record
+from store.requests import random_digits
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 # While the log cannot be read, tokens are accepted for this time, although another process may revoke them.
@@ -63,7 +65,7 @@ class Gate:
 
     async def process_request(self, req: Request, resp: Response) -> None:
         given = req.get_header("X-Request-Id") or ""
-        req.context.request_id = given if _REQUEST_ID.match(given) else uuid.uuid4().hex
+        req.context.request_id = given if _REQUEST_ID.match(given) else random_digits(32)
         resp.set_header("X-Request-Id", request_id_of(req))
         req.context.address = address_of(req, self._proxies)
         is_kept = self._parts.address_days > 0
@@ -183,9 +185,10 @@ def _bearer_token(req: Request) -> str | None:
 class Rates:
     """`per_second` is the limit of each user and each lab controller; 0 means no limit."""
 
-    def __init__(self, per_second: int) -> None:
-        self._callers = MovingWindow(per_second, 1.0) if per_second else None
-        self._unknown_tokens = MovingWindow(UNKNOWN_TOKENS_PER_SECOND, 1.0)
+    def __init__(self, per_second: int, shared: ReportedNumbers = UNSHARED) -> None:
+        window = partial(MovingWindow, seconds=1.0, shared=shared)
+        self._callers = window(per_second, name="requests-a-second/") if per_second else None
+        self._unknown_tokens = window(UNKNOWN_TOKENS_PER_SECOND, name="unknown-tokens/")
 
     def take(self, caller: str) -> None:
         """Count a request of a caller, by `Principal.limit_key`. Raises TooOften above the limit."""

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
 from falcon.asgi import Request, Response
 
-from api.headers import POSITION_HEADER
+from api.concurrency_limits import share_of
+from api.headers import IDEMPOTENCY_KEY, LENIENT, NDJSON, POSITION_HEADER, PREFERENCE_APPLIED
 from api.intake import PARSERS
+from api.intake.job_list import members_of
 from api.intake.xml_writer import write_job
 from api.rest import paging, partitions
-from api.rest.body import read_body, read_model
-from api.rest.context import keyed_request, principal_of, query_of, request_of
+from api.rest.body import body_chunks, media_type, read_body, read_model
+from api.rest.context import (
+    client_address,
+    keyed_request,
+    prefers_lenient,
+    principal_of,
+    query_of,
+    request_of,
+)
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import AddedSets, Cancel, JobPatch, Submission
 from api.rest.contract.operation import JSON, operation
 from api.rest.ports import JobResourceParts, ReadParts
 from api.rest.resources.by_number import cancel, deletion_of, find
+from api.rest.resources.item_submissions import JobItem, item_answer, submit_items
 from api.rest.resources.job_bodies import job_media_type
+from api.rest.resources.job_stream import JobStream, after_first_answer
 from api.rest.resources.shapes import job_document, listed_job
 from api.rest.resources.submissions import add_body, submit_body
+from api.rest.serving.worker import CONNECTION
 from api.rest.views import View, read_view
 from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.extend_job import close_job
-from api.use_cases.idempotency import commit_once
+from api.use_cases.idempotency import commit_once, done_before
+from api.use_cases.ports import RequestContext
 from api.use_cases.submit_job import original_of
+from domain.errors import Fault, FaultyInput
 from domain.job.submission import Original
 from projections.job_search import ANY_JOB, NOTHING_FOUND, Found, search
 from store.requests import Committed
@@ -96,26 +111,72 @@ class Jobs:
         self._parts = parts
 
     @operation(
-        "Submit a job, or several jobs in one commit",
+        "Submit a job, or several jobs",
         answers.Submitted,
         queries.Strict,
         body=Submission,
-        takes=(JSON, *(kind for kind in PARSERS if kind != JSON)),
+        takes=(JSON, *(kind for kind in PARSERS if kind != JSON), NDJSON),
         created=True,
         keyed=True,
+        lenient=answers.ItemAnswers,
     )
     async def on_post(self, req: Request, resp: Response) -> None:
+        strict = query_of(req, queries.Strict).strict
+        if media_type(req) == NDJSON:
+            await self._answer_stream(req, resp, strict=strict)
+            return
         kind = job_media_type(req)
         body = await read_body(req)
-        strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
+        user, request = principal_of(req), keyed_request(req, body)
+        if kind == JSON and prefers_lenient(req):
+            members = await share_of(req).parse(client_address(req), len(body), partial(members_of, body))
+            if members is not None:
+                await self._answer_each(req, resp, members, request, strict=strict)
+                return
 
         async def submit() -> Committed:
-            original = Original(body, kind)
-            return await submit_body(self._parts, principal_of(req), request, original, strict=strict)
+            return await submit_body(self._parts, user, request, Original(body, kind), strict=strict)
 
         done = await commit_once(self._parts.log, request, submit)
         assert done is not None, "a submission is always something new"
         answer_submission(resp, done)
+
+    async def _answer_each(
+        self, req: Request, resp: Response, members: Sequence[bytes], request: RequestContext, *, strict: bool
+    ) -> None:
+        """Submit the members of a list one by one. Raises FaultyInput if one commit has submitted them."""
+        await self._require_not_at_once(request)
+        items = [JobItem(number, member) for number, member in enumerate(members)]
+        outcomes = await submit_items(self._parts, principal_of(req), request, items, strict=strict)
+        answers = [item_answer(outcome, f"jobs[{number}]: ") for number, outcome in enumerate(outcomes)]
+        resp.set_header(PREFERENCE_APPLIED, LENIENT)
+        paging.answer(resp, await paging.position_of(self._parts.log, None), {"jobs": answers})
+
+    async def _require_not_at_once(self, request: RequestContext) -> None:
+        """Raise FaultyInput if the key was used for one commit."""
+        if await done_before(self._parts.log, request) is not None:
+            raise FaultyInput([Fault(IDEMPOTENCY_KEY, "was used for one commit of all jobs")])
+
+    async def _answer_stream(self, req: Request, resp: Response, *, strict: bool) -> None:
+        share, address = share_of(req), client_address(req)
+
+        def on_held(size: int) -> None:
+            share.set_held(size, address)
+
+        connection = req.scope.get("extensions", {}).get(CONNECTION)
+
+        def is_cut() -> bool:
+            return connection is not None and connection.is_closing
+
+        request = keyed_request(req, b"")
+        await self._require_not_at_once(request)
+        stream = JobStream(self._parts, principal_of(req), request, on_held, is_cut, strict=strict)
+        resp.status, resp.content_type = 200, NDJSON
+        resp.set_header(PREFERENCE_APPLIED, LENIENT)
+        resp.set_header(POSITION_HEADER, str(self._parts.feed.position))
+        # Disables the buffering of nginx.
+        resp.set_header("X-Accel-Buffering", "no")
+        resp.stream = await after_first_answer(stream.answers(body_chunks(req)))
 
     @operation(
         "Add recipe sets to an open job, or change those with the same keys",

@@ -39,6 +39,7 @@ from store.event_log import EventLog
 from store.requests import Committed
 
 XML: Final = "application/xml"
+COPY: Final = "a copy of a job"
 _WRITERS: Final = {XML: write_job, JSON: write_json}
 
 
@@ -106,7 +107,7 @@ async def rerun_edited(
     subject = f"job/{job_id}"
     if not await asyncio.to_thread(parts.log.existing, [subject]):
         raise Unknown(display_name("job", job_id))
-    return await submit_body(parts, principal, request, original, origin=job_id)
+    return await submit_body(parts, principal, request, original, origin=job_id, one_job=COPY)
 
 
 class Reruns:
@@ -159,14 +160,16 @@ class Reruns:
                 raise FaultyInput([Fault(name, "cannot be given together with job") for name in chosen])
             try:
                 original = Original(*body_of(asked.job, "job"))
+                return await rerun_edited(parts, principal, request, job_id, original)
             except Unreadable as error:
                 # The body itself was readable.
                 raise FaultyInput(error.faults) from None
-            return await rerun_edited(parts, principal, request, job_id, original)
         at = await self._present(req)
         draft = await rerun_draft(parts, at, principal, job_id, asked.failed, asked.sets)
         warnings = draft.warnings
-        return await submit_body(parts, principal, request, draft.original, origin=job_id, warnings=warnings)
+        return await submit_body(
+            parts, principal, request, draft.original, origin=job_id, warnings=warnings, one_job=COPY
+        )
 
     async def _present(self, req: Request) -> At:
         """Return the end of the log, once the read models have reached it: all results count."""

@@ -67,6 +67,8 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
         # Bytes received in the phase.
         self._phase_bytes = 0
         self._closed = False
+        # Whether the head of the answer to the present request was sent.
+        self._has_begun_answer = False
         self._unsent_bytes = 0
         self._unsent_since: float = self._phase_began
 
@@ -144,6 +146,7 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
     def _feed_callback_parser(self, data: bytes) -> bool:
         if self._current_request is None and self._phase is not Phase.HEAD:
             self._enter(Phase.HEAD)
+            self._has_begun_answer = False
         if self._phase is Phase.HEAD:
             self._phase_bytes += len(data)
         may_continue: bool = super()._feed_callback_parser(data)
@@ -151,6 +154,16 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
             self._refuse(431, f"the head of a request must not have more than {MAX_HEAD_BYTES} bytes")
             return False
         return may_continue
+
+    def _send_response_start(self, *arguments: Any, **more: Any) -> None:
+        self._has_begun_answer = True
+        super()._send_response_start(*arguments, **more)
+
+    def _send_body(self, *arguments: Any, **more: Any) -> None:
+        super()._send_body(*arguments, **more)
+        if self._phase is Phase.BODY:
+            # A part of an answer that is sent while the body arrives is progress.
+            self._enter(Phase.BODY)
 
     def _on_headers_complete(self) -> bool:
         is_without_body: bool = super()._on_headers_complete()
@@ -184,8 +197,12 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
         self._request_ready.set()
 
     def _send_error_response(self, status: int, message: str, extra_headers: Iterable[Any] = ()) -> None:
-        """Send an error as a problem. gunicorn calls this, too, for a malformed head."""
-        self._safe_write(refusal(status, message, extra_headers))
+        """Send an error as a problem. gunicorn calls this, too, for a malformed head or body.
+
+        Nothing is sent after the head of an answer, because it would be a part of that answer.
+        """
+        if not self._has_begun_answer:
+            self._safe_write(refusal(status, message, extra_headers))
 
     def _close_transport(self) -> None:
         """Close the connection, later if the client is still sending: a reset would discard the answer."""

@@ -56,11 +56,20 @@ class GracefulWorker(Worker):
 
 
 class HttpServer(BaseApplication):  # type: ignore[misc]
-    """A gunicorn server. `make` builds the application in each worker, after the fork."""
+    """A gunicorn server. `make` builds the application in each worker, after the fork.
 
-    def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
+    `on_exit` is called with the process id of each worker that has ended.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        make: Callable[[], InFlight],
+        on_exit: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self._settings = settings
         self._make = make
+        self._on_exit = on_exit
         self.timeouts = ClientTimeouts(settings.request_seconds, settings.keepalive_seconds)
         if settings.access_log is False:
             logging.getLogger(ACCESS_LOG).setLevel(logging.WARNING)
@@ -87,6 +96,7 @@ class HttpServer(BaseApplication):  # type: ignore[misc]
             "proc_name": "labledger-serve",
             # A worker without its master would keep the port of the next server.
             "post_fork": _die_with_the_master,
+            "child_exit": lambda server, worker: self._on_exit(worker.pid),
         }.items():
             self.cfg.set(name, value)
 

@@ -54,10 +54,15 @@ class Worker(ASGIWorker):  # type: ignore[misc]
 
 
 class StreamConnection:
-    """The connection of a watcher."""
+    """The connection of a stream."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
+
+    @property
+    def is_closing(self) -> bool:
+        """Return whether the connection is closed, or about to be."""
+        return bool(self._transport.is_closing())
 
     def abort(self) -> None:
         reset(self._transport)

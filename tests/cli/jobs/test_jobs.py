@@ -13,7 +13,7 @@ import pytest
 from click.testing import Result
 
 from api.client import Client
-from cli.jobs.submit import content_type
+from cli.jobs.job_files import content_type
 from tests.cli.answers import RECIPE, SYSTEM
 from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest, sent_events
 
@@ -82,8 +82,12 @@ def test_submit__standard_input__is_posted(server: LoopbackServer, run: Run) -> 
 def test_submit__one_file_refused__others_are_submitted_and_status_is_1(
     server: LoopbackServer, run: Run, file: str
 ) -> None:
-    refusal = Answer({"title": "Wrong", "errors": [{"where": "line 1", "message": "no job"}]}, 422)
-    server.on("POST", "/jobs", refusal, Answer(SUBMITTED, 201))
+    errors = [{"where": "jobs[0]: line 1", "message": "no job"}]
+    refused, taken = (
+        {"status": 422, "title": "Wrong", "errors": errors},
+        {**SUBMITTED, "status": 201, "warnings": []},
+    )
+    server.on("POST", "/jobs", Answer({"position": 9, "jobs": [refused, taken]}))
     result = run("submit", file, file)
     assert result.exit_code == 1
     assert "job 7 submitted" in result.stdout

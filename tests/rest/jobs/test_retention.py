@@ -200,12 +200,8 @@ def test_deletion__of_logs_at_a_removed_lab_controller__fails_and_is_counted(
     monkeypatch.setattr(retention, "RETURN_TIME", timedelta())
     assert in_process(service, end_orphaned_deletions) == 1
     assert in_process(service, end_orphaned_deletions) == 0
-    (event,) = service.events(before)
-    assert (event["subject"], event["topic"], event["actor"]) == (
-        f"command/{lost}",
-        "command.failed",
-        "retention",
-    )
+    (event,) = [each for each in service.events(before) if each["subject"] == f"command/{lost}"]
+    assert (event["topic"], event["actor"]) == ("command.failed", "retention")
     assert event["data"]["reason"] == f"the lab controller {lab} was removed"
     assert counts() == [[0, 1]]
     client.put(path, json={}).raise_for_status()

@@ -149,8 +149,9 @@ def test_connections__no_file_is_left__logged_once_and_later_client_is_answered(
         with service.client() as client:
             assert client.get("/healthz").status_code == 200
         said = capfd.readouterr().err
-    assert said.count("a connection could not be accepted: Too many open files") == 1
-    assert "Traceback" not in said
+    # Other parts of the process may lack files, too.
+    (accepting,) = [line for line in said.splitlines() if "a connection could not be accepted" in line]
+    assert "Too many open files" in accepting and "Traceback" not in accepting
 
 
 def _answered(service: Running) -> bool:

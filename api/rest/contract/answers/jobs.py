@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict
 
 from api.rest.contract.answers.admission import ApplyingFilter, Bucket, Dependency, HeldBackBy
-from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
+from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, Problem, ReadAnswer
 from api.rest.contract.answers.recipes import RecipeLocks, RecipeSummary, Seconds
 from api.rest.contract.answers.retention import Kept, ResultsDeleted
 from api.rest.contract.answers.reviews import FailureWaiver, SetReview
@@ -35,6 +35,19 @@ class Submitted(Answer):
     queue: str | None = None
     warnings: list[FaultShape] | None = None
     jobs: list[SubmittedJob] | None = None
+
+
+class AcceptedItem(SubmittedJob):
+    """A job of a list or stream that was submitted by itself."""
+
+    status: Literal[201]
+    position: int
+
+
+class ItemAnswers(Answer):
+    """The answers for the jobs of a list with lenient handling, in the order of the list."""
+
+    jobs: list[AcceptedItem | Problem]
 
 
 class RerunDraft(ReadAnswer):

@@ -93,10 +93,15 @@ class Filter(Input):
     host_requires: dict[str, Any] | None = None
 
 
-class SeveralJobs(Input):
-    """Jobs that are submitted in one commit."""
+JobText = Annotated[
+    str, Field(min_length=1, max_length=MAX_BODY_BYTES, description="the text of a job, XML or JSON")
+]
 
-    jobs: Annotated[list[Job], Field(min_length=1, max_length=MAX_JOBS)]
+
+class SeveralJobs(Input):
+    """Jobs that are submitted in one commit, or each in its own if the client prefers lenient handling."""
+
+    jobs: Annotated[list[Job | JobText], Field(min_length=1, max_length=MAX_JOBS)]
 
 
 class AddedSets(Input):

@@ -1,0 +1,156 @@
+"""Submission of jobs one by one: those of a list, or of a part of a stream. Each has its own answer."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
+
+import orjson
+
+from api.intake.job_list import content_of
+from api.rest.context import Principal
+from api.rest.ports import SubmissionParts
+from api.rest.problems import problem_of
+from api.rest.resources.submissions import ValidSubmission, submit_valid, validate_submission
+from api.use_cases.idempotency import commit_unless_done, item_request, require_same
+from api.use_cases.ports import RequestContext
+from domain.errors import LabledgerError, TooOften
+from domain.job.submission import Ids, Original, counts
+from store.requests import Committed
+
+
+class JobItem(NamedTuple):
+    """The bytes of a job in a list or stream, an object or a string in JSON, and its number there."""
+
+    number: int
+    member: bytes
+
+
+ITEM: Final = "a member of a list or stream"
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+Outcome = Committed | LabledgerError
+
+
+class ItemFailed(LabledgerError):
+    """The service failed."""
+
+
+async def submit_items(
+    parts: SubmissionParts,
+    principal: Principal,
+    request: RequestContext,
+    items: Sequence[JobItem],
+    *,
+    strict: bool,
+) -> list[Outcome]:
+    """Submit each job in a commit of its own, and return its commit or its error, in the order of the items.
+
+    The ids of the jobs that one call submits ascend in this order, except those of jobs that had to wait and
+    those that a new job filter concerns. A repeated request with a key submits only the jobs that it has not
+    submitted; their ids are higher than those of the others. Raises DatabaseAway if that cannot be found out.
+    """
+    requests = [_request_of(request, item) for item in items]
+    keys = [each.command_id for each in requests if each.command_id is not None]
+    before = await asyncio.to_thread(parts.log.commits_of, keys) if keys else {}
+
+    async def read_one(item: JobItem, own: RequestContext) -> Committed | ValidSubmission:
+        done = before.get(own.command_id or "")
+        if done is not None:
+            require_same(own, done)
+            return done
+        content = Original(*content_of(item.member))
+        return await validate_submission(parts, principal, content, strict=strict, one_job=ITEM)
+
+    async def submit_one(own: RequestContext, submission: ValidSubmission, ids: Ids | None) -> Committed:
+        submit = partial(submit_valid, parts, principal, own, submission, ids)
+        done = await commit_unless_done(parts.log, own, submit)
+        assert done is not None, "a submission is always something new"
+        return done
+
+    async def read_and_submit(item: JobItem, own: RequestContext) -> Committed:
+        # What was read before may be minutes old: the submitter may have lost a right.
+        found = await read_one(item, own)
+        return found if isinstance(found, Committed) else await submit_one(own, found, None)
+
+    given = list(zip(items, requests, strict=True))
+    found = await _run_each([partial(read_one, *each) for each in given])
+    outcomes: dict[int, Committed | ValidSubmission | Exception] = dict(enumerate(found))
+    new = {index: each for index, each in outcomes.items() if isinstance(each, ValidSubmission)}
+    if new:
+        sizes = [counts(submission.jobs[0].spec) for submission in new.values()]
+        try:
+            ids = await parts.numbers.take_all(sizes)
+        except Exception as error:
+            outcomes |= dict.fromkeys(new, error)
+        else:
+            calls = [
+                partial(submit_one, requests[index], submission, job_ids)
+                for (index, submission), job_ids in zip(new.items(), ids, strict=True)
+            ]
+            outcomes |= zip(new, await _run_each(calls), strict=True)
+    for index, outcome in outcomes.items():
+        # A long choice of distro trees is refused while another one of the submitter runs. One repetition, so
+        # that no item waits for ever.
+        if isinstance(outcome, TooOften):
+            outcomes[index] = await _outcome(partial(read_and_submit, *given[index]))
+    return [_outcome_of(item, outcomes[index]) for index, item in enumerate(items)]
+
+
+async def _run_each(calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T | Exception]:
+    """Run the calls concurrently, and return the result or the error of each."""
+    tasks: list[asyncio.Task[T | Exception]] = []
+    async with asyncio.TaskGroup() as group:
+        for call in calls:
+            tasks.append(group.create_task(_outcome(call)))
+            # Each begins in a turn of its own of the event loop, so other requests have turns in between.
+            await asyncio.sleep(0)
+    return [task.result() for task in tasks]
+
+
+async def _outcome(call: Callable[[], Awaitable[T]]) -> T | Exception:
+    try:
+        return await call()
+    except Exception as error:
+        return error
+
+
+def _outcome_of(item: JobItem, outcome: Committed | ValidSubmission | Exception) -> Outcome:
+    """Return the outcome for the client. Log an error that is a fault of the service."""
+    if isinstance(outcome, (Committed, LabledgerError)):
+        return outcome
+    assert isinstance(outcome, Exception), "each valid job was submitted, or its submission failed"
+    # The other items are submitted, and their clients need the answers.
+    logger.error("item %d failed", item.number, exc_info=outcome)
+    return ItemFailed("see the log of the service")
+
+
+def item_answer(outcome: Outcome, place: str = "") -> dict[str, Any]:
+    """Return the answer for an item: status 201 with its ids, or the problem.
+
+    The locations of errors begin with `place`.
+    """
+    if isinstance(outcome, LabledgerError):
+        answered = problem_of(outcome)
+        if "errors" not in answered:
+            return answered
+        errors = [{**error, "where": f"{place}{error['where']}"} for error in answered["errors"]]
+        return {**answered, "errors": errors}
+    answer: Mapping[str, Any] = orjson.loads(outcome.answer or b"{}")
+    return {"status": 201, "position": outcome.position, **answer}
+
+
+def _request_of(request: RequestContext, item: JobItem) -> RequestContext:
+    """Return the request for an item. Its digest is that of its bytes."""
+    own = item_request(request, item.number)
+    if own.command_id is None:
+        return own
+    return replace(own, digest=hashlib.sha256(item.member).digest())
