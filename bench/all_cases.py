@@ -28,6 +28,7 @@ class CaseGroup:
 # In the order of the report.
 RUNS = (
     CaseGroup(("pending", "submit"), grows=True),
+    CaseGroup(("crowded",)),
     CaseGroup(("saturated", "verify"), grows=True),
     CaseGroup(("partitions",)),
     CaseGroup(("flood",)),

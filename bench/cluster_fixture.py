@@ -27,7 +27,7 @@ from runtime.settings import Settings, require_url
 from store.event_log import EventLog
 
 READY_SECONDS = 120.0
-STOP_SECONDS = 30.0
+STOP_SECONDS = 60.0
 HOST = "127.0.0.1"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 AGAIN_SECONDS = 2.0
@@ -128,7 +128,10 @@ def bench_cluster(items_per_second: int = 0) -> Iterator[BenchCluster]:
     """
     remove_libpq_variables()
     with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
-        settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
+        # A snapshot of a million waiting recipes takes longer than a service usually has.
+        settings = Settings(
+            data=Path(folder) / "data", log_level="warning", access_log=False, stop_seconds=STOP_SECONDS / 2
+        )
         database = EmbeddedDatabase(settings.data)
         stack.callback(database.remove)
         stack.callback(ignore_signals)

@@ -27,7 +27,7 @@ class CpuTimes:
 
 def cpu_times(services: Mapping[str, int]) -> CpuTimes:
     """Return the CPU times until now of services, given by the pid of their first process."""
-    processes = {name: {pid: _seconds(pid) for pid in _tree(pid)} for name, pid in services.items()}
+    processes = {name: {pid: _seconds(pid) for pid in process_tree(pid)} for name, pid in services.items()}
     sums = {name: sum(map(sum, seconds.values())) for name, seconds in processes.items()}
     alone = {name: {pid: own for pid, (own, _) in each.items()} for name, each in processes.items()}
     return CpuTimes(_busy_seconds(), sums, alone)
@@ -70,13 +70,13 @@ def _busy_seconds() -> float:
     return (user + nice + system + irq + softirq + steal) / _TICKS
 
 
-def _tree(pid: int) -> list[int]:
+def process_tree(pid: int) -> list[int]:
     """Return a process and all its descendants. One that ends meanwhile has none."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
     except OSError:
         return [pid]
-    return [pid, *(each for child in children for each in _tree(int(child)))]
+    return [pid, *(each for child in children for each in process_tree(int(child)))]
 
 
 def _seconds(pid: int) -> tuple[float, float]:

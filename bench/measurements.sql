@@ -176,3 +176,17 @@ FROM unnest(%s::bigint[]) AS wanted (position) JOIN log.events e ON e.notificati
 SELECT recipe_id FROM read.recipes
 WHERE until_position = 9223372036854775807 AND state IN ('waiting', 'installing', 'running') AND NOT awaits_locks
 ORDER BY recipe_id;
+
+-- name: sessions
+-- The sessions that have a name, and that name.
+SELECT pid, application_name FROM pg_stat_activity WHERE application_name <> '';
+
+-- name: used
+-- The commits of all sessions, and the bytes of the write-ahead log.
+SELECT xact_commit, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint
+FROM pg_stat_database WHERE datname = current_database();
+
+-- name: table_bytes
+-- The bytes of the tables of the log and of the read models, with their indexes.
+SELECT relnamespace::regnamespace::text, sum(pg_total_relation_size(oid))::bigint FROM pg_class
+WHERE relkind = 'r' AND relnamespace::regnamespace::text IN ('log', 'read') GROUP BY 1;

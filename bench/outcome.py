@@ -21,7 +21,7 @@ class Sizes:
 
     Each recipe set declares resource locks at `locks` levels, those of one of `profiles` profiles; with
     `aged` they have waited K ticks. `job_filters` match nobody; each set is in one of `buckets` buckets.
-    With `queues`, the jobs are in that many leaves of a queue tree.
+    With `queues`, the jobs are in that many leaves of a queue tree. A request of `submit` has `batch` jobs.
     """
 
     systems: int
@@ -41,6 +41,7 @@ class Sizes:
     job_filters: int = 0
     buckets: int = 0
     queues: int = 0
+    batch: int = 1
 
 
 @dataclass(frozen=True)

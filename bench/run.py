@@ -10,6 +10,7 @@ from functools import partial
 from bench import history
 from bench.cases import (
     change,
+    crowded,
     explanation,
     flood,
     full_lab,
@@ -66,6 +67,7 @@ CASES: Mapping[str, BenchCase] = {
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
         require=pending.require_enough,
     ),
+    "crowded": BenchCase(full_lab.fill_with_backlog, crowded.measure, require=pending.require_enough),
     "saturated": BenchCase(full_lab.fill, saturated.measure, RAW_INSERT_RATIO),
     "partitions": BenchCase(partitions.prepare, partitions.measure, RAW_INSERT_RATIO),
     "flood": BenchCase(partitions.prepare, flood.measure, cluster=flood.paced_cluster),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 
+from bench.account import account, account_figures
 from bench.cases.full_lab import generated_lab
 from bench.cases.submit import CLIENTS, bodies
 from bench.cluster_fixture import BenchCluster
@@ -26,10 +27,11 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         request("POST", "/jobs", cluster.token, body, "application/xml")
         for body in bodies(filler, lab, sizes)
     ]
-    before = cluster.log.end()
+    before, used_before = cluster.log.end(), account(cluster)
     took = asyncio.run(request_times(cluster.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
     wait_until(lambda: _completed(cluster, before, len(took), on_progress), "not all recipes are completed")
     span = span_of(cluster.log, "recipe.completed", before)
+    used = account_figures(used_before, account(cluster), len(took), "recipe")
     lives = [seconds for (seconds,) in cluster.log.rows(SQL["lives"], (before,))]
     return {
         "submitted": len(took),
@@ -37,6 +39,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "recipes_per_second": round(span.per_second),
         "seconds": round(span.seconds, 2),
         **{f"submission_to_completed_{name}": value for name, value in in_milliseconds(lives).items()},
+        **used,
     }
 
 

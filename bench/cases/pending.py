@@ -27,7 +27,7 @@ def require_enough(sizes: Sizes) -> None:
         if size < wanted
     ]
     if shortages:
-        raise TooSmall(f"pending: {'; '.join(shortages)}")
+        raise TooSmall("; ".join(shortages))
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import cycle, repeat
 from threading import Event
 from typing import Any
@@ -34,19 +35,9 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
     The results of a job are read afterwards, while nothing else happens: they are much larger.
     """
-    is_over, response_times = Event(), defaultdict[str, list[float]](list)
-    paths = _paths(cluster)
-    with ThreadPoolExecutor(1) as pool:
-        readers = pool.submit(lambda: asyncio.run(_read_all(cluster, paths, response_times, is_over)))
-        try:
-            enable(cluster)
-            wait_for_projectors(cluster)
-        finally:
-            is_over.set()
-    # Raise the error of a reader that stopped, because its figures are incomplete.
-    readers.result()
-    if len(response_times) < len(paths):
-        raise ValueError("some resources were not answered")
+    with reading(cluster) as response_times:
+        enable(cluster)
+        wait_for_projectors(cluster)
     every = in_milliseconds([seconds for found in response_times.values() for seconds in found])
     worst = {f"{name}_p99_ms": in_milliseconds(found)["p99_ms"] for name, found in response_times.items()}
     return {
@@ -57,6 +48,22 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         **dict(sorted(worst.items())),
         "results_of_200_p99_ms": _results(cluster, min(sizes.seconds, MAX_RESULTS_SECONDS)),
     }
+
+
+@contextmanager
+def reading(cluster: BenchCluster) -> Iterator[ResponseTimes]:
+    """Read all resources within the context. Raises the error of a reader that stopped, and ValueError."""
+    is_over, response_times = Event(), defaultdict[str, list[float]](list)
+    paths = _paths(cluster)
+    with ThreadPoolExecutor(1) as pool:
+        readers = pool.submit(lambda: asyncio.run(_read_all(cluster, paths, response_times, is_over)))
+        try:
+            yield response_times
+        finally:
+            is_over.set()
+    readers.result()
+    if len(response_times) < len(paths):
+        raise ValueError("some resources were not answered")
 
 
 def _results(cluster: BenchCluster, seconds: float) -> float:

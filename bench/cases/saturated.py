@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bench.account import account, account_figures
 from bench.cases.full_lab import enable
 from bench.cluster_fixture import BenchCluster
 from bench.limits.database import EVENTS_OF_A_GRANT
@@ -12,6 +13,7 @@ from bench.settling import wait_for_projectors
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     """Measure from the commit that makes the first system available to the last allocation."""
+    used_before = account(cluster)
     before = enable(cluster)
     lag = wait_for_projectors(cluster)
     span = span_of(cluster.log, "system.scheduled", before)
@@ -24,4 +26,5 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "events_per_second": round(EVENTS_OF_A_GRANT * span.per_second),
         "seconds": round(span.seconds, 3),
         "projectors_behind_seconds": round(lag, 2),
+        **account_figures(used_before, account(cluster), span.events, "allocation"),
     }

@@ -94,6 +94,17 @@ def test_pending__small_lab__each_end_is_seen() -> None:
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("fixed_limits")
+def test_crowded__small_lab__each_phase_is_measured() -> None:
+    (figures,) = measured("crowded")
+    assert 0 < figures["alone_p50_ms"] <= figures["alone_p99_ms"]
+    assert 0 < figures["crowded_p50_ms"] <= figures["crowded_p99_ms"]
+    assert figures["crowded_projectors_behind_seconds"] >= 0
+    # Raising a priority is a privilege, which root has unless a container withholds it.
+    assert os.geteuid() == 0 or "equal_priorities_p50_ms" not in figures
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("fixed_limits")
 def test_partitions__small_lab__both_give_their_systems_away_and_the_log_is_right() -> None:
     partitions, verify = measured("partitions", "verify")
     assert partitions["allocations"] == 40
@@ -110,6 +121,13 @@ def test_submit__small_lab__jobs_are_there() -> None:
     (figures,) = measured("submit")
     assert figures["jobs"] > 0
     assert figures["largest_body_bytes"] <= 2_000
+    # The account names all processes and sessions, and their sum.
+    processes = "serve", "scheduler", "projector"
+    named = {*processes, *(f"postgresql_{name}" for name in processes), "postgresql_others", "clients"}
+    used = {name: figures[f"{name}_cpu_ms_a_job"] for name in named}
+    assert used["serve"] > 0 and used["postgresql_serve"] > 0
+    assert figures["all_cpu_ms_a_job"] == pytest.approx(sum(used.values()), abs=0.01)
+    assert figures["commits_a_job"] > 1 and figures["wal_bytes_a_job"] > figures["largest_body_bytes"]
 
 
 @pytest.mark.soak

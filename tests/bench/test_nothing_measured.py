@@ -76,7 +76,9 @@ def test_submit__last_answers_come_late__count_for_the_time_they_took(
         await asyncio.sleep(0.5)
         return [0.5] * 10
 
-    cluster = doing_nothing(monkeypatch, submit, "generated_lab", "enable", "wait_for_projectors")
+    cluster = doing_nothing(monkeypatch, submit, "generated_lab", "enable", "wait_for_projectors", "account")
+    monkeypatch.setattr(submit, "account_figures", lambda *_: {})
+    monkeypatch.setattr(submit, "settle", lambda _: None)
     monkeypatch.setattr(cluster, "url", "", raising=False)
     monkeypatch.setattr(submit, "LogFiller", lambda *_: EmptyFiller())
     monkeypatch.setattr(submit, "bodies", lambda *_: [b""])
