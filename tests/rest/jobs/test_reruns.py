@@ -173,8 +173,8 @@ def test_rerun__edited_job__is_submitted_or_refused_with_every_line(people: Peop
     refused = rerun(alice, job_id, job=wrong)
     assert refused.status_code == 422
     assert [fault["where"].split(",")[0] for fault in refused.json()["errors"]] == ["line 2", "line 3"]
-    for text, status in (("", 422), ("job", 422), ("{", 422), ("<job", 422), ('{"jobs": [{"recipe_sets": []}]}', 422)):
-        assert rerun(alice, job_id, job=text).status_code == status
+    for text in ("", "job", "{", "<job", '{"jobs": [{"recipe_sets": []}]}'):
+        assert rerun(alice, job_id, job=text).status_code == 422
     edited = draft(alice, job_id, **after(first))
     document = {**json.loads(edited["job"]), "whiteboard": "edited"}
     answer = rerun(alice, job_id, job=json.dumps(document))
