@@ -67,6 +67,11 @@ def awaited(log: EventLog, *names: str) -> dict[str, int]:
     return live(log)
 
 
+def deciding(log: EventLog) -> set[int]:
+    """Return the partitions whose schedulers have decided something."""
+    return {recorded.partition for recorded in whole_log(log) if recorded.stamp.basis is not None}
+
+
 def test_parent__two_partitions__each_has_a_process_that_decides(
     log: EventLog, start_parent: StartParent
 ) -> None:
@@ -122,7 +127,11 @@ def test_parent__asked_to_stop__all_processes_end_and_leave_snapshots(
     log: EventLog, owner: Owner, start_parent: StartParent, number: int
 ) -> None:
     create(log, "west", WEST)
+    submit_jobs(log, 1)
+    submit_jobs(log, 1, partition=WEST)
     parent = start_parent()
+    # A process that is stopped before it has read the log to its end has no state to store.
+    wait_until(lambda: deciding(log) == {1, WEST}, "decisions of both", SECONDS)
     pids = awaited(log, "default", "west")
     parent.send_signal(number)
     assert parent.wait(SECONDS) == 0
