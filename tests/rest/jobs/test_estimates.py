@@ -16,6 +16,7 @@ from api.rest.estimates import NewRecipe, estimates_of_new, estimates_of_waiting
 from api.rest.resources.estimates import estimate_of_recipe
 from api.rest.views import View
 from domain.errors import Unknown
+from domain.estimates.estimate import MIN_RECIPES
 from domain.estimates.kinds import wait_properties
 from domain.priority import Priority
 from projections.reader import At, Reader, ReadProgress
@@ -212,7 +213,11 @@ def test_queue__with_estimates__has_those_of_the_recipes(client: httpx.Client, m
         assert estimate["position"] == found["position"]
         for name in ("waited_seconds", "ahead"):
             assert single[name] == estimate[name]
-        assert single["basis"]["kind"] == estimate["basis"]["kind"]
+        # Waits of like length are compared as one, in the queue with that of the recipe itself. So there its
+        # kind may be narrower, if that has hardly enough recipes.
+        spare = estimate["basis"]["recipes"] - MIN_RECIPES
+        has_hardly_enough = 0 <= spare < len(waiting_rows(then))
+        assert single["basis"]["kind"] == estimate["basis"]["kind"] or has_hardly_enough
     of_system = client.get("/queue", params={**asked, "system": machine}).json()
     assert set(waiting_rows(of_system)) == set(numbers)
     assert None not in waiting_rows(of_system).values()
