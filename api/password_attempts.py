@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +24,7 @@ WITHIN_SECONDS: Final = 60
 MAX_WAITING: Final = 100
 BUSY_SECONDS: Final = 5
 # Seconds between two checks of the attempts in other processes.
-LOOK_SECONDS: Final = 0.05
+POLL_SECONDS: Final = 0.05
 
 
 @dataclass
@@ -82,15 +82,17 @@ class _Slots:
         """Take a slot, after waiting for attempts under way. Raises TooOften at the limit."""
         was_idle = False
         while seconds := self._begin(key):
-            is_own, was_idle_before = self._under_way.own(key), was_idle
-            was_idle = not self._under_way.of(key)
-            if is_own:
+            if self._under_way.own(key):
+                was_idle = False
                 await self._wait(key)
-            elif not was_idle:
+            elif self._under_way.of(key):
+                was_idle = False
                 await self._wait_for_others()
-            elif was_idle_before:
+            elif was_idle:
                 raise TooOften(f"at most {self._window.amount} failed attempts a minute are allowed", seconds)
-            # Otherwise another process may have given its slot back since the window was asked.
+            else:
+                # Another process may have given its slot back since the window was asked: ask once more.
+                was_idle = True
 
     def _begin(self, key: str) -> float:
         """Take a slot and return 0, or return the seconds to wait if there is none."""
@@ -100,26 +102,26 @@ class _Slots:
             self._under_way.add(key, -1)
         return seconds
 
-    async def _wait_for_others(self) -> None:
-        """Wait some time for attempts in other processes."""
-        self._require_room()
-        self._waiting_count += 1
-        try:
-            await asyncio.sleep(LOOK_SECONDS)
-        finally:
-            self._waiting_count -= 1
-
-    def _require_room(self) -> None:
-        if self._waiting_count >= MAX_WAITING:
-            raise TooOften("too many logins are waiting", BUSY_SECONDS)
-
     async def _wait(self, key: str) -> None:
-        self._require_room()
-        result = self._results.setdefault(key, asyncio.get_running_loop().create_future())
-        self._waiting_count += 1
-        try:
+        """Wait for the next result of an attempt in this process."""
+        with self._counted_wait():
+            result = self._results.setdefault(key, asyncio.get_running_loop().create_future())
             # Several attempts may wait for this future, so a cancelled one must not cancel it.
             await asyncio.shield(result)
+
+    async def _wait_for_others(self) -> None:
+        """Wait some time for attempts in other processes."""
+        with self._counted_wait():
+            await asyncio.sleep(POLL_SECONDS)
+
+    @contextmanager
+    def _counted_wait(self) -> Iterator[None]:
+        """Count an attempt that waits. Raises TooOften if MAX_WAITING ones do."""
+        if self._waiting_count >= MAX_WAITING:
+            raise TooOften("too many logins are waiting", BUSY_SECONDS)
+        self._waiting_count += 1
+        try:
+            yield
         finally:
             self._waiting_count -= 1
 

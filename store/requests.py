@@ -118,9 +118,10 @@ def new_command_id() -> str:
 
 
 def random_digits(count: int) -> str:
-    """Return this number of random hexadecimal digits, which are no secret.
+    """Return this number of random hexadecimal digits. They are no secret.
 
-    While the system's random numbers are read, another thread may take the interpreter.
+    `secrets` asks the operating system, and releases the interpreter to other threads meanwhile, which delays
+    the caller under load.
     """
     return f"{CHANCE.getrandbits(4 * count):0{count}x}"
 

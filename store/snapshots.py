@@ -137,7 +137,8 @@ class Snapshots:
             step()
 
     def saving(self, partition: Partition, pieces_per_step: int = 1) -> Iterator[Callable[[], None]]:
-        """Yield the steps that store the partition as it is when the first one is taken. It may change then.
+        """Yield the steps that store the partition as it is when the first one is taken. The partition may
+        change afterwards.
 
         Run the steps one after another, in any thread; the next one may be taken while one runs. Each stores
         `pieces_per_step` pieces, which are encoded when it is taken; the last one deletes older snapshots.

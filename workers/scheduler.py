@@ -43,7 +43,7 @@ HELD_BACK_SECONDS = 2.0
 # While no system is free, new sets are only queued, so they may wait for others: each commit costs as much as
 # a dozen sets, and wakes every process. A set that comes alone is queued at once.
 GATHER_SECONDS = 0.01
-LOOK_SECONDS = 0.003
+POLL_SECONDS = 0.003
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ class Scheduler:
         """Fold new events, also without the lease, to be ready to take over; decide if the lease is held."""
         if self._must_decide():
             if self._may_gather():
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
             page = self._next_page(0.0)
         else:
             page = self._wait_for_page(min(timeout_seconds, self._seconds_to_next_piece()))

@@ -26,9 +26,10 @@ SHARE_OF_TIME = 0.25
 MAX_PAUSE_SECONDS = 0.5
 # Number of pieces in a statement at a stop, when nothing is decided any more.
 PIECES_PER_STATEMENT = 50
-MAX_WAIT_SECONDS = 3.0
+# Maximum wait at a stop for the piece that the thread is storing.
+MAX_STORE_SECONDS = 3.0
 # Interval of the checks, after the pause, whether the thread has stored the piece.
-LOOK_SECONDS = 0.005
+POLL_SECONDS = 0.005
 
 
 class SnapshotWriter:
@@ -73,7 +74,7 @@ class SnapshotWriter:
         if self._is_stored():
             return pause
         # A database that is slow is not asked all the time: each check reads the log.
-        return max(pause, LOOK_SECONDS, min(now - self._storing_since, MAX_PAUSE_SECONDS))
+        return max(pause, POLL_SECONDS, min(now - self._storing_since, MAX_PAUSE_SECONDS))
 
     def _is_stored(self) -> bool:
         return self._storing is None or self._storing.done()
@@ -107,11 +108,11 @@ class SnapshotWriter:
     def write_all(self) -> None:
         """Write a snapshot of the present state, unless the last one has that position.
 
-        Raises DatabaseAway also if the step before does not end within MAX_WAIT_SECONDS.
+        Raises DatabaseAway also if the step before does not end within MAX_STORE_SECONDS.
         """
         self._saving = None
         # The unfinished snapshot is discarded, so an error of its last step does not matter.
-        if self._storing is not None and wait([self._storing], MAX_WAIT_SECONDS).not_done:
+        if self._storing is not None and wait([self._storing], MAX_STORE_SECONDS).not_done:
             raise DatabaseAway("the last piece of a snapshot is not stored yet")
         self._storing = None
         if self._partition.position > self._written_position:

@@ -35,7 +35,7 @@ def _set_group(niceness: int) -> None:
         try:
             AUTOGROUP.write_text(str(niceness), encoding="ascii")
         except BlockingIOError:
-            # Unprivileged processes may do so ten times a second in all.
+            # All unprivileged processes together may set ten groups a second.
             time.sleep(RETRY_SECONDS)
         else:
             return

@@ -450,7 +450,7 @@ def test_write_some__database_is_slow__does_not_wait_for_it(monkeypatch: pytest.
     writer = SnapshotWriter(snapshots, Partition())
     writer.write_some()
     assert (stored, writer.is_due()) == ([], False)
-    assert snapshotting.LOOK_SECONDS <= writer.seconds_to_next_piece() <= MAX_PAUSE_SECONDS
+    assert snapshotting.POLL_SECONDS <= writer.seconds_to_next_piece() <= MAX_PAUSE_SECONDS
     may_end.set()
     wait_until(writer.is_due)
     writer.write_some()

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -56,53 +56,79 @@ async def submit_items(
 
     The ids of the jobs that one call submits ascend in this order, except those of jobs that had to wait and
     those that a new job filter concerns. A repeated request with a key submits only the jobs that it has not
-    submitted; their ids are higher than those of the others. Raises DatabaseAway if that cannot be found out.
+    submitted; their ids are higher than those of the others. Raises DatabaseAway if the commits of earlier
+    requests cannot be read.
     """
-    requests = [_request_of(request, item) for item in items]
-    keys = [each.command_id for each in requests if each.command_id is not None]
+    given = [ItemSubmission(parts, principal, _request_of(request, item), item, strict) for item in items]
+    keys = [each.request.command_id for each in given if each.request.command_id is not None]
     before = await asyncio.to_thread(parts.log.commits_of, keys) if keys else {}
-
-    async def read_one(item: JobItem, own: RequestContext) -> Committed | ValidSubmission:
-        done = before.get(own.command_id or "")
-        if done is not None:
-            require_same(own, done)
-            return done
-        content = Original(*content_of(item.member))
-        return await validate_submission(parts, principal, content, strict=strict, one_job=ITEM)
-
-    async def submit_one(own: RequestContext, submission: ValidSubmission, ids: Ids | None) -> Committed:
-        submit = partial(submit_valid, parts, principal, own, submission, ids)
-        done = await commit_unless_done(parts.log, own, submit)
-        assert done is not None, "a submission is always something new"
-        return done
-
-    async def read_and_submit(item: JobItem, own: RequestContext) -> Committed:
-        # What was read before may be minutes old: the submitter may have lost a right.
-        found = await read_one(item, own)
-        return found if isinstance(found, Committed) else await submit_one(own, found, None)
-
-    given = list(zip(items, requests, strict=True))
-    found = await _run_each([partial(read_one, *each) for each in given])
-    outcomes: dict[int, Committed | ValidSubmission | Exception] = dict(enumerate(found))
-    new = {index: each for index, each in outcomes.items() if isinstance(each, ValidSubmission)}
-    if new:
-        sizes = [counts(submission.jobs[0].spec) for submission in new.values()]
-        try:
-            ids = await parts.numbers.take_all(sizes)
-        except Exception as error:
-            outcomes |= dict.fromkeys(new, error)
-        else:
-            calls = [
-                partial(submit_one, requests[index], submission, job_ids)
-                for (index, submission), job_ids in zip(new.items(), ids, strict=True)
-            ]
-            outcomes |= zip(new, await _run_each(calls), strict=True)
-    for index, outcome in outcomes.items():
+    outcomes = await _run_each([partial(each.commit_or_valid, before) for each in given])
+    await _submit_valid_ones(parts, given, outcomes)
+    for index, outcome in enumerate(outcomes):
         # A long choice of distro trees is refused while another one of the submitter runs. One repetition, so
         # that no item waits for ever.
         if isinstance(outcome, TooOften):
-            outcomes[index] = await _outcome(partial(read_and_submit, *given[index]))
-    return [_outcome_of(item, outcomes[index]) for index, item in enumerate(items)]
+            outcomes[index] = await _outcome(partial(given[index].commit, before))
+    return [_outcome_of(item, outcome) for item, outcome in zip(items, outcomes, strict=True)]
+
+
+@dataclass(frozen=True)
+class ItemSubmission:
+    """The submission of one item, with a request of its own."""
+
+    parts: SubmissionParts
+    principal: Principal
+    request: RequestContext
+    item: JobItem
+    strict: bool
+
+    async def commit_or_valid(self, before: Mapping[str, Committed]) -> Committed | ValidSubmission:
+        """Return the commit of an earlier request, by its command id, or else the valid job.
+
+        Raises the errors of `require_same` and `validate_submission`.
+        """
+        done = before.get(self.request.command_id or "")
+        if done is not None:
+            require_same(self.request, done)
+            return done
+        content = Original(*content_of(self.item.member))
+        return await validate_submission(
+            self.parts, self.principal, content, strict=self.strict, one_job=ITEM
+        )
+
+    async def submit(self, submission: ValidSubmission, ids: Ids | None = None) -> Committed:
+        submit = partial(submit_valid, self.parts, self.principal, self.request, submission, ids)
+        done = await commit_unless_done(self.parts.log, self.request, submit)
+        assert done is not None, "a submission is always something new"
+        return done
+
+    async def commit(self, before: Mapping[str, Committed]) -> Committed:
+        """Validate the job again and submit it: the submitter may have lost a right meanwhile."""
+        found = await self.commit_or_valid(before)
+        return found if isinstance(found, Committed) else await self.submit(found)
+
+
+async def _submit_valid_ones(
+    parts: SubmissionParts,
+    given: Sequence[ItemSubmission],
+    outcomes: list[Committed | ValidSubmission | Exception],
+) -> None:
+    """Submit the valid jobs among the outcomes with ascending ids, and replace them by their outcomes."""
+    valid = {index: each for index, each in enumerate(outcomes) if isinstance(each, ValidSubmission)}
+    if not valid:
+        return
+    try:
+        ids = await parts.numbers.take_all([counts(each.jobs[0].spec) for each in valid.values()])
+    except Exception as error:
+        for index in valid:
+            outcomes[index] = error
+        return
+    calls = [
+        partial(given[index].submit, submission, job_ids)
+        for (index, submission), job_ids in zip(valid.items(), ids, strict=True)
+    ]
+    for index, outcome in zip(valid, await _run_each(calls), strict=True):
+        outcomes[index] = outcome
 
 
 async def _run_each(calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T | Exception]:

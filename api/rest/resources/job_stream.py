@@ -27,7 +27,7 @@ MAX_LINES: Final = 50
 # After these errors, later lines would be refused, too.
 ENDING: Final = (DatabaseAway, Overloaded, ItemFailed)
 # Seconds between two checks whether the stream has to end, while no bytes arrive.
-LOOK_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 1.0
 
 
 class StreamEnded(Exception):
@@ -138,7 +138,7 @@ class JobStream:
             # A task, because the wait for a chunk must not be cancelled when it lasts long.
             receiving = asyncio.ensure_future(_next_of(remaining))
             try:
-                while not (await asyncio.wait([receiving], timeout=LOOK_SECONDS))[0]:
+                while not (await asyncio.wait([receiving], timeout=POLL_SECONDS))[0]:
                     self._require_open()
                 chunk = receiving.result()
             finally:

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 
 from domain.scheduling.bitsets.bitmaps import BYTE, interleaved, numbers_in, transposed
 
-# If more than one system in this number has changed, the lane is recomputed, because setting single bytes
-# would cost as much.
+# If more than one in this number of systems has changed, the lane is recomputed: setting single bytes would
+# cost as much.
 _SYSTEMS_A_CHANGE: Final = 64
 
 

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heappush
 
 from domain.recipe.state import Recipe
 
-# Below this number of outdated ends, they are not removed.
+# Outdated ends are removed when the ends are more than twice the running watchdogs, plus this number.
 _FEW_OUTDATED = 1_024
 
 

@@ -213,11 +213,11 @@ def test_queue__with_estimates__has_those_of_the_recipes(client: httpx.Client, m
         assert estimate["position"] == found["position"]
         for name in ("waited_seconds", "ahead"):
             assert single[name] == estimate[name]
-        # Waits of like length are compared as one, in the queue with that of the recipe itself. So there its
-        # kind may be narrower, if that has hardly enough recipes.
+        # The queue merges waits of similar length, including the recipe's own. If a kind has only just
+        # MIN_RECIPES, the queue may therefore choose it where the single read does not.
         spare = estimate["basis"]["recipes"] - MIN_RECIPES
-        has_hardly_enough = 0 <= spare < len(waiting_rows(then))
-        assert single["basis"]["kind"] == estimate["basis"]["kind"] or has_hardly_enough
+        if not 0 <= spare < len(waiting_rows(then)):
+            assert single["basis"]["kind"] == estimate["basis"]["kind"]
     of_system = client.get("/queue", params={**asked, "system": machine}).json()
     assert set(waiting_rows(of_system)) == set(numbers)
     assert None not in waiting_rows(of_system).values()

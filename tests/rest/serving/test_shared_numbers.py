@@ -50,12 +50,13 @@ def other_process(shared: SharedNumbers, act: Callable[[], None]) -> Iterator[in
 
 
 def test_numbers__of_another_process__are_reported_until_they_are_too_old() -> None:
-    shared = SharedNumbers(2)
+    now = [time.monotonic_ns()]
+    shared = SharedNumbers(2, clock=lambda: now[0])
     shared.join()
     with other_process(shared, lambda: [shared.put("a", 3), shared.put("a", 5), shared.put("b", 0)]):
         assert [shared.of_others(key, 60) for key in "abc"] == [[5], [], []]
-        time.sleep(0.05)
-        assert shared.of_others("a", 0.01) == []
+        now[0] += 50_000_000
+        assert (shared.of_others("a", 0.06), shared.of_others("a", 0.01)) == ([5], [])
     shared.put("a", 7)
     assert shared.of_others("a", 60) == [5], "its own numbers are not those of others"
 
@@ -87,7 +88,7 @@ def test_numbers__of_many_keys__only_the_oldest_are_lost() -> None:
     shared = SharedNumbers(2)
     shared.join()
     keys = [f"caller {number}" for number in range(20_000)]
-    with other_process(shared, lambda: [shared.put(key, 1) for key in keys] and None):
+    with other_process(shared, lambda: [shared.put(key, 1) for key in keys]):
         assert all(shared.of_others(key, 60) == [1] for key in keys[-100:])
         assert sum(bool(shared.of_others(key, 60)) for key in keys) > 7_000
 
@@ -107,7 +108,9 @@ def test_bounds__of_two_processes__hold_for_both_together() -> None:
         window = MovingWindow(3, 60.0, shared=shared, name="w/")
         assert [window.take("ada") for _ in range(2)] == [0.0, 0.0]
         Amounts("bytes/", shared).add("ada", 10)
-        Amounts("given back/", shared).add("ada", 10)
+        given_back = Amounts("given back/", shared)
+        given_back.add("ada", 10)
+        given_back.add("ada", -10)
         ItemPace(100, shared=shared).admit("ada", 1_000)
 
     with other_process(shared, use):
@@ -117,6 +120,7 @@ def test_bounds__of_two_processes__hold_for_both_together() -> None:
         amounts = Amounts("bytes/", shared)
         amounts.add("bob", 1)
         assert (amounts.of("ada"), amounts.own("ada"), amounts.of("bob"), amounts.total()) == (10, 0, 1, 11)
+        assert Amounts("given back/", shared).of("ada") == 0
         with pytest.raises(TooOften):
             ItemPace(100, shared=shared).admit("ada", 1)
         ItemPace(100, shared=shared).admit("bob", 1)
@@ -143,7 +147,8 @@ def test_rate_limit__two_serving_processes__holds_for_both_together(servers: Ser
         statuses = in_both_processes(service, 200, lambda client: client.get("/tokens", headers=headers))
         seconds = time.monotonic() - began
         assert set(statuses) == {200, 429}
-        assert statuses[200] <= 20 * (seconds + 2)
+        # In both processes together at most 20 in the first second, and in each later one.
+        assert statuses[200] <= 20 * (seconds + 1)
 
 
 def test_logins__two_serving_processes__five_wrong_passwords_in_all(servers: ServerPool) -> None:
