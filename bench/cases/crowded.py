@@ -46,7 +46,7 @@ def _phases(cluster: BenchCluster, phase: Callable[[str], Figures]) -> Figures:
     with busy_core(), reading(cluster):
         crowded = phase("crowded")
         # Only a privileged process may raise the priority of another one.
-        equal = phase("equal_priorities") if _gave_equal_priorities(cluster) else {}
+        equal = phase("equal_priorities") if equalise_priorities(cluster) else {}
     return {**alone, **crowded, **equal}
 
 
@@ -60,7 +60,7 @@ def busy_core() -> Iterator[None]:
             process.kill()
 
 
-def _gave_equal_priorities(cluster: BenchCluster) -> bool:
+def equalise_priorities(cluster: BenchCluster) -> bool:
     """Give the threads of the projector the priority of the others; return False without the privilege."""
     for pid in process_tree(cluster.pids()["projector"]):
         # A process or thread that has ended needs none.

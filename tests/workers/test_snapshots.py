@@ -394,7 +394,7 @@ def test_write_all__database_away__raises_at_any_step() -> None:
 
 
 def test_write_all__the_step_before_hangs__raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshotting, "MAX_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(snapshotting, "MAX_STORE_SECONDS", 0.01)
     may_end = Event()
     snapshots: Any = SimpleNamespace(saving=lambda *_: iter([lambda: may_end.wait(30) and None]))
     partition = Partition()

@@ -75,6 +75,8 @@ def test_submit__repeated_with_its_key__submits_none_again(people: People) -> No
     assert statuses(other) == [422, 422, 201, 201]
     assert other.json()["jobs"][0]["errors"][0]["where"] == "jobs[0]: Idempotency-Key"
     assert other.json()["jobs"][2] == first.json()["jobs"][2]
+    ids = [job.get("job_id") for job in other.json()["jobs"]]
+    assert ids[3] > ids[2]
 
 
 def test_submit__with_the_key_of_the_other_handling__is_refused(people: People) -> None:
