@@ -13,6 +13,8 @@ ACTS_AS: Final = "Labledger-Acts-As"
 LAST_EVENT_ID: Final = "Last-Event-ID"
 FORWARDED_FOR: Final = "X-Forwarded-For"
 POSITION_HEADER: Final = "Labledger-Position"
+UNBUFFERED: Final = ("X-Accel-Buffering", "no")
+"""A header and its value, with which nginx passes on each part of an answer at once."""
 
 PROBLEM: Final = "application/problem+json"
 NDJSON: Final = "application/x-ndjson"

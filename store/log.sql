@@ -382,19 +382,8 @@ UPDATE live.slow_metrics SET counts = %(counts)s::jsonb, next_at = now() + make_
     counts_until = now() + make_interval(secs => 2 * %(seconds)s + 60)
 WHERE holder = %(holder)s RETURNING holder
 
--- name: snapshot
-SELECT content FROM live.snapshots
-WHERE (name, attempt) = (
-    SELECT last.name, last.attempt FROM live.snapshots AS last
-    WHERE last.name = %s AND last.code = %s AND last.position <= %s AND last.is_last
-        AND last.number + 1 = (
-            SELECT count(*) FROM live.snapshots AS piece
-            WHERE (piece.name, piece.attempt) = (last.name, last.attempt))
-    ORDER BY last.position DESC LIMIT 1)
-ORDER BY number
-
 -- name: newest_snapshot
--- The snapshot that `snapshot` reads, and its number of pieces.
+-- The newest complete snapshot, and its number of pieces.
 SELECT last.attempt, last.number + 1 FROM live.snapshots AS last
 WHERE last.name = %s AND last.code = %s AND last.position <= %s AND last.is_last
     AND last.number + 1 = (

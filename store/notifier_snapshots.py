@@ -29,11 +29,12 @@ class NotifierSnapshots:
 
     def load(self, upto: int) -> Mapping[str, Any] | None:
         """Return the newest snapshot up to a position, None without a valid one."""
-        for (content,) in self._log.rows(SQL["snapshot"], (NAME, code_version(), upto)):
-            try:
-                return decoded(content)
-            except (zlib.error, ValueError) as error:
-                logger.warning("snapshot of the notifier is unreadable, reading the whole log: %r", error)
+        for attempt, count in self._log.rows(SQL["newest_snapshot"], (NAME, code_version(), upto)):
+            for (content,) in self._log.rows(SQL["snapshot_pieces"], (NAME, attempt, 0, count)):
+                try:
+                    return decoded(content)
+                except (zlib.error, ValueError) as error:
+                    logger.warning("snapshot of the notifier is unreadable, reading the whole log: %r", error)
         return None
 
     def save(self, position: int, content: Mapping[str, Any]) -> None:

@@ -162,7 +162,7 @@ class Scheduler:
     def _may_gather(self) -> bool:
         """Return whether decisions may wait for more new sets: the last commit was a moment ago."""
         is_early = time.monotonic() < self._committed_at + self._gather_seconds
-        return is_early and self._must_decide() and self.partition.only_new_sets_wait
+        return is_early and self._must_decide() and self.partition.has_only_new_sets
 
     def _count_held_back(self) -> None:
         now = time.monotonic()

@@ -76,9 +76,18 @@ async def items_done_before(
     return {numbers_by_id[command_id]: done for command_id, done in commits.items()}
 
 
-async def require_not_by_items(log: Log, request: RequestContext, count: int) -> None:
-    """Raise FaultyInput if the key of a request was used for items with commits of their own."""
+async def require_no_item_commits(log: Log, request: RequestContext, count: int) -> None:
+    """Raise FaultyInput if the key of a request was used for items with commits of their own.
+
+    Only items with these numbers, from 0, are found.
+    """
     await items_done_before(log, request, range(count))
+
+
+async def require_no_joint_commit(log: Log, request: RequestContext) -> None:
+    """Raise FaultyInput if the key of a request was used for one commit of all its jobs."""
+    if await done_before(log, request) is not None:
+        raise FaultyInput([Fault(IDEMPOTENCY_KEY, "was used for one commit of all jobs")])
 
 
 def item_request(request: RequestContext, number: int) -> RequestContext:

@@ -13,7 +13,7 @@ from falcon.asgi import Request, Response
 from pydantic import BeforeValidator, Field
 
 from api.concurrency_limits import share_of
-from api.headers import EVENT_STREAM, LAST_EVENT_ID
+from api.headers import EVENT_STREAM, LAST_EVENT_ID, UNBUFFERED
 from api.pages.live.live_view import LiveView, view_key
 from api.pages.live.shared_views import SharedViews
 from api.pages.security import secure
@@ -66,8 +66,7 @@ class LiveStream:
         after = whole_number(req.get_header(LAST_EVENT_ID) or "") or -1
         secure(resp)
         resp.content_type = EVENT_STREAM
-        # Disables the buffering of nginx.
-        resp.set_header("X-Accel-Buffering", "no")
+        resp.set_header(*UNBUFFERED)
         resp.stream = self._stream(principal, sight, addresses, after)
 
     def _is_full_for(self, user: str) -> bool:

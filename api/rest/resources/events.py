@@ -10,7 +10,7 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.concurrency_limits import share_of
-from api.headers import EVENT_STREAM, LAST_EVENT_ID, POSITION_HEADER
+from api.headers import EVENT_STREAM, LAST_EVENT_ID, POSITION_HEADER, UNBUFFERED
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest import paging, partitions, visibility
 from api.rest.context import Principal, principal_of, query_of
@@ -139,6 +139,5 @@ class Watchers:
         resp.content_type = EVENT_STREAM
         resp.set_header(POSITION_HEADER, str(self._broadcast.position))
         resp.set_header("Cache-Control", "no-cache")
-        # Disables the buffering of nginx.
-        resp.set_header("X-Accel-Buffering", "no")
+        resp.set_header(*UNBUFFERED)
         resp.stream = self._broadcast.watch(selection, after, connection, is_allowed, user)

@@ -48,17 +48,17 @@ class LineRefused(Exception):
 
 
 async def line_batches(
-    chunks: AsyncIterable[bytes], on_held: Callable[[int], None]
+    chunks: AsyncIterable[bytes], on_buffered: Callable[[int], None]
 ) -> AsyncIterator[list[JobItem]]:
     """Yield the lines of a stream in batches, numbered from 1, without empty ones.
 
-    A chunk is not requested before all complete lines of the one before it were yielded. `on_held` is called
-    with the number of bytes in memory. Raises LineRefused for a line of more than MAX_BODY_BYTES, and for a
-    last line without an end, because a connection that breaks off looks like the end of the stream.
+    A chunk is not requested before all complete lines of the one before it were yielded. `on_buffered` is
+    called with the number of bytes in memory. Raises LineRefused for a line of more than MAX_BODY_BYTES, and
+    for a last line without an end, because a connection that breaks off looks like the end of the stream.
     """
     number, line = 0, bytearray()
     async for chunk in chunks:
-        on_held(len(line) + len(chunk))
+        on_buffered(len(line) + len(chunk))
         batch: list[JobItem] = []
         begin = 0
         while (end := chunk.find(b"\n", begin)) >= 0 and len(line) + end - begin <= MAX_BODY_BYTES:
@@ -77,7 +77,7 @@ async def line_batches(
         if len(line) > MAX_BODY_BYTES:
             faults = [Fault("line", f"must not have more than {MAX_BODY_BYTES} bytes")]
             raise LineRefused(number + 1, TooLarge(faults))
-        on_held(len(line))
+        on_buffered(len(line))
     if line.strip():
         faults = [Fault("line", "has no end; write a newline after each line")]
         raise LineRefused(number + 1, Unreadable(faults))
@@ -86,7 +86,8 @@ async def line_batches(
 class JobStream:
     """The submission of the jobs in a stream, for one request.
 
-    `on_held` is called with the number of bytes in memory; `is_cut` returns whether the client has gone.
+    `on_buffered` is called with the number of bytes in memory; `is_disconnected` returns whether the client
+    has gone.
     """
 
     def __init__(
@@ -94,16 +95,16 @@ class JobStream:
         parts: JobResourceParts,
         principal: Principal,
         request: RequestContext,
-        on_held: Callable[[int], None],
-        is_cut: Callable[[], bool],
+        on_buffered: Callable[[int], None],
+        is_disconnected: Callable[[], bool],
         *,
         strict: bool,
     ) -> None:
         self._parts = parts
         self._principal = principal
         self._request = request
-        self._on_held = on_held
-        self._is_cut = is_cut
+        self._on_buffered = on_buffered
+        self._is_disconnected = is_disconnected
         self._strict = strict
 
     async def answers(self, chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
@@ -114,14 +115,14 @@ class JobStream:
         """
         first = 1
         try:
-            async for lines in line_batches(self._while_open(chunks), self._on_held):
+            async for lines in line_batches(self._while_open(chunks), self._on_buffered):
                 self._require_open()
                 outcomes = await submit_items(
                     self._parts, self._principal, self._request, lines, strict=self._strict
                 )
                 answered = zip(lines, outcomes, strict=True)
                 yield b"".join(_answer_line(line.number, item_answer(outcome)) for line, outcome in answered)
-                if self._is_cut() or any(isinstance(outcome, ENDING) for outcome in outcomes):
+                if self._is_disconnected() or any(isinstance(outcome, ENDING) for outcome in outcomes):
                     return
                 first = lines[-1].number + 1
         except LineRefused as refused:

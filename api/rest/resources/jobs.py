@@ -11,7 +11,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.concurrency_limits import share_of
-from api.headers import IDEMPOTENCY_KEY, LENIENT, NDJSON, POSITION_HEADER, PREFERENCE_APPLIED
+from api.headers import LENIENT, NDJSON, POSITION_HEADER, PREFERENCE_APPLIED, UNBUFFERED
 from api.intake import PARSERS
 from api.intake.job_list import members_of
 from api.intake.xml_writer import write_job
@@ -35,15 +35,14 @@ from api.rest.resources.item_submissions import JobItem, item_answer, submit_ite
 from api.rest.resources.job_bodies import job_media_type
 from api.rest.resources.job_stream import JobStream, after_first_answer
 from api.rest.resources.shapes import job_document, listed_job
-from api.rest.resources.submissions import add_body, submit_body
+from api.rest.resources.submissions import add_body, submit_valid, validate_submission
 from api.rest.serving.worker import CONNECTION
 from api.rest.views import View, read_view
 from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.extend_job import close_job
-from api.use_cases.idempotency import commit_once, done_before
+from api.use_cases.idempotency import commit_once, require_no_item_commits, require_no_joint_commit
 from api.use_cases.ports import RequestContext
 from api.use_cases.submit_job import original_of
-from domain.errors import Fault, FaultyInput
 from domain.job.submission import Original
 from projections.job_search import ANY_JOB, NOTHING_FOUND, Found, search
 from store.requests import Committed
@@ -135,7 +134,11 @@ class Jobs:
                 return
 
         async def submit() -> Committed:
-            return await submit_body(self._parts, user, request, Original(body, kind), strict=strict)
+            original = Original(body, kind)
+            submission = await validate_submission(self._parts, user, original, strict=strict)
+            # The lines of a stream are numbered from 1, the members of a list from 0.
+            await require_no_item_commits(self._parts.log, request, len(submission.jobs) + 1)
+            return await submit_valid(self._parts, user, request, submission)
 
         done = await commit_once(self._parts.log, request, submit)
         assert done is not None, "a submission is always something new"
@@ -145,37 +148,33 @@ class Jobs:
         self, req: Request, resp: Response, members: Sequence[bytes], request: RequestContext, *, strict: bool
     ) -> None:
         """Submit the members of a list one by one. Raises FaultyInput if one commit has submitted them."""
-        await self._require_not_at_once(request)
+        await require_no_joint_commit(self._parts.log, request)
         items = [JobItem(number, member) for number, member in enumerate(members)]
         outcomes = await submit_items(self._parts, principal_of(req), request, items, strict=strict)
         answers = [item_answer(outcome, f"jobs[{number}]: ") for number, outcome in enumerate(outcomes)]
         resp.set_header(PREFERENCE_APPLIED, LENIENT)
         paging.answer(resp, await paging.position_of(self._parts.log, None), {"jobs": answers})
 
-    async def _require_not_at_once(self, request: RequestContext) -> None:
-        """Raise FaultyInput if the key was used for one commit."""
-        if await done_before(self._parts.log, request) is not None:
-            raise FaultyInput([Fault(IDEMPOTENCY_KEY, "was used for one commit of all jobs")])
-
     async def _answer_stream(self, req: Request, resp: Response, *, strict: bool) -> None:
         share, address = share_of(req), client_address(req)
 
-        def on_held(size: int) -> None:
+        def on_buffered(size: int) -> None:
             share.set_held(size, address)
 
         connection = req.scope.get("extensions", {}).get(CONNECTION)
 
-        def is_cut() -> bool:
+        def is_disconnected() -> bool:
             return connection is not None and connection.is_closing
 
         request = keyed_request(req, b"")
-        await self._require_not_at_once(request)
-        stream = JobStream(self._parts, principal_of(req), request, on_held, is_cut, strict=strict)
+        await require_no_joint_commit(self._parts.log, request)
+        stream = JobStream(
+            self._parts, principal_of(req), request, on_buffered, is_disconnected, strict=strict
+        )
         resp.status, resp.content_type = 200, NDJSON
         resp.set_header(PREFERENCE_APPLIED, LENIENT)
         resp.set_header(POSITION_HEADER, str(self._parts.feed.position))
-        # Disables the buffering of nginx.
-        resp.set_header("X-Accel-Buffering", "no")
+        resp.set_header(*UNBUFFERED)
         resp.stream = await after_first_answer(stream.answers(body_chunks(req)))
 
     @operation(

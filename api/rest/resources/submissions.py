@@ -10,7 +10,6 @@ from api.rest.context import Principal
 from api.rest.ports import SubmissionParts
 from api.rest.resources.job_bodies import located, read_added_sets, read_jobs, warnings_document
 from api.use_cases.extend_job import JobExtension, extend_job
-from api.use_cases.idempotency import require_not_by_items
 from api.use_cases.own_partition import partition_of
 from api.use_cases.ports import RequestContext
 from api.use_cases.rights import own_job
@@ -41,15 +40,11 @@ async def submit_body(
 ) -> Committed:
     """Submit the job or jobs in the bytes; the commit's answer is that of `submit_job` or `submit_jobs`.
 
-    The parameters are those of `validate_submission`. Raises its errors and those of `submit_valid`, and
-    FaultyInput for the key of a request whose jobs were submitted one by one.
+    The parameters are those of `validate_submission`. Raises its errors and those of `submit_valid`.
     """
     submission = await validate_submission(
         parts, principal, original, strict=strict, origin=origin, warnings=warnings, one_job=one_job
     )
-    if one_job is None:
-        # The lines of a stream are numbered from 1, the members of a list from 0.
-        await require_not_by_items(parts.log, request, len(submission.jobs) + 1)
     return await submit_valid(parts, principal, request, submission)
 
 
@@ -58,7 +53,7 @@ async def validate_submission(
     principal: Principal,
     original: Original,
     *,
-    strict: bool,
+    strict: bool = False,
     origin: int | None = None,
     warnings: Sequence[Fault] = (),
     one_job: str | None = None,

@@ -402,7 +402,7 @@ class Partition(PartitionQueries):
             self._put_system(system)
 
     @property
-    def only_new_sets_wait(self) -> bool:
+    def has_only_new_sets(self) -> bool:
         """Return whether the unanswered triggers are new sets, and no system is free for them."""
         supply = self.available
         return not (self.triggers.has_quiet or supply.pending() or supply.idle(forced=True))
