@@ -8,13 +8,17 @@ import signal
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
 from api.intake.limits import MAX_BODY_BYTES
-from api.rest.resources.job_stream import MAX_LINES, LineRefused, line_batches
+from api.rest.resources import job_stream
+from api.rest.resources.item_submissions import Outcome
+from api.rest.resources.job_stream import MAX_LINES, JobStream, LineRefused, line_batches
+from domain.errors import Refused
 from tests.harness.pool import ServerPool
 from tests.harness.raw_connections import RawConnection, RawConnections, raw_connections
 from tests.harness.running import Running
@@ -164,6 +168,32 @@ def test_stream__that_breaks_off_within_a_long_chunk__leaves_the_rest_of_it(
     assert len(found["jobs"]) <= 3 * MAX_LINES + 1
 
 
+def test_stream__whose_client_has_gone__submits_no_further_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    submitted: list[int] = []
+
+    async def submit(*given: Any, strict: bool) -> list[Outcome]:
+        submitted.extend(line.number for line in given[-1])
+        return [Refused("in this test")] * len(given[-1])
+
+    async def received() -> AsyncIterator[bytes]:
+        yield OPEN * 3 * MAX_LINES
+
+    async def answered() -> int:
+        return len([answer async for answer in stream.answers(received())])
+
+    monkeypatch.setattr(job_stream, "submit_items", submit)
+    monkeypatch.setattr(job_stream, "is_valid_token", lambda parts, token_id: True)
+    parts: Any = SimpleNamespace(feed=SimpleNamespace(is_closing=False))
+    principal: Any = SimpleNamespace(token_id="")
+    request: Any = None
+    # It goes during the second batch.
+    stream = JobStream(
+        parts, principal, request, lambda size: None, lambda: len(submitted) > MAX_LINES, strict=False
+    )
+    assert asyncio.run(answered()) == 2
+    assert submitted == list(range(1, 2 * MAX_LINES + 1))
+
+
 def test_stream__with_the_key_of_one_commit__is_refused(people: People) -> None:
     alice, key = people["alice"], {"Idempotency-Key": uuid.uuid4().hex}
     assert alice.post("/jobs", json=json.loads(OPEN), headers=key).status_code == 201
@@ -215,7 +245,7 @@ def test_stream__while_the_service_stops__ends_with_an_answer(servers: ServerPoo
 
 
 def test_stream__that_sends_nothing__is_closed_without_another_answer(servers: ServerPool) -> None:
-    patience = {"LABLEDGER_REQUEST_SECONDS": "1"}
+    patience = {"LABLEDGER_REQUEST_SECONDS": "2"}
     with (
         servers.databases("embedded").fresh() as database,
         serving(database, **patience) as impatient,
@@ -227,7 +257,7 @@ def test_stream__that_sends_nothing__is_closed_without_another_answer(servers: S
         for _ in range(4):
             send(connection, OPEN)
             assert answer_of(connection)["status"] == 201
-            time.sleep(0.5)
+            time.sleep(0.6)
         assert connection.read_to_end().strip() == b""
 
 
