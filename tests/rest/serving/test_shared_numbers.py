@@ -160,3 +160,16 @@ def test_logins__two_serving_processes__five_wrong_passwords_in_all(servers: Ser
         statuses = in_both_processes(service, 24, lambda client: client.post("/login", json=login))
         # Two that take the last slot at the same moment are both refused.
         assert set(statuses) == {401, 429} and 4 <= statuses[401] <= 5
+
+
+def test_logins__two_serving_processes__any_number_of_right_passwords(servers: ServerPool) -> None:
+    with (
+        servers.databases("embedded").fresh() as database,
+        serving(database, LABLEDGER_API_WORKERS="2") as service,
+    ):
+        login = {"user": "ada", "password": "right password 1"}
+        with service.client() as admin:
+            admin.put("/users/ada", json={}).raise_for_status()
+            admin.put("/users/ada/password", json={"password": login["password"]}).raise_for_status()
+        statuses = in_both_processes(service, 24, lambda client: client.post("/login", json=login))
+        assert statuses == {200: 24}
