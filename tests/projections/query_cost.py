@@ -7,6 +7,7 @@ from typing import Any
 
 from projections.sql import ANY_SYSTEM
 from tests.harness.sessions import Owner
+from tests.harness.waiting import wait_until
 
 Queries = dict[str, tuple[bytes, dict[str, Any]]]
 
@@ -23,7 +24,16 @@ ANY_TIMELINE: dict[str, Any] = {
 }
 
 
+# Sessions whose transactions may see rows that were replaced meanwhile; VACUUM keeps these rows.
+SEEING_OLD_ROWS = b"""
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_xmin IS NOT NULL
+"""
+
+
 def pages(owner: Owner, asked: Queries) -> dict[str, int]:
+    # The server's own ANALYZE in the background is one of these sessions.
+    wait_until(lambda: owner.execute(SEEING_OLD_ROWS).fetchall() == [(0,)], "the end of older transactions")
     owner.execute("VACUUM ANALYZE")
     return {title: _pages(owner, *question) for title, question in asked.items()}
 
