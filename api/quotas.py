@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -33,7 +35,8 @@ class Quotas:
     """Check quotas in one process, for one event loop and its threads.
 
     Each commit returns the counts of the database, over all processes, so a check costs no query. The counts
-    here may lack changes of other processes, so a user can exceed a quota by concurrent requests.
+    here may lack changes of other processes, so a user can exceed a quota by concurrent requests to several
+    processes.
     """
 
     def __init__(
@@ -43,6 +46,8 @@ class Quotas:
         self._monotonic = monotonic
         self._written: dict[str, _Written] = {}
         self._unfinished: dict[str, int] = {}
+        # Recipes whose commits are under way, by owner.
+        self._reserved = Counter[str]()
 
     def store_counts(self, append: AppendRequest, outcome: Outcome) -> None:
         """Store the counts that a commit returned."""
@@ -71,22 +76,41 @@ class Quotas:
                 seconds,
             )
 
-    def may_exceed_recipes(self, owner: str, more: int) -> bool:
-        """Return whether `more` recipes would exceed the quota by the cached count, or no count is cached.
+    @contextmanager
+    def reservation(self) -> Iterator[Counter[str]]:
+        """Return an empty reservation for one commit, which is released when the commit has an outcome."""
+        reserved = Counter[str]()
+        try:
+            yield reserved
+        finally:
+            self.release(reserved)
 
-        The present count may be lower, because recipes have finished since.
+    def release(self, reserved: Counter[str]) -> None:
+        self._reserved -= reserved
+        reserved.clear()
+
+    def reserve_recipes(self, reserved: Counter[str], owner: str, more: int) -> bool:
+        """Reserve `more` recipes; return False if that exceeds the quota, or no present count is cached.
+
+        The present count may be lower than the cached one, because recipes have finished since.
         """
         quota, count = self.limits.unfinished_recipes, self._unfinished.get(owner)
-        return bool(quota) and (count is None or count + more > quota)
+        if quota and (count is None or count + self._reserved[owner] + more > quota):
+            return False
+        reserved[owner] += more
+        self._reserved[owner] += more
+        return True
 
-    def require_recipes(self, owner: str, present: int, more: int) -> None:
-        """Store the present count. Raise Refused if `more` recipes would exceed the quota, which is not 0."""
+    def require_recipes(self, reserved: Counter[str], owner: str, present: int, more: int) -> None:
+        """Store the present count and reserve `more` recipes. Raise Refused if they exceed the quota."""
         self._unfinished[owner] = present
-        quota = self.limits.unfinished_recipes
-        if present + more > quota:
+        if not self.reserve_recipes(reserved, owner, more):
+            others = self._reserved[owner]
+            under_way = f", {others:,} more are being submitted" if others else ""
             raise Refused(
-                f"{owner} has {present:,} unfinished recipes and the job has {more:,}, "
-                f"the quota is {quota:,}; submit again when recipes have finished or were cancelled"
+                f"{owner} has {present:,} unfinished recipes{under_way} and the job has {more:,}, "
+                f"the quota is {self.limits.unfinished_recipes:,}; "
+                "submit again when recipes have finished or were cancelled"
             )
 
     def require_token(self, user: str, ends: Iterable[str | None]) -> None:

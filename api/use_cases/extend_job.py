@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from api.use_cases.place_in_queue import too_large_sets
 from api.use_cases.place_job import require_one_partition
 from api.use_cases.ports import JobParts, RequestContext, WriteParts
 from api.use_cases.rights import own_job, own_or_administered_job
-from api.use_cases.submit_job import require_recipe_quotas
+from api.use_cases.submit_job import reserve_recipes
 from domain.directory.partition_queues import partition_queues
 from domain.directory.partition_states import require_takes_jobs
 from domain.directory.partitions import operation_table, partition_document
@@ -87,7 +88,7 @@ async def extend_job(
                 numbers[place] = SetNumbers(set_id, await _recipe_ids(parts, set_id))
         new = [place for place in range(len(spec.recipe_sets)) if place not in numbers]
         if new:
-            added = await _added(parts, request, present, _only(spec, new), partition)
+            added = await _added(parts, request, reserved, present, _only(spec, new), partition)
             decided += added.decided
             versions |= {present.subject: present.version, **added.versions}
             numbers |= dict(zip(new, added.numbers, strict=True))
@@ -97,7 +98,8 @@ async def extend_job(
         stored = orjson.dumps(answer)
         return append_for(parts, request, decided, versions, stored, partition=partition.number)
 
-    return JobExtension(await commit(parts, decide), answer)
+    with parts.quotas.reservation() as reserved:
+        return JobExtension(await commit(parts, decide), answer)
 
 
 def _answer(
@@ -131,7 +133,12 @@ def _only(spec: JobSpec, places: Sequence[int]) -> JobSpec:
 
 
 async def _added(
-    parts: JobParts, request: RequestContext, job: Job, spec: JobSpec, partition: PartitionIdentity
+    parts: JobParts,
+    request: RequestContext,
+    reserved: Counter[str],
+    job: Job,
+    spec: JobSpec,
+    partition: PartitionIdentity,
 ) -> AddedSetsDraft:
     require_open(job)
     directory = parts.feed.directory
@@ -142,7 +149,7 @@ async def _added(
     await require_one_partition(parts.aggregates, directory, [whole], partition)
     _require_small_enough(parts, job, whole, partition)
     if request.has_quota:
-        await require_recipe_quotas(parts, request.actor, [whole])
+        await reserve_recipes(parts, reserved, request.actor, [whole])
     # The number of a job that comes with them stays unused.
     ids = await parts.numbers.take(counts(whole))
     operations = operation_table(directory, partition.name)

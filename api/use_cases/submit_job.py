@@ -116,7 +116,7 @@ async def _append_jobs(
         await require_one_partition(parts.aggregates, directory, specs, partition)
         queues = await choose_queues(parts, specs, partition, request.actor)
         if request.has_quota:
-            await require_recipe_quotas(parts, request.actor, specs)
+            await reserve_recipes(parts, reserved, request.actor, specs)
         ids = ids_of_jobs
         if ids is None or not _are_above_watermarks(ids, partition_document(directory, partition.name)):
             ids = await _new_ids(parts, specs)
@@ -125,7 +125,8 @@ async def _append_jobs(
         versions = {partition.subject: version}
         return append_for(parts, request, decided, versions, answer, original, partition.number)
 
-    done = await commit(parts, decide)
+    with parts.quotas.reservation() as reserved:
+        done = await commit(parts, decide)
     assert done is not None, "a submission has events"
     return done
 
@@ -191,15 +192,21 @@ def _decided(
     return decided, answers
 
 
-async def require_recipe_quotas(parts: JobParts, actor: str, specs: Iterable[JobSpec]) -> None:
-    """Raise Refused if an owner would have more unfinished recipes than the quota allows."""
+async def reserve_recipes(
+    parts: JobParts, reserved: Counter[str], actor: str, specs: Iterable[JobSpec]
+) -> None:
+    """Replace a reservation by one for the recipes of these jobs.
+
+    Raises Refused if an owner would have more unfinished recipes than the quota allows.
+    """
+    parts.quotas.release(reserved)
     more: Counter[str] = Counter()
     for spec in specs:
         more[spec.owner or actor] += counts(spec)[1]
     for owner, count in more.items():
-        if parts.quotas.may_exceed_recipes(owner, count):
+        if not parts.quotas.reserve_recipes(reserved, owner, count):
             present = await asyncio.to_thread(unfinished_count, parts.log, owner)
-            parts.quotas.require_recipes(owner, present, count)
+            parts.quotas.require_recipes(reserved, owner, present, count)
 
 
 def original_of(log: EventLog, job_id: int) -> Original:

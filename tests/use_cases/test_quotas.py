@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import orjson
 import pytest
@@ -14,7 +17,7 @@ from api.use_cases.log_in import log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.submit_job import submit_job
 from api.use_cases.tokens import create_token, revoke_token
-from domain.errors import Refused, TooOften
+from domain.errors import FaultyInput, Refused, TooOften
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from store.quota_counts import daily_log_usage, unfinished_count
@@ -67,6 +70,27 @@ def test_recipes__more_than_the_quota_in_all_processes__refused_until_some_end(l
     # The first process has a cached count of six, and reads the present count before it refuses.
     assert submitted(limited, 3)
     assert unfinished_count(limited.log, "eve") == 5
+
+
+def test_recipes__many_jobs_at_once__never_more_than_the_quota(limited: Town) -> None:
+    submitted(limited, 1)
+
+    async def all_at_once(*given: Any) -> list[Committed | BaseException]:
+        return await asyncio.gather(*[submit_job(*given) for _ in range(9)], return_exceptions=True)
+
+    outcomes = limited.ask(all_at_once, EVE, of(1))
+    refused = [str(outcome) for outcome in outcomes if isinstance(outcome, Refused)]
+    assert len(refused) == 5 and sum(isinstance(outcome, Committed) for outcome in outcomes) == 4
+    assert "more are being submitted and the job has 1, the quota is 5" in refused[0]
+    assert unfinished_count(limited.log, "eve") == 5
+
+
+def test_recipes__of_a_refused_job__are_free_again(limited: Town) -> None:
+    in_no_queue = replace(of(5), queue="root.nowhere")
+    for _ in range(2):
+        with pytest.raises(FaultyInput):
+            limited.ask(submit_job, EVE, in_no_queue)
+    submitted(limited, 5)
 
 
 def test_recipes__submitted_by_an_admin__are_counted_and_not_refused(limited: Town) -> None:
