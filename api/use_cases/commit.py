@@ -72,7 +72,10 @@ def require_expected(request: RequestContext, subject: str, version: int) -> Non
 async def commit(
     parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
 ) -> Committed | None:
-    """Append a decision on fresh state; retry conflicts for MAX_RETRY_SECONDS. None if nothing changes."""
+    """Append a decision on fresh state; retry conflicts for MAX_RETRY_SECONDS, at least once.
+
+    Returns None if nothing changes.
+    """
     request = await decide()
     outcome = None if request is None else await append(parts, request)
     # From the first conflict on: a decision on thousands of systems may take longer itself.
@@ -80,7 +83,10 @@ async def commit(
     if request is not None and isinstance(outcome, Conflict):
         # Retries of a caller run one at a time: of concurrent ones on one subject, only one would succeed.
         async with parts.retries.hold(request.caller, is_bounded=False):
-            while isinstance(outcome, Conflict) and time.monotonic() < deadline:
+            # Also after a wait of that time, each request is retried once.
+            is_first = True
+            while isinstance(outcome, Conflict) and (is_first or time.monotonic() < deadline):
+                is_first = False
                 await parts.feed.catch_up()
                 request = await decide()
                 outcome = None if request is None else await append(parts, request)

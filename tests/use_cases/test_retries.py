@@ -95,5 +95,34 @@ def test_retry__the_decision_takes_longer_than_retries_may__is_made_once(
     assert parts.commits.order == ["slow"]
 
 
+def test_retry__waited_for_another_one_longer_than_retries_may__is_made_once(
+    parts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(commit, "time", SimpleNamespace(monotonic=lambda: now))
+
+    async def retry_of_another(may_end: asyncio.Event) -> None:
+        async with parts.retries.hold("a", is_bounded=False):
+            await may_end.wait()
+
+    async def both() -> None:
+        nonlocal now
+        may_end = asyncio.Event()
+        first = asyncio.ensure_future(retry_of_another(may_end))
+        await asyncio.sleep(0)
+        second = asyncio.ensure_future(commit.commit(cast(WriteParts, parts), decide))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        now = 2 * commit.MAX_RETRY_SECONDS
+        may_end.set()
+        await asyncio.gather(first, second)
+
+    async def decide() -> AppendRequest:
+        return of("a", "late")
+
+    asyncio.run(both())
+    assert parts.commits.order == ["late"]
+
+
 def of(caller: str, subject: str) -> AppendRequest:
     return replace(append_to(subject), caller=caller)
