@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from math import inf
+from threading import Thread
 
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
@@ -35,8 +36,8 @@ POLL_SECONDS = 0.005
 class SnapshotWriter:
     """A writer of snapshots of a partition. At creation, its position must be that of the last snapshot.
 
-    A thread of its own stores the pieces, so no decision waits until a piece is stored. The
-    methods that write raise DatabaseAway; an unfinished snapshot is then discarded.
+    A thread of its own stores each piece, so no decision waits until a piece is stored. The methods that
+    write raise DatabaseAway; an unfinished snapshot is then discarded.
     """
 
     def __init__(self, snapshots: Snapshots, partition: Partition) -> None:
@@ -45,10 +46,9 @@ class SnapshotWriter:
         self._written_position = partition.position
         self._written_at = time.monotonic()
         self._saving: Iterator[Callable[[], None]] | None = None
-        # The step that the thread runs or has run, since this time; its result is the time that it took.
+        # The step that a thread runs or has run, since this time; its result is the time that it took.
         self._storing: Future[float] | None = None
         self._storing_since = self._written_at
-        self._thread = ThreadPoolExecutor(1, "snapshots")
         self._next_piece_at = self._written_at
         self._is_calm = False
         self._idle_seconds = 0.0
@@ -123,7 +123,7 @@ class SnapshotWriter:
             self._wait_for_thread()
 
     def _store(self, step: Callable[[], None]) -> None:
-        self._storing, self._storing_since = self._thread.submit(_seconds_of, step), time.monotonic()
+        self._storing, self._storing_since = _run_in_thread(step), time.monotonic()
 
     def _wait_for_thread(self) -> float:
         """Wait until the thread has run the last step; return the seconds that it took, 0 without one.
@@ -139,7 +139,19 @@ class SnapshotWriter:
         self._written_position, self._written_at = position, time.monotonic()
 
 
-def _seconds_of(step: Callable[[], None]) -> float:
-    began = time.monotonic()
-    step()
-    return time.monotonic() - began
+def _run_in_thread(step: Callable[[], None]) -> Future[float]:
+    """Run a step in a new thread; its result is the seconds that it took, or the error that it raised."""
+    stored: Future[float] = Future()
+
+    def run() -> None:
+        began = time.monotonic()
+        try:
+            step()
+        except BaseException as error:
+            stored.set_exception(error)
+        else:
+            stored.set_result(time.monotonic() - began)
+
+    # A daemon, because a stopping process must not wait for a database that hangs.
+    Thread(target=run, name="snapshot", daemon=True).start()
+    return stored
