@@ -16,6 +16,10 @@ MAX_WAIT_SECONDS: Final = 5.0
 RETRY_SECONDS: Final = 1
 
 
+class SlotTaken(TooOften):
+    """Too many requests."""
+
+
 class CallerSlots:
     """One lock for each caller. Mutable; for one event loop."""
 
@@ -26,13 +30,13 @@ class CallerSlots:
 
     @asynccontextmanager
     async def hold(self, caller: str, *, is_bounded: bool = True) -> AsyncIterator[None]:
-        """Hold the slot of a caller. If `is_bounded`, raises TooOften after MAX_WAIT_SECONDS."""
+        """Hold the slot of a caller. If `is_bounded`, raises SlotTaken after MAX_WAIT_SECONDS."""
         lock = self._locks.setdefault(caller, self._lock_class.task_lock())
         try:
             async with asyncio.timeout(MAX_WAIT_SECONDS if is_bounded else None):
                 await lock.acquire()
         except TimeoutError:
-            raise TooOften(f"another long computation for {caller} is under way", RETRY_SECONDS) from None
+            raise SlotTaken(f"another long computation for {caller} is under way", RETRY_SECONDS) from None
         try:
             yield
         finally:

@@ -1,4 +1,4 @@
-"""Names of HTTP headers and media types that several modules use."""
+"""Names of HTTP headers and media types that several modules use, and of a member that replaces a header."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ FORWARDED_FOR: Final = "X-Forwarded-For"
 POSITION_HEADER: Final = "Labledger-Position"
 UNBUFFERED: Final = ("X-Accel-Buffering", "no")
 """A header and its value, with which nginx passes on each part of an answer at once."""
+
+RETRY_AFTER_SECONDS: Final = "retry_after_seconds"
+"""The member of the problem of one of several items, instead of the header `Retry-After`."""
 
 PROBLEM: Final = "application/problem+json"
 NDJSON: Final = "application/x-ndjson"

@@ -10,11 +10,11 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 
-from api.client.problems import ServerProblem
+from api.client.problems import ServerProblem, Unreachable
 from api.client.retry_policy import TEMPORARY_STATUSES
 from api.client.stream import ServerEvent
 from api.client.transport import RequestOptions, Transport, without_none
-from api.headers import IDEMPOTENCY_KEY, LENIENT, PREFER
+from api.headers import IDEMPOTENCY_KEY, LENIENT, PREFER, RETRY_AFTER_SECONDS
 from domain.errors import Fault, FaultyInput
 
 # The maximum number of rows that the server returns in one page.
@@ -122,16 +122,28 @@ class Client:
     def post_items(self, path: str, name: str, items: Sequence[Any], **parameters: Any) -> list[Any]:
         """Post a list with lenient handling; return the answer for each item.
 
-        While the status of an item is temporary, the request is repeated as the retry policy says.
+        While the status of an item is temporary, the request is repeated as the retry policy says. If a
+        repetition fails as a whole, these items keep their temporary status. Raises ServerProblem and
+        Unreachable if the first request fails.
         """
         headers = {IDEMPOTENCY_KEY: str(uuid.uuid4()), PREFER: LENIENT}
         options, tries, waited = self._transport.options, 0, 0.0
+        answers: list[Any] = []
         while True:
-            answer = self._send("POST", path, {name: items}, headers, params=without_none(parameters))
-            answers: list[Any] = answer[name]
+            try:
+                answer = self._send("POST", path, {name: items}, headers, params=without_none(parameters))
+            except (ServerProblem, Unreachable):
+                if not answers:
+                    raise
+                return answers
+            answers = answer[name]
             tries += 1
-            pause = options.policy.after_refusal(None, tries, waited)
-            if pause is None or not any(item["status"] in TEMPORARY_STATUSES for item in answers):
+            temporary = [item for item in answers if item["status"] in TEMPORARY_STATUSES]
+            if not temporary:
+                return answers
+            retry_after = min(item[RETRY_AFTER_SECONDS] for item in temporary)
+            pause = options.policy.after_refusal(str(retry_after), tries, waited)
+            if pause is None:
                 return answers
             options.sleep(pause)
             waited += pause

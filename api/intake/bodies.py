@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -65,16 +66,20 @@ _MEDIA_TYPES: Final = {"<": "application/xml", "{": "application/json", "[": "ap
 
 
 def body_of(text: str, where: str) -> tuple[bytes, str]:
-    """Return the bytes of a job and their media type, by its first character.
+    """Return the bytes of a job and their media type, by the first character after a byte order mark.
 
-    Raises Unreadable at `where` for a text that is empty, or neither XML nor JSON.
+    Raises Unreadable at `where` for a text that is empty, neither XML nor JSON, or not possible in UTF-8.
     """
-    if not text.strip():
+    job = text.removeprefix(codecs.BOM_UTF8.decode()).lstrip()
+    if not job:
         raise_unreadable(where, "is empty; write a job")
-    kind = _MEDIA_TYPES.get(text.lstrip()[0])
+    kind = _MEDIA_TYPES.get(job[0])
     if kind is None:
         raise_unreadable(where, "is neither XML, which begins with <, nor JSON, which begins with {")
-    return text.encode(), kind
+    try:
+        return text.encode(), kind
+    except UnicodeEncodeError as error:
+        raise_unreadable(where, f"contains U+{ord(text[error.start]):04X}, which is not a character")
 
 
 class ParsedSubmission(NamedTuple):

@@ -91,6 +91,13 @@ def problem_of(error: LabledgerError, action: str | None = None) -> dict[str, An
     return problem(status_of(error), detail, title, faults)
 
 
+def retry_seconds_of(error: LabledgerError) -> int | None:
+    """Return the seconds after which a request may be repeated, None for an error that is not temporary."""
+    if isinstance(error, TooOften):
+        return error.retry_after_seconds
+    return RETRY_SECONDS if status_of(error) in (503, 504) else None
+
+
 def answer(resp: Response, body: dict[str, Any]) -> None:
     resp.status = body["status"]
     resp.content_type = PROBLEM

@@ -114,6 +114,48 @@ def test_call__retry_after_exceeds_the_policy__gives_up_at_once(
     assert pauses == []
 
 
+def item(status: int, retry_after_seconds: int | None = None) -> dict[str, object]:
+    seconds = {} if retry_after_seconds is None else {"retry_after_seconds": retry_after_seconds}
+    return {"status": status, **seconds}
+
+
+def items(*answers: dict[str, object]) -> Answer:
+    return Answer({"jobs": answers})
+
+
+def test_items__some_are_refused_for_a_time__repeats_with_the_same_key_after_the_shortest_time(
+    server: LoopbackServer, client: Client, pauses: list[float]
+) -> None:
+    waiting = items(item(201), item(429, 4), item(503, 2), item(422))
+    server.on("POST", "/jobs", waiting, items(item(201), item(201), item(201), item(422)))
+    assert [each["status"] for each in client.post_items("/jobs", "jobs", ["a"] * 4)] == [201, 201, 201, 422]
+    assert pauses == [2.0]
+    assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 1
+
+
+def test_items__refused_for_longer_than_the_policy__does_not_repeat(
+    server: LoopbackServer, client: Client, pauses: list[float]
+) -> None:
+    server.on("POST", "/jobs", items(item(201), item(429, 40_000)))
+    assert [each["status"] for each in client.post_items("/jobs", "jobs", ["a"] * 2)] == [201, 429]
+    assert pauses == []
+
+
+@pytest.mark.parametrize("failure", [Answer(status=HANG_UP), Answer({"detail": "the database is away"}, 503)])
+def test_items__service_lost_while_repeating__keeps_the_answers_of_the_others(
+    server: LoopbackServer, client: Client, failure: Answer
+) -> None:
+    server.on("POST", "/jobs", items(item(201), item(503, 2)), failure)
+    assert client.post_items("/jobs", "jobs", ["a", "b"]) == [item(201), item(503, 2)]
+    assert len(server.asked) > 2
+
+
+def test_items__first_request_fails__raises(server: LoopbackServer, client: Client) -> None:
+    server.on("POST", "/jobs", Answer(status=HANG_UP))
+    with pytest.raises(Unreachable):
+        client.post_items("/jobs", "jobs", ["a"])
+
+
 def test_call__no_server__bounded_attempts(pauses: list[float]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -12,14 +12,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import orjson
 
+from api.caller_slots import SlotTaken
+from api.headers import RETRY_AFTER_SECONDS
 from api.intake.job_list import content_of
 from api.rest.context import Principal
 from api.rest.ports import SubmissionParts
-from api.rest.problems import problem_of
+from api.rest.problems import problem_of, retry_seconds_of
 from api.rest.resources.submissions import ValidSubmission, submit_valid, validate_submission
 from api.use_cases.idempotency import commit_unless_done, item_request, require_same
 from api.use_cases.ports import RequestContext
-from domain.errors import LabledgerError, TooOften
+from domain.errors import LabledgerError
 from domain.job.submission import Ids, Original, counts
 from store.requests import Committed
 
@@ -67,7 +69,7 @@ async def submit_items(
     for index, outcome in enumerate(outcomes):
         # A long choice of distro trees is refused while another one of the submitter runs. One repetition, so
         # that no item waits for ever.
-        if isinstance(outcome, TooOften):
+        if isinstance(outcome, SlotTaken):
             outcomes[index] = await _outcome(partial(given[index].commit, before))
     return [_outcome_of(item, outcome) for item, outcome in zip(items, outcomes, strict=True)]
 
@@ -162,14 +164,15 @@ def _outcome_of(item: JobItem, outcome: Committed | ValidSubmission | Exception)
 def item_answer(outcome: Outcome, place: str = "") -> dict[str, Any]:
     """Return the answer for an item: status 201 with its ids, or the problem.
 
-    The locations of errors begin with `place`.
+    The locations of errors begin with `place`. A temporary problem has `retry_after_seconds`.
     """
     if isinstance(outcome, LabledgerError):
         answered = problem_of(outcome)
-        if "errors" not in answered:
-            return answered
-        errors = [{**error, "where": f"{place}{error['where']}"} for error in answered["errors"]]
-        return {**answered, "errors": errors}
+        if (seconds := retry_seconds_of(outcome)) is not None:
+            answered[RETRY_AFTER_SECONDS] = seconds
+        for error in answered.get("errors", ()):
+            error["where"] = f"{place}{error['where']}"
+        return answered
     answer: Mapping[str, Any] = orjson.loads(outcome.answer or b"{}")
     return {"status": 201, "position": outcome.position, **answer}
 

@@ -15,7 +15,7 @@ from api.concurrency_limits import Overloaded
 from api.intake.limits import MAX_BODY_BYTES
 from api.rest.context import Principal
 from api.rest.ports import JobResourceParts
-from api.rest.problems import problem, problem_of
+from api.rest.problems import problem
 from api.rest.resources.item_submissions import ItemFailed, JobItem, item_answer, submit_items
 from api.use_cases.ports import RequestContext
 from api.use_cases.tokens import is_valid_token
@@ -126,11 +126,11 @@ class JobStream:
                     return
                 first = lines[-1].number + 1
         except LineRefused as refused:
-            yield _answer_line(refused.number, problem_of(refused.error))
+            yield _answer_line(refused.number, item_answer(refused.error))
         except StreamEnded as ended:
             yield _answer_line(first, ended.answer)
         except LabledgerError as error:
-            yield _answer_line(first, problem_of(error))
+            yield _answer_line(first, item_answer(error))
 
     async def _while_open(self, chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
         """Yield the chunks as they arrive. Raises StreamEnded, also while none arrives."""

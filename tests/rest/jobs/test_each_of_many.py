@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from api.rest.contract.operation import JSON
 from api.rest.resources import item_submissions
 from api.rest.resources.item_submissions import JobItem, item_answer, submit_items
 from api.rest.resources.submissions import ValidSubmission
@@ -29,7 +30,9 @@ IN_NO_QUEUE = {**OPEN, "queue": "root.nowhere"}
 
 
 def submit(client: httpx.Client, *jobs: dict[str, Any], **headers: str) -> httpx.Response:
-    return client.post("/jobs", json={"jobs": [*jobs]}, headers={**LENIENT, **headers})
+    # In ASCII, because JSON can escape characters that UTF-8 does not have.
+    content = json.dumps({"jobs": jobs})
+    return client.post("/jobs", content=content, headers={**LENIENT, "Content-Type": JSON, **headers})
 
 
 def statuses(answer: httpx.Response) -> list[int]:
@@ -127,9 +130,13 @@ XML_JOB = "<job open='true'>\n  <whiteboard>from XML</whiteboard>\n</job>"
 
 def test_submit__texts_of_jobs__are_jobs_with_faults_at_their_own_lines(people: People) -> None:
     faulty = XML_JOB.replace("<whiteboard>", "<whitebord>").replace("</whiteboard>", "</whitebord>")
-    answer = submit(people["alice"], XML_JOB, '{"open": true}', faulty, "<job", "  ", "true")  # type: ignore[arg-type]
-    assert statuses(answer) == [201, 201, 422, 400, 400, 400]
-    made, _, misspelt, cut, empty, other = answer.json()["jobs"]
+    texts = [XML_JOB, '{"open": true}', faulty, "<job", "  ", "true", f"\ufeff{XML_JOB}", "<job>\ud800</job>"]
+    answer = submit(people["alice"], *texts)  # type: ignore[arg-type]
+    assert statuses(answer) == [201, 201, 422, 400, 400, 400, 201, 400]
+    made, _, misspelt, cut, empty, other, _, surrogate = answer.json()["jobs"]
+    assert surrogate["errors"] == [
+        {"where": "jobs[7]: text", "message": "contains U+D800, which is not a character"}
+    ]
     job = people["alice"].get(f"/jobs/{made['job_id']}", params={"min_position": answer.json()["position"]})
     assert job.json()["whiteboard"] == "from XML"
     assert misspelt["errors"][0]["where"] == "jobs[2]: line 2, column 3: whitebord"

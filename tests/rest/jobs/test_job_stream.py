@@ -43,9 +43,10 @@ def numbered(answers: list[Any]) -> list[tuple[int, int]]:
 
 def test_stream__good_and_bad_lines__each_has_its_answer(people: People) -> None:
     in_xml = json.dumps("<job open='true'/>").encode() + b"\n"
-    texts = (OPEN, b"\n", b'{"open": 7}\n', b"{\n", in_xml, b'"x\n')
+    surrogate = b'"<job>\xed\xa0\x80</job>"\n'
+    texts = (OPEN, b"\n", b'{"open": 7}\n', b"{\n", in_xml, b'"x\n', surrogate, OPEN)
     answers = stream(people["alice"], *texts)
-    assert numbered(answers) == [(1, 201), (3, 422), (4, 400), (5, 201), (6, 400)]
+    assert numbered(answers) == [(1, 201), (3, 422), (4, 400), (5, 201), (6, 400), (7, 400), (8, 201)]
     assert {error["message"] for error in answers[1]["errors"]} >= {"must be true or false"}
     for answer in (answers[0], answers[3]):
         path = f"/jobs/{answer['job_id']}/original"

@@ -44,10 +44,16 @@ class AcceptedItem(SubmittedJob):
     position: int
 
 
+class RefusedItem(Problem):
+    """Why a job of a list or stream was refused; if only for a time, the seconds until it may be repeated."""
+
+    retry_after_seconds: int | None = None
+
+
 class ItemAnswers(Answer):
     """The answers for the jobs of a list with lenient handling, in the order of the list."""
 
-    jobs: list[AcceptedItem | Problem]
+    jobs: list[AcceptedItem | RefusedItem]
 
 
 class RerunDraft(ReadAnswer):
