@@ -32,7 +32,7 @@ from store.tailer import Tailer
 from tests.domain.scheduling.contents import snapshot_of
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.inline_executor import InlineExecutor
+from tests.harness.inline_threads import InlineThread
 from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.store.faults.proxy import proxy
@@ -424,7 +424,7 @@ def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> 
 
 def test_is_due__piece_written__after_three_times_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(snapshotting, "ThreadPoolExecutor", InlineExecutor)
+    monkeypatch.setattr(snapshotting, "Thread", InlineThread)
     monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
     snapshots: Any = SimpleNamespace(saving=lambda *_: slow_pieces(clock, seconds=0.125))
     writer = SnapshotWriter(snapshots, Partition())
@@ -500,7 +500,7 @@ class RecordingTailer(Tailer):
 
 def test_seconds_to_next_piece__database_was_slow__are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(snapshotting, "ThreadPoolExecutor", InlineExecutor)
+    monkeypatch.setattr(snapshotting, "Thread", InlineThread)
     monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
     snapshots: Any = SimpleNamespace(saving=lambda *_: slow_pieces(clock, seconds=60.0))
     writer = SnapshotWriter(snapshots, Partition())

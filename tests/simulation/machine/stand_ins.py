@@ -15,7 +15,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from tests.harness.inline_executor import InlineExecutor
+from tests.harness.inline_threads import InlineExecutor, InlineThread
 from tests.simulation.machine.loop import SimulatedLoop
 from tests.simulation.machine.strands import RUNNING, Strand, current
 
@@ -153,7 +153,7 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         ("api.feed", "asyncio"): Threadsafe(),
         # The log of a seed has only some hundred events.
         ("workers.snapshotting", "SNAPSHOT_EVENTS"): 100,
-        ("workers.snapshotting", "ThreadPoolExecutor"): InlineExecutor,
+        ("workers.snapshotting", "Thread"): InlineThread,
         ("store.snapshots", "ThreadPoolExecutor"): InlineExecutor,
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,

@@ -1,4 +1,4 @@
-"""A stand-in for a thread pool."""
+"""Stand-ins for a thread and a pool of threads: they run each call at once, in the thread that gives it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+class InlineThread:
+    """Replaces `threading.Thread`."""
+
+    def __init__(self, target: Callable[[], object], **_: Any) -> None:
+        self.start = target
+
+
 class InlineExecutor:
-    """Runs each call when it is submitted, in the thread that submits it. Takes the arguments of a pool."""
+    """Replaces `ThreadPoolExecutor`."""
 
     def __init__(self, *_: Any) -> None:
         pass
