@@ -65,5 +65,5 @@ def account_figures(before: CostAccount, after: CostAccount, items: int, item: s
         "wal_bytes": after.wal_bytes - before.wal_bytes,
         **grown,
     }
-    figures = {f"{name}_a_{item}": round(amount / items, 3) for name, amount in each.items()}
+    figures = {f"{name}_per_{item}": round(amount / items, 3) for name, amount in each.items()}
     return {**figures, "clients_share_percent": round(100 * used["clients"] / total, 1)}

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 
-from api.client.problems import ServerProblem, Unreachable
+from api.client.problems import ServerProblem, Unreachable, problem_in
 from api.client.retry_policy import TEMPORARY_STATUSES
 from api.client.stream import ServerEvent
 from api.client.transport import RequestOptions, Transport, without_none
@@ -127,7 +127,7 @@ class Client:
         Unreachable if the first request fails.
         """
         headers = {IDEMPOTENCY_KEY: str(uuid.uuid4()), PREFER: LENIENT}
-        options, tries, waited = self._transport.options, 0, 0.0
+        policy, tries, waited = self._transport.options.policy, 0, 0.0
         answers: list[Any] = []
         while True:
             try:
@@ -141,12 +141,11 @@ class Client:
             temporary = [item for item in answers if item["status"] in TEMPORARY_STATUSES]
             if not temporary:
                 return answers
-            retry_after = min(item[RETRY_AFTER_SECONDS] for item in temporary)
-            pause = options.policy.after_refusal(str(retry_after), tries, waited)
+            soonest = min(temporary, key=lambda item: item[RETRY_AFTER_SECONDS])
+            pause = policy.after_refusal(str(soonest[RETRY_AFTER_SECONDS]), tries, waited)
             if pause is None:
                 return answers
-            options.sleep(pause)
-            waited += pause
+            waited += self._transport.wait(pause, problem_in(soonest, soonest["status"]), tries, waited)
 
     def post_text(self, path: str, content: bytes, content_type: str, **parameters: Any) -> Any:
         headers = {IDEMPOTENCY_KEY: str(uuid.uuid4()), "Content-Type": content_type}

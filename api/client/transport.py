@@ -77,12 +77,12 @@ class Transport:
                 response = self._http.request(method, path, **request)
             except httpx.TransportError as error:
                 pause = policy.after_failure(failed, waited)
-                waited += self._wait(pause, self._unreachable(error), failed, waited)
+                waited += self.wait(pause, self._unreachable(error), failed, waited)
             else:
                 if response.status_code not in TEMPORARY_STATUSES:
                     return response
                 pause = policy.after_refusal(response.headers.get("Retry-After"), failed, waited)
-                waited += self._wait(pause, problem_of(response), failed, waited)
+                waited += self.wait(pause, problem_of(response), failed, waited)
 
     def follow(self, path: str, parameters: Parameters) -> Iterator[ServerEvent]:
         """Yield the events of an endless stream. After its begin, retry for as long as a restart may take."""
@@ -98,7 +98,7 @@ class Transport:
             except httpx.TransportError as error:
                 failed += 1
                 pause = policy.after_refusal(None, failed, waited)
-                waited += self._wait(pause, self._unreachable(error), failed, waited)
+                waited += self.wait(pause, self._unreachable(error), failed, waited)
 
     def _stream(self, path: str, last_id: str, parameters: Parameters) -> Iterator[ServerEvent | None]:
         """Yield None when the stream has begun, then its events."""
@@ -130,7 +130,7 @@ class Transport:
         self._listener_checked_until = 0.0
         return Unreachable(self.url, str(error) or type(error).__name__)
 
-    def _wait(
+    def wait(
         self, pause: float | None, error: ServerProblem | Unreachable, tries: int, waited_seconds: float
     ) -> float:
         """Wait before the next attempt. If `pause` is None, raise the error with the number of attempts."""

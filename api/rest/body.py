@@ -27,7 +27,7 @@ T = TypeVar("T")
 async def read_body(req: Request) -> bytes:
     """Return the whole body. Raises 413 above the limit of the operation, 415 for a Content-Encoding."""
     limit_bytes = operation_of_request(req).max_bytes
-    _require_identity(req)
+    _require_unencoded(req)
     if (req.content_length or 0) > limit_bytes:
         raise falcon.HTTPContentTooLarge(description=f"the body must not have more than {limit_bytes} bytes")
     chunks: list[bytes] = []
@@ -43,7 +43,7 @@ async def read_body(req: Request) -> bytes:
     return b"".join(chunks)
 
 
-def _require_identity(req: Request) -> None:
+def _require_unencoded(req: Request) -> None:
     if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
         raise falcon.HTTPUnsupportedMediaType(description="the body must not be encoded")
 
@@ -53,7 +53,7 @@ async def body_chunks(req: Request) -> AsyncIterator[bytes]:
 
     The caller counts the bytes that it keeps.
     """
-    _require_identity(req)
+    _require_unencoded(req)
     async for chunk in req.stream:
         yield chunk
 

@@ -76,7 +76,7 @@ def measure(grow: GrowPast, cluster: BenchCluster, sizes: Sizes, on_progress: Pr
     """Measure a log of `sizes.events`, which `grow` fills, and before a longer one that of SHORT_EVENTS."""
     if sizes.events <= SHORT_EVENTS:
         short = _measure(grow, cluster, sizes, on_progress)
-        return {**short.figures, **_bytes_of_an_event(short.sizes, short.events)}
+        return {**short.figures, **_bytes_per_event(short.sizes, short.events)}
     with bench_cluster() as shorter:
         short = _measure(grow, shorter, replace(sizes, events=SHORT_EVENTS), on_progress)
     long = _measure(grow, cluster, sizes, on_progress)
@@ -85,15 +85,15 @@ def measure(grow: GrowPast, cluster: BenchCluster, sizes: Sizes, on_progress: Pr
         **{f"short_{name}": value for name, value in short.figures.items()},
         **long.figures,
         **{f"{name}_times": round(long.figures[name] / short.figures[name], 2) for name in COMPARED},
-        **_bytes_of_an_event(growth, long.events - short.events),
+        **_bytes_per_event(growth, long.events - short.events),
     }
 
 
-def _bytes_of_an_event(sizes: dict[str, int], events: int) -> dict[str, float]:
+def _bytes_per_event(sizes: dict[str, int], events: int) -> dict[str, float]:
     """Return the bytes of each table per event (MB per million events), and their sum."""
-    each = {f"{table}_bytes_an_event": round(size / events, 1) for table, size in sizes.items()}
+    each = {f"{table}_bytes_per_event": round(size / events, 1) for table, size in sizes.items()}
     total = round(sum(sizes.values()) / events, 1)
-    return {"bytes_an_event": total, **{name: size for name, size in each.items() if size >= 1}}
+    return {"bytes_per_event": total, **{name: size for name, size in each.items() if size >= 1}}
 
 
 def _measure(

@@ -43,7 +43,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "p99_ms": every["p99_ms"],
         "worst_search_p99_ms": max(worst.values()),
         **worst,
-        **{f"{name}_bytes_a_job": round(size / sizes.events) for name, size in sorted(stored.items())},
+        **{f"{name}_bytes_per_job": round(size / sizes.events) for name, size in sorted(stored.items())},
     }
 
 

@@ -133,10 +133,10 @@ def test_submit__small_lab__jobs_are_there() -> None:
     # The account names all processes and sessions, and their sum.
     processes = "serve", "scheduler", "projector"
     named = {*processes, *(f"postgresql_{name}" for name in processes), "postgresql_others", "clients"}
-    used = {name: figures[f"{name}_cpu_ms_a_job"] for name in named}
+    used = {name: figures[f"{name}_cpu_ms_per_job"] for name in named}
     assert used["serve"] > 0 and used["postgresql_serve"] > 0
-    assert figures["all_cpu_ms_a_job"] == pytest.approx(sum(used.values()), abs=0.01)
-    assert figures["commits_a_job"] > 1 and figures["wal_bytes_a_job"] > figures["largest_body_bytes"]
+    assert figures["all_cpu_ms_per_job"] == pytest.approx(sum(used.values()), abs=0.01)
+    assert figures["commits_per_job"] > 1 and figures["wal_bytes_per_job"] > figures["largest_body_bytes"]
 
 
 @pytest.mark.soak

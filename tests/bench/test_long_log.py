@@ -89,4 +89,4 @@ def test_long_log__small_lab__both_logs_are_measured_and_compared(monkeypatch: p
     assert 4_000 <= figures["short_events"] < figures["events"] >= 12_000
     for name in long_log.COMPARED:
         assert figures[name] > 0 and figures[f"short_{name}"] > 0 and figures[f"{name}_times"] > 0
-    assert figures["log_events_bytes_an_event"] > 100
+    assert figures["log_events_bytes_per_event"] > 100

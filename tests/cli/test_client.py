@@ -116,7 +116,7 @@ def test_call__retry_after_exceeds_the_policy__gives_up_at_once(
 
 def item(status: int, retry_after_seconds: int | None = None) -> dict[str, object]:
     seconds = {} if retry_after_seconds is None else {"retry_after_seconds": retry_after_seconds}
-    return {"status": status, **seconds}
+    return {"status": status, "title": f"refused with {status}", **seconds}
 
 
 def items(*answers: dict[str, object]) -> Answer:
@@ -128,8 +128,11 @@ def test_items__some_are_refused_for_a_time__repeats_with_the_same_key_after_the
 ) -> None:
     waiting = items(item(201), item(429, 4), item(503, 2), item(422))
     server.on("POST", "/jobs", waiting, items(item(201), item(201), item(201), item(422)))
-    assert [each["status"] for each in client.post_items("/jobs", "jobs", ["a"] * 4)] == [201, 201, 201, 422]
-    assert pauses == [2.0]
+    reports: list[str] = []
+    with client.another(on_wait=reports.append) as reporting:
+        answers = reporting.post_items("/jobs", "jobs", ["a"] * 4)
+    assert [each["status"] for each in answers] == [201, 201, 201, 422]
+    assert (pauses, reports) == ([2.0], ["refused with 503; retrying"])
     assert len({asked.headers["Idempotency-Key"] for asked in server.asked}) == 1
 
 

@@ -116,7 +116,7 @@ def import_all(client: httpx.Client, address: str) -> httpx.Response:
     # The columns of an export: fqdn, address, user, secret, id, type.
     rows = [[fqdn, address, "root", f"secret of {address}", "", "ilo"] for fqdn in SYSTEMS]
     body = {"files": [{"name": "power.csv", "text": table("power", rows)}]}
-    # Without the whole address, by which the relay knows an append.
+    # The relay recognises an append by the address, so no other statement may have it.
     key = address.removeprefix("bmc-")
     return client.post("/imports/beaker", json=body, headers={"Idempotency-Key": key})
 

@@ -14,7 +14,7 @@ import orjson
 
 from api.caller_slots import SlotTaken
 from api.headers import RETRY_AFTER_SECONDS
-from api.intake.job_list import content_of
+from api.intake.list_members import content_of
 from api.rest.context import Principal
 from api.rest.ports import SubmissionParts
 from api.rest.problems import problem_of, retry_seconds_of

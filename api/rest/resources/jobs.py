@@ -13,7 +13,7 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import share_of
 from api.headers import LENIENT, NDJSON, POSITION_HEADER, PREFERENCE_APPLIED, UNBUFFERED
 from api.intake import PARSERS
-from api.intake.job_list import members_of
+from api.intake.list_members import members_of
 from api.intake.xml_writer import write_job
 from api.rest import paging, partitions
 from api.rest.body import body_chunks, media_type, read_body, read_model

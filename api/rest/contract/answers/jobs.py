@@ -45,7 +45,7 @@ class AcceptedItem(SubmittedJob):
 
 
 class RefusedItem(Problem):
-    """Why a job of a list or stream was refused; if only for a time, the seconds until it may be repeated."""
+    """A refusal of one job of a list or stream; if only for a time, with the seconds until a repetition."""
 
     retry_after_seconds: int | None = None
 
