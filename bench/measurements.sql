@@ -114,6 +114,11 @@ WHERE e.topic = 'recipe.running' AND NOT EXISTS (
         AND later.topic IN ('recipe.reserved', 'recipe.completed', 'recipe.cancelled', 'recipe.aborted'))
 ORDER BY e.notification_id DESC LIMIT 1;
 
+-- name: broken_systems
+-- The number of systems that the service made Broken after a position.
+SELECT count(DISTINCT originator_id) FROM log.events
+WHERE notification_id > %s AND topic = 'system.condition-changed';
+
 -- name: recipe_events
 -- Events of the recipes that were submitted after a position: set, recipe, topic, seconds.
 WITH recipes AS (

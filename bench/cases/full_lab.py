@@ -31,6 +31,9 @@ Document = dict[str, Any]
 def generated_lab(sizes: Sizes) -> Document:
     """Return a lab in which every system is Automated, with the requested pools and policies."""
     lab = all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
+    # The benchmark aborts recipes to end them, which must not make their systems Broken.
+    controllers = [{**controller, "broken_after": 0} for controller in lab["lab_controllers"]]
+    lab = {**lab, "lab_controllers": controllers}
     if not sizes.pools:
         return without_policies(lab)
     return with_access(lab, sizes.seed, sizes.pools, sizes.groups, sizes.policies)

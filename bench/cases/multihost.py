@@ -40,6 +40,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     halfway = _hold_times(cluster, before)
     rounds = _until_started(cluster, before, set(halfway.held), on_progress)
     final = _hold_times(cluster, before)
+    ((broken_count,),) = cluster.log.rows(SQL["broken_systems"], (before,))
     if not sets.events or not final.started:
         raise ValueError("no set got a system, or none started: there is nothing to compare")
     return {
@@ -54,6 +55,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "held_longer_than_needed_max_ms": round(1000 * max(final.late_seconds, default=0.0), 3),
         "rounds_until_they_started": rounds,
         "systems_held_for_ever": len(final.held.keys() & halfway.held.keys()),
+        "systems_broken": int(broken_count),
     }
 
 
