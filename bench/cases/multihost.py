@@ -40,9 +40,9 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     halfway = _hold_times(cluster, before)
     rounds = _until_started(cluster, before, set(halfway.held), on_progress)
     final = _hold_times(cluster, before)
-    ((broken_count,),) = cluster.log.rows(SQL["broken_systems"], (before,))
     if not sets.events or not final.started:
         raise ValueError("no set got a system, or none started: there is nothing to compare")
+    ((broken_count,),) = cluster.log.rows(SQL["broken_systems"], (before,))
     return {
         "single_recipes_per_second": round(singles.per_second),
         "recipes_per_second": round(sets.per_second),
