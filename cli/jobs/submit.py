@@ -14,9 +14,12 @@ from cli.remote import remote
 from cli.terminal.output import Output
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import IO
 
     from api.client import Client, ServerProblem
+
+    Answered = tuple[JobFile, dict[str, Any] | ServerProblem]
 
 # Word in the location of a declaration, in XML and JSON -> its option, in the order of DeclarationOptions.
 ADDING = {"locks": "--lock", "depends": "--depends-on", "reason": "--reason"}
@@ -66,14 +69,16 @@ def submit(
             if file.needs_own_request:
                 reason = "is not UTF-8" if file.text is None else "may have a list of jobs"
                 raise click.UsageError(f"{file.name} {reason}: submit it in a command of its own")
-        answers = [*zip(job_files, submit_together(client, job_files, strict=strict), strict=True)]
-        submitted = [_show(output, *each) for each in answers]
+        answers: Iterable[Answered] = zip(
+            job_files, submit_together(client, job_files, strict=strict), strict=True
+        )
     else:
-        submitted = [
-            _show(output, file, answer)
+        answers = (
+            answered
             for batch in batches(job_files)
-            for file, answer in zip(batch, post_batch(client, batch, strict=strict), strict=True)
-        ]
+            for answered in zip(batch, post_batch(client, batch, strict=strict), strict=True)
+        )
+    submitted = [_show(output, *answered, is_one_of_many=len(job_files) > 1) for answered in answers]
     accepted = [job for jobs in submitted for job in jobs]
     succeeded = all(submitted)
     if wait:
@@ -96,14 +101,20 @@ def _read(file: IO[bytes], added: DeclarationOptions) -> JobFile:
     return JobFile(name, content, kind, options)
 
 
-def _show(output: Output, file: JobFile, answer: dict[str, Any] | ServerProblem) -> list[dict[str, Any]]:
-    """Print the answer for a file, and return that for each of its jobs: none if the file is refused."""
+def _show(
+    output: Output, file: JobFile, answer: dict[str, Any] | ServerProblem, *, is_one_of_many: bool
+) -> list[dict[str, Any]]:
+    """Print the answer for a file, and return that for each of its jobs: none if the file is refused.
+
+    A line about a job of one of many files begins with the name of the file.
+    """
     accepted = accepted_answer(output, file, answer)
     if accepted is None:
         return []
     jobs: list[dict[str, Any]] = accepted.get("jobs", [accepted])
+    name = f"{file.name}: " if is_one_of_many else ""
     for job in jobs:
-        output.line({"file": file.name, **job}, submitted_text(job))
+        output.line({"file": file.name, **job}, name + submitted_text(job))
     return jobs
 
 

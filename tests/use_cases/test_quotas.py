@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from api.use_cases.log_in import log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.submit_job import submit_job
 from api.use_cases.tokens import create_token, revoke_token
-from domain.errors import FaultyInput, Refused, TooOften
+from domain.errors import Refused, TooOften
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from store.quota_counts import daily_log_usage, unfinished_count
@@ -85,12 +85,14 @@ def test_recipes__many_jobs_at_once__never_more_than_the_quota(limited: Town) ->
     assert unfinished_count(limited.log, "eve") == 5
 
 
-def test_recipes__of_a_refused_job__are_free_again(limited: Town) -> None:
-    in_no_queue = replace(of(5), queue="root.nowhere")
-    for _ in range(2):
-        with pytest.raises(FaultyInput):
-            limited.ask(submit_job, EVE, in_no_queue)
-    submitted(limited, 5)
+def test_recipes__of_a_job_that_another_quota_refuses__are_free_again(limited: Town) -> None:
+    submitted(limited, 1)
+    quotas = limited.scene.apis[0].services.quotas
+    for log_bytes in (1, 0):
+        quotas.limits = QuotaLimits(log_bytes, unfinished_recipes=5)
+        with pytest.raises(TooOften) if log_bytes else nullcontext():
+            submitted(limited, 4)
+    assert unfinished_count(limited.log, "eve") == 5
 
 
 def test_recipes__submitted_by_an_admin__are_counted_and_not_refused(limited: Town) -> None:

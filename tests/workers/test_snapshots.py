@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -34,7 +36,7 @@ from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.inline_threads import InlineThread
 from tests.harness.sessions import Owner
-from tests.harness.waiting import wait_until
+from tests.harness.waiting import PATIENCE_SECONDS, wait_until
 from tests.store.faults.proxy import proxy
 from tests.store.faults.stores import through
 from tests.workers.conftest import Start
@@ -404,6 +406,27 @@ def test_write_all__the_step_before_hangs__raises(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(DatabaseAway):
         writer.write_all()
     may_end.set()
+
+
+ENDS_WHILE_A_PIECE_HANGS = """
+from threading import Event
+from types import SimpleNamespace
+from domain.scheduling.world.partition import Partition
+from workers.snapshotting import SnapshotWriter
+
+begun = Event()
+
+def hang():
+    begun.set()
+    Event().wait()
+
+SnapshotWriter(SimpleNamespace(saving=lambda *_: iter([hang])), Partition()).write_some()
+begun.wait()
+"""
+
+
+def test_process__ends_while_a_piece_hangs__does_not_wait_for_it() -> None:
+    subprocess.run([sys.executable, "-c", ENDS_WHILE_A_PIECE_HANGS], check=True, timeout=PATIENCE_SECONDS)
 
 
 def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> None:

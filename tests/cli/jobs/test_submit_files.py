@@ -44,7 +44,8 @@ def test_submit__one_of_many_files_is_bad__submits_the_others_and_names_it(real:
     first, bad, second = files(first=GOOD, bad=MISSPELT, second=GOOD)
     result = real("submit", first, bad, second)
     assert result.exit_code == 1
-    assert result.stdout.count(" submitted: no recipe sets") == 2
+    names = [line.partition(": job ")[0] for line in result.stdout.splitlines()]
+    assert names == [first, second] and result.stdout.count(" submitted: no recipe sets") == 2
     assert f"{bad}" in result.stderr and "line 2, column 3: whitebord" in result.stderr
     assert "jobs[" not in result.output
 

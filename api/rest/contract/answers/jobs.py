@@ -45,7 +45,7 @@ class AcceptedItem(SubmittedJob):
 
 
 class RefusedItem(Problem):
-    """A refusal of one job of a list or stream; if only for a time, with the seconds until a repetition."""
+    """A refusal of one job of a list or stream. `retry_after_seconds`: it may be repeated after that time."""
 
     retry_after_seconds: int | None = None
 
